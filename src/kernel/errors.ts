@@ -1,3 +1,5 @@
+import { messageOf } from './system-errors.js'
+
 /** What a failed job should do: try again with back-off, or stop and wait for a person. */
 type Remedy = 'retry' | 'stop'
 
@@ -440,5 +442,5 @@ export function problemText({ field, expected }: FieldProblem): string {
 /** Returns the error itself when it already has a code, otherwise wraps it as `internal`, keeping the cause. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error
-  return new ServiceError('internal', error instanceof Error ? error.message : String(error), { cause: error })
+  return new ServiceError('internal', messageOf(error), { cause: error })
 }

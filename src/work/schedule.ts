@@ -1,5 +1,6 @@
 import { CronExpressionParser } from 'cron-parser'
 import { ServiceError } from '../kernel/errors.js'
+import { messageOf } from '../kernel/system-errors.js'
 
 /** When a publication is due: a cron expression (five fields, or six with seconds first) read in an IANA time zone. */
 export type Schedule = { readonly expression: string; readonly timezone: string }
@@ -44,7 +45,7 @@ function parse(schedule: Schedule, at: Date) {
   try {
     return CronExpressionParser.parse(schedule.expression, { currentDate: at, tz: schedule.timezone })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new ServiceError(
       'configuration-invalid',
       `the schedule must be a cron expression such as "0 2 * * *", "${schedule.expression}" is not: ${reason}`,

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { listPublishers, recordPublisher } from '../../platform/database/publisher.js'
@@ -70,7 +71,7 @@ async function readDescriptor(directory: string): Promise<DataPackage> {
       throw unusable(`it has more than ${mostDescriptorBytes} bytes`)
     descriptor = JSON.parse(await readFile(file, 'utf8')) as Partial<DataPackage>
   } catch (error) {
-    throw unusable(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw unusable(`${file} cannot be read: ${messageOf(error)}`)
   }
   if (!descriptor.giving || !Array.isArray(descriptor.resources)) throw unusable(`${file} is not of giving export`)
   if (!descriptor.giving.complete) {
@@ -109,7 +110,7 @@ async function verify(
       }
   } catch (error) {
     if (signal.aborted) throw interrupted()
-    throw unusable(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw unusable(`${file} cannot be read: ${messageOf(error)}`)
   }
   if (size !== bytes || `sha256:${found.digest('hex')}` !== hash) {
     throw unusable(`${file} is not the file that ${descriptorName} describes: its size or hash differs`)
@@ -152,7 +153,7 @@ async function writeRecords(
       await insertRecords(db, sql, records)
     } catch (error) {
       if (!isDataError(error)) throw error
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       throw unusable(`${file}, lines ${rows + 1} to ${rows + batch.length}: ${message}`)
     }
     rows += batch.length

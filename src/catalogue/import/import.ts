@@ -19,6 +19,7 @@ import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
 import type { ReadRecord, RecordImporter } from './record-importer.js'
 import { RefusedRows } from './refused-rows.js'
+import { refusedByDatabase } from './save-singly.js'
 
 /** How files are imported. */
 export type ImportOptions = {
@@ -194,7 +195,8 @@ async function saveBatch<Row, Prepared>(
   } catch (error) {
     if (!isDataError(error)) throw error
     const single: RecordOutcome[] = []
-    for (const row of rows) single.push(await save([row]).then(([outcome]) => outcome ?? 'unchanged', toProblem))
+    for (const row of rows)
+      single.push(await save([row]).then(([outcome]) => outcome ?? 'unchanged', refusedByDatabase))
     outcomes = single
   }
   for (const [index, { where: place, record, repeats }] of batch.entries()) {
@@ -210,11 +212,4 @@ async function saveBatch<Row, Prepared>(
       }
     }
   }
-}
-
-/** The problem of a record that the database refuses. */
-function toProblem(error: unknown): RecordOutcome {
-  if (!isDataError(error)) throw error
-  const got = error instanceof Error ? error.message : String(error)
-  return { field: 'record', expected: 'a record that the database accepts', got }
 }

@@ -3,7 +3,7 @@ import { disbursements } from './kinds/disbursements.js'
 import { funders } from './kinds/funders.js'
 import { gifts } from './kinds/gifts.js'
 import { images } from './kinds/images.js'
-import { organizations } from './kinds/organisations.js'
+import { organisations } from './kinds/organisations.js'
 import { payoutPlans } from './kinds/payout-plans.js'
 import { projects } from './kinds/projects.js'
 import { reports } from './kinds/reports.js'
@@ -12,7 +12,7 @@ import { themes } from './kinds/themes.js'
 /** Every kind, in the order in which an empty store takes them. */
 export const kinds = [
   themes,
-  organizations,
+  organisations,
   funders,
   projects,
   images,

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import type { FileRecord } from './file-record.js'
 import { kinds } from './kinds.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
@@ -70,7 +71,7 @@ function toBroken(error: unknown, signal: AbortSignal | undefined): Broken {
   if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
   const isInput = error instanceof ServiceError ? unreadable.has(error.code) : isSystemError(error)
   if (!isInput) throw error
-  return { broken: error instanceof Error ? error.message : String(error) }
+  return { broken: messageOf(error) }
 }
 
 const unreadable: ReadonlySet<ErrorCode> = new Set(['input-unusable', 'request-malformed', 'request-too-large'])

@@ -3,6 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import type { FileForm } from './recognise-file.js'
 
@@ -108,7 +109,7 @@ async function failing(file: string, work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     throw new ServiceError('storage-failed', `cannot write ${file}: ${message}`, { cause: error })
   }
 }

@@ -1,4 +1,6 @@
+import type { FieldProblem } from '../../kernel/errors.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { isDataError } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { type SaveOutcome, saveRecords } from '../sql/save-records.js'
@@ -21,11 +23,14 @@ export async function saveSingly(
       refused.push(...outcome.refused)
       kept.push(...outcome.kept)
     } catch (error) {
-      if (!isDataError(error)) throw error
-      const got = error instanceof Error ? error.message : String(error)
-      const problem = { field: 'record', expected: 'a record that the database accepts', got }
-      refused.push({ id: hashed.record.id, problem })
+      refused.push({ id: hashed.record.id, problem: refusedByDatabase(error) })
     }
   }
   return { ...sum, refused, kept }
+}
+
+/** The problem of a record that the database refuses. Throws any other failure. */
+export function refusedByDatabase(error: unknown): FieldProblem {
+  if (!isDataError(error)) throw error
+  return { field: 'record', expected: 'a record that the database accepts', got: messageOf(error) }
 }

@@ -1,4 +1,4 @@
-/** What a process opened and must close: closed in reverse order, each even if another fails. */
+/** What a process opened and must close. Everything is closed, in reverse order, also when closing one of them fails. */
 export class CleanupStack implements AsyncDisposable {
   readonly #closers: (() => Promise<unknown>)[] = []
 

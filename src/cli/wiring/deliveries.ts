@@ -12,7 +12,7 @@ type BucketRuntime = Pick<
   'config' | 'secrets' | 'store' | 'feedsDir' | 'clock'
 >
 
-/** How the live release is delivered to the bucket; undefined when none is configured, and then none is behind. */
+/** How the live release is delivered to the bucket; undefined when none is configured: then no earlier failure is reported. */
 export async function openDelivery({
   config,
   secrets,

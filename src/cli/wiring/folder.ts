@@ -11,8 +11,8 @@ export type FolderRuntime = Pick<Runtime, 'store' | 'feedsDir'> & {
 
 /** Why any folder may be published into; undefined where the store has one only. */
 export function anyFolderBecause({ database, reportingOrg, bucket }: FolderRuntime['config']): string | undefined {
-  if (isDemoPublisher(reportingOrg.ref)) return "what a trial publishes is nobody's"
-  // The database and the folder are one data directory.
+  if (isDemoPublisher(reportingOrg.ref)) return 'a trial may use any folder'
+  // The database and the folder lie in one data directory, so they belong together.
   if (database.kind === 'embedded') return 'the service has a PostgreSQL of its own'
   return bucket && 'releases are delivered to a bucket'
 }

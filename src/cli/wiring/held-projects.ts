@@ -28,7 +28,7 @@ function explain({ notices, ...held }: HeldRow): HeldProject {
 }
 
 function toReason({ code, path, detail }: Notice): HeldProject['notices'][number] {
-  // The place of an element that is missing is its parent.
+  // A notice about a missing element names its parent; the detail names the element.
   const [, element] =
     /^\/iati-activity\/([\w-]+)/.exec(path) ?? /^expected at least \d+ ([\w-]+) in iati-activity\b/.exec(detail) ?? []
   const fields = element === undefined ? [] : fieldsOfElement(element)

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Runtime } from './runtime.js'
@@ -30,7 +31,7 @@ export async function readCertificate({ tls }: ConfigOf<'tls'>): Promise<{ cert:
     createSecureContext({ cert, key })
     return { cert, key }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     const message = `TLS_CERT_FILE and TLS_KEY_FILE: expected a certificate and its key in PEM files: ${reason}`
     throw new ServiceError('configuration-invalid', message, { cause })
   }

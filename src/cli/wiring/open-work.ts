@@ -69,7 +69,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
       return await findNeeds(
         store,
         {
-          // All processes tell alarms by turns: what one knows of its own folder only would come and go.
+          // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
           publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
           publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),
           registry,
@@ -78,7 +78,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
         config.upstream !== undefined,
       )
     },
-    // What is live in another folder is not what the store's has.
+    // The live release of a folder that is not the store's tells nothing about the store.
     pruneFiles: async () => {
       if ((await ownFolderRefusal(runtime)) !== undefined) return
       await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock })

@@ -7,8 +7,8 @@ import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 
 /**
- * What an operator does by hand: the same with a command and in the console, each with its audit row. A command has no
- * `operator`: it is the user who runs it.
+ * What an operator does by hand, with a command or in the console; each action writes its audit row. A command passes no
+ * `operator`: the user who runs it is the operator.
  */
 export type ActionRuntime = Pick<Runtime<'publish' | 'reportingOrg'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
 

@@ -45,7 +45,7 @@ export async function openPayments(
 // How soon a confirmed change of the publisher opens donations.
 const rememberedMs = 5_000
 
-/** What was answered is the answer for a while, so that not every donation asks. */
+/** Asks once and gives the same answer for a while, so that not every donation asks. */
 function remembered<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
   let known: { readonly answer: T; readonly until: number } | undefined
   return async () => {

@@ -4,7 +4,7 @@ import type { Environment } from '../../platform/config/config.js'
 import { reportToSystemd } from '../../platform/observability/supervisor.js'
 import type { Runtime } from './runtime.js'
 
-// A worker that renders makes so much garbage that 40 would cost a tenth of its time, for 2% less memory.
+// A worker that renders makes much garbage: 40 would take a tenth of its time and save 2% of its memory.
 export const workerGrowthPercent = 100
 
 /**

@@ -103,7 +103,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     reportingOrg: { ref: ref === undefined || ref === formerDemoRef ? demoReportingOrgRef : ref, name, type },
     currency: config.currency,
     language: config.language,
-    // Invented data is nobody's to license.
+    // Nobody owns invented data, so nobody can license it.
     ...(!isDemoPublisher(ref) && config.licence && { licence: config.licence }),
     baseUrl: await resolveBaseUrl(runtime),
   }

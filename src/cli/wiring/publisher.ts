@@ -25,7 +25,7 @@ export function configuredPublisher({ reportingOrg, currency, language }: Publis
   return { ref: reportingOrg.ref, type: reportingOrg.type, currency, language }
 }
 
-/** What the configuration says otherwise than the store; undefined where they agree, or nothing is recorded yet. */
+/** How the configuration differs from the store; undefined where they agree, or nothing is recorded yet. */
 export async function publisherRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
   const recorded = await findPublisher(store.db)
   const differences = recorded ? publisherDifferences(recorded, configuredPublisher(config)) : []

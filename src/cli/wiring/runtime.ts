@@ -72,7 +72,7 @@ export async function openRuntime<Field extends keyof Config = never>(
       const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
       if (applied.length > 0) {
         log.info({ applied }, 'database schema brought up to date')
-        // A store from before the publisher was recorded.
+        // An older version published from this store and did not record the publisher.
         const { recordPublisherOfRelease } = await import('../../release/operate/publisher-of-store.js')
         await recordPublisherOfRelease({ store, feedsDir, clock }).catch((err: unknown) =>
           log.warn({ err }, 'who published the live release is not known: the next release records it'),
@@ -108,7 +108,7 @@ export function openPool(
   )
 }
 
-/** A connection past the pooler. */
+/** A connection that does not go through the pooler. */
 function openDirect(url: string): Store {
   return openStore({ url, max: 1, applicationName: 'giving migrate' })
 }

@@ -44,7 +44,7 @@ export const apiFields = [
 /** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
 export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'searches'>
 
-// The server ends a statement after these; this process gives up a connection that stalls a second later.
+// The database ends a statement after this time. One second later this process gives up a connection that has not answered.
 const statementMs = 10_000
 const searchMs = 3_000
 const stalledMs = 1_000

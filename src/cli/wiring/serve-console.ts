@@ -26,7 +26,7 @@ export const consoleFields = [...statusFields, 'ops', 'tls', 'rateLimitPerAddres
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
 const defaultPort = 8081
-// An action holds the publishing lock with one, works with another, and leaves two to the pages.
+// Of four connections an action uses two, one of them for the publishing lock; the pages have the others.
 const connections = 4
 const pageMs = 5_000
 const queueMs = 3_000
@@ -46,7 +46,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
     return closing
   }
   cleanup.defer(close)
-  // While a worker of this process still finishes its jobs, so that both are down in time.
+  // It closes while a worker of this process still finishes its jobs, so that both end in time.
   signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   const pool = openPool(given, { max: connections })
   opened.defer(() => pool.close())
@@ -85,7 +85,7 @@ async function listen(app: ConsoleServer, host: string, port: number | undefined
   }
 }
 
-/** What the console shows, from where the commands have it. The queue is opened when it is first asked for. */
+/** What the console shows; the commands read the same. The queue is opened when it is first asked for. */
 async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promise<Looks> {
   const { config, secrets, databaseUrl, store, log, clock } = runtime
   const payments = await openPayments(runtime)
@@ -116,12 +116,12 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
       const [failed, schedulers] = await inTime(asked)
       return { failed, schedulers }
     },
-    // BullMQ's own class, of which the engine shows the rest of this program only a part.
+    // The board needs BullMQ's own class; the rest of this program sees a part of it.
     boardQueues: async () => (await inTime(open())).opened(names) as unknown as BoardQueue[],
   }
 }
 
-/** A queue that is away must not make a page hang. */
+/** A page does not wait for a queue that cannot be reached. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const late = sleep(queueMs, undefined, { ref: false }).then(() => {
     throw new ServiceError('queue-unavailable', `the job queue did not answer within ${queueMs / 1000} s`)

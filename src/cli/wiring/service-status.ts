@@ -137,12 +137,12 @@ export async function lookAtService(
   return { status, causes }
 }
 
-/** The needs without the refusal of a folder that is told of this process already. */
+/** The needs without the refusal of the folder, which `publisher` names already. */
 function others(needs: readonly Need[], publisher: Awaited<ReturnType<typeof tellingRefusals>>): readonly Need[] {
   return needs.filter(({ message }) => publisher.every((one) => one.message !== message))
 }
 
-/** What is asked of the queue for its state. */
+/** The live workers and the jobs of the queue. */
 export async function readQueue(queue: JobQueue) {
   const [workers, jobs] = await Promise.all([queue.liveWorkers('publish'), queue.counts(queueNames(work))])
   return { workers, jobs }

@@ -77,7 +77,7 @@ function toUrl(address: string, base?: string): URL {
   throw unsafe(address)
 }
 
-/** Refuses what is not https, or http on this machine, and what would no longer be encrypted. */
+/** Refuses an address that is neither https nor http on this machine, and a redirect from https to http. */
 function refuseUnsafe(url: URL, address: string, previous: URL | undefined): void {
   const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !isLocal) throw unsafe(previous ? url.href : address)

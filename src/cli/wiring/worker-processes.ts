@@ -33,12 +33,12 @@ const program = fileURLToPath(new URL('../../cli.js', import.meta.url))
 const longestWaitMs = 60_000
 // Longer than a process waits for a queue that does not answer.
 const answerMs = 6_000
-// A process whose event loop stands still for so long is given up, as systemd gives up a service.
+// A process whose event loop does not run for so long is killed, as systemd kills a service.
 const stuckMs = 30_000
 
 type Question = 'alive' | 'measured'
 
-/** Starts the processes. They end by themselves when this one has ended, in whatever way. */
+/** Starts the processes. They end when this process ends, also when it is killed. */
 export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerProcesses {
   const { count, environment, log, shutdownSeconds } = options
   const stopping = new AbortController()
@@ -95,7 +95,7 @@ export function startWorkerProcesses(options: WorkerProcessesOptions): WorkerPro
     for (const child of running.values()) child.kill('SIGKILL')
   })
   const start = async () => {
-    // The first one alone: what is wrong for all of them is said once.
+    // The first one starts alone, so that a mistake in the configuration is reported once.
     const failed = await keepRunning(1, true)
     if (failed !== undefined) return failed
     await Promise.all(Array.from({ length: count - 1 }, (_, index) => keepRunning(index + 2, false)))
@@ -160,7 +160,7 @@ async function ask(child: ChildProcess, question: Question, patienceMs: number):
     const messages = on(child, 'message', { signal: AbortSignal.timeout(patienceMs), close: ['exit'] })
     for await (const [message] of messages) if (message.question === question) return message.answer
   } catch {
-    // It has no time to answer, or the channel is closed.
+    // The process is too busy to answer, or the channel is closed.
   }
   return undefined
 }

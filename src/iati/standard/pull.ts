@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
-import { lstat, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { activeCodesOf, type PulledStandard, pulledRecordName, schemaNames, schemaVersion } from './pulled.js'
 import { codeListNames } from './standard.js'
 import { standardVersion } from './version.js'
@@ -51,7 +52,7 @@ export async function pullStandard(options: PullOptions): Promise<PullResult> {
       from: from === undefined ? Object.values(publicAddresses) : [from],
       files,
     }
-    await stored(() => write(join(folder, pulledRecordName), Buffer.from(`${JSON.stringify(pulled, undefined, 2)}\n`)))
+    await stored(() => writeFile(join(folder, pulledRecordName), `${JSON.stringify(pulled, undefined, 2)}\n`, newFile))
     await verify(folder)
     signal.throwIfAborted()
     await stored(() => switchTo(folder, directory, now))
@@ -150,6 +151,8 @@ async function downloadAll(
   return { files: wanted.flatMap(({ name }) => files.get(name) ?? []), absent: absent.sort() }
 }
 
+const newFile = { flag: 'wx', flush: true } as const
+
 async function checkAndStore(
   { name, address, check }: Wanted,
   bytes: Buffer,
@@ -158,30 +161,17 @@ async function checkAndStore(
   try {
     check(bytes.toString('utf8'))
   } catch (error) {
-    throw standardUnavailable(
-      `${address} is not what it should be: ${error instanceof Error ? error.message : error}`,
-      error,
-    )
+    throw standardUnavailable(`${address} is not what it should be: ${messageOf(error)}`, error)
   }
-  await stored(() => write(join(folder, name), bytes))
+  await stored(() => writeFile(join(folder, name), bytes, newFile))
   return { name, bytes: bytes.length, sha256: hash('sha256', bytes) }
-}
-
-async function write(path: string, bytes: Buffer): Promise<void> {
-  const file = await open(path, 'wx')
-  try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
 }
 
 async function stored<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw new ServiceError('storage-failed', `the official files could not be stored: ${reason}`, { cause: error })
   }
 }

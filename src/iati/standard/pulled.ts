@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { codeList, codeListNames, standardOrigin } from './standard.js'
 
 /** The schemas that IATI publishes for one version; the first two include the others. */
@@ -47,15 +48,14 @@ export type StandardDifference = {
 /** What was pulled into the directory; undefined when nothing was. Throws `standard-missing` when it cannot be read. */
 export async function readPulledStandard(directory: string): Promise<PulledStandard | undefined> {
   const path = join(directory, pulledRecordName)
-  let text: string
+  let text: string | undefined
   try {
-    text = await readFile(path, 'utf8')
+    text = await ifThere(readFile(path, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new ServiceError('standard-missing', `cannot read ${path}`, { cause: error })
   }
   try {
-    return pulledRecord.parse(JSON.parse(text))
+    return text === undefined ? undefined : pulledRecord.parse(JSON.parse(text))
   } catch (error) {
     throw new ServiceError('standard-missing', `expected the record of a pull in ${path}, got something else`, {
       cause: error,

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice, NoticeSummary } from '../../kernel/notice.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { convertToUtf8 } from '../../kernel/xml/encoding.js'
 import { streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
@@ -164,7 +165,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
 }
 
 function unusable(path: string, cause: unknown): ServiceError {
-  const why = cause instanceof Error ? cause.message : String(cause)
+  const why = messageOf(cause)
   return new ServiceError('input-unusable', `cannot read ${path} as an IATI file: ${why}`, { cause })
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { XsdValidator as LibxmlValidator, XmlDocument, XmlLibError } from 'libxml2-wasm'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { escapeAttribute } from '../../kernel/xml/writer.js'
 import { standardVersion } from '../standard/version.js'
 import { quoted } from './findings.js'
@@ -107,9 +108,8 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(path)
+    return await ifThere(readFile(path))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new ServiceError('standard-missing', `cannot read ${path}`, { cause: error })
   }
 }

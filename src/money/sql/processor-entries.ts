@@ -1,17 +1,5 @@
-import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-
-/** A charge or refund that the processor has settled. */
-export type SettledEntry = {
-  readonly kind: 'charge' | 'refund'
-  /** The processor's name for it. */
-  readonly id: string
-  readonly chargeId: string
-  readonly reference: string | undefined
-  readonly amount: Decimal
-  readonly currency: string
-  readonly settledAt: Date
-}
+import type { SettledEntry } from '../gateways/gateway.js'
 
 /** Keeps what the processor listed; an entry that is kept already is replaced. */
 export async function saveProcessorEntries(

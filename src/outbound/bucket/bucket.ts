@@ -59,7 +59,7 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     // Repeated here, where the body of a file can be read again.
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5_000, socketTimeout: silentMs },
-    // By default it writes to standard error.
+    // The library would write to standard error.
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     // Other services than AWS refuse checksums that they do not know.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -70,7 +70,7 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     if (signal.aborted) return new ServiceError('aborted', 'sending to the bucket was interrupted')
     if (isNotFound(error)) return error
     const reason = timeOut?.aborted ? 'no answer in time' : reasonOf(error)
-    // Without its cause, which has the whole signed request.
+    // The cause is left out, since it has the whole signed request.
     return new ServiceError('bucket-unavailable', `the bucket ${Bucket}: ${reason}`)
   }
   const send = async <T>(bytes: number, work: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {

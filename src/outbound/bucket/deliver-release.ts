@@ -44,7 +44,7 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
       kept: await listReleaseIds(releaseFolder(feedsDir).releases),
       bucket: await openBucket(bucket, signal),
       begun: state.begun,
-      // What a delivery left half done may differ from what the bucket's own index says.
+      // After a delivery that was interrupted, the bucket may differ from its own index.
       isIndexTrue: state.begun === undefined || state.begun === state.release,
       confirm: async () => {
         refuseAborted(signal, 'sending to the bucket')

@@ -39,7 +39,7 @@ export function mustAsk(record: RegistryRecord | undefined, wanted: string, now:
   if (record?.wanted !== wanted) return true
   const { failure, datasets } = record
   if (!failure) return datasets.some(({ state }) => state === 'missing')
-  // What a person must fix is asked for once a day, an outage every hour.
+  // After an outage the registry is asked again in an hour, after a refusal that a person must fix in a day.
   const pauseMs = errorKinds[failure.code].remedy === 'retry' ? hourMs : 24 * hourMs
   return now.getTime() - Date.parse(record.askedAt) >= pauseMs
 }

@@ -132,7 +132,7 @@ const fields = {
     variable.get('DATABASE_DIRECT_URL')
     return {
       kind: either(variable.get('DATABASE_URL'), 'given', 'embedded'),
-      /** How a pooler shares its servers; undefined: found out. */
+      /** How a pooler shares its servers; undefined: the service finds out. */
       pooling: variable.get('DATABASE_POOLING'),
     }
   },
@@ -168,7 +168,7 @@ const fields = {
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   portal: (variable) => variable.get('PORTAL') === 'on',
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
-  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
+  /** Who may make an account: everybody, those with an invitation, or the operator alone. */
   registration: (variable) =>
     variable.get('REGISTRATION') ?? either(variable.get('REPORTING_ORG_REF'), 'closed', 'open'),
   // More than four of them and an API can need more connections than PostgreSQL accepts by default (100).
@@ -249,9 +249,9 @@ function readPayments(variable: VariableReader) {
     feePercent: variable.get('PLATFORM_FEE_PERCENT'),
     /** The smallest and largest donation by currency. */
     limits: variable.get('DONATION_LIMITS') ?? {},
-    /** A server in place of the processor's. */
+    /** The server to call in place of the processor's. */
     address: gateway === 'sandbox' ? undefined : readProcessorAddress(variable),
-    /** Defined when it is the gateway. */
+    /** Defined when Braintree is the gateway. */
     braintree: gateway === 'braintree' ? readBraintree(variable) : undefined,
     stripe: gateway === 'stripe' ? readStripe(variable) : undefined,
   }
@@ -271,7 +271,7 @@ function readBraintree(variable: VariableReader) {
   const merchantId = variable.need('BRAINTREE_MERCHANT_ID', expected)
   const publicKey = variable.need('BRAINTREE_PUBLIC_KEY', expected)
   variable.need('BRAINTREE_PRIVATE_KEY', expected)
-  /** The one of the platform's currency. */
+  /** The account of the platform's currency. */
   const merchantAccount = accounts[currency] ?? ''
   if (merchantAccount === '') {
     const got = Object.keys(accounts).join(', ') || 'nothing'
@@ -352,7 +352,7 @@ function readRegistryAccount(variable: VariableReader) {
 function readBucket(variable: VariableReader) {
   const name = variable.get('FEEDS_S3_BUCKET')
   if (name === undefined) return undefined
-  /** Without both: keys are found as the AWS SDK finds them. */
+  /** Without both the AWS SDK finds the keys. */
   const accessKeyId = variable.get('FEEDS_S3_ACCESS_KEY_ID')
   if (accessKeyId !== undefined || variable.get('FEEDS_S3_SECRET_ACCESS_KEY') !== undefined) {
     for (const part of ['FEEDS_S3_ACCESS_KEY_ID', 'FEEDS_S3_SECRET_ACCESS_KEY'] as const) {
@@ -375,7 +375,7 @@ function readAlerts(variable: VariableReader) {
   return webhookUrl === undefined && mailTo === undefined ? undefined : { webhookUrl, mailTo }
 }
 
-/** Whoever reaches a console without tokens may do everything: only this machine may. */
+/** Everybody who reaches a console without tokens may do everything, so it listens on this machine only. */
 function readOps(variable: VariableReader) {
   const host = variable.get('OPS_HOST')
   if (isLoopbackHost(host)) variable.get('OPS_TOKEN')
@@ -383,7 +383,7 @@ function readOps(variable: VariableReader) {
   return { host, port: variable.get('OPS_PORT') }
 }
 
-/** What is said of a variable that is set, and of one that is not. */
+/** `given` when the variable is set, otherwise `absent`. */
 function either<Given extends string, Absent extends string>(
   value: unknown,
   given: Given,

@@ -19,7 +19,7 @@ function variablesOfFile(file: string): Environment {
   }
 }
 
-// Not of the configuration: the supervisor of a worker sets it for the processes that it starts.
+// No operator sets it: the supervisor of a worker sets it for the processes that it starts.
 const processName = 'GIVING_WORKER_PROCESS'
 
 /** The environment of a process that a worker's supervisor starts. */

@@ -118,7 +118,7 @@ const percent: ValueType<Decimal> = {
   parse: (raw) => (/^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined),
 }
 
-/** A text that `read` can read; where it is used, it is read again. */
+/** A text that `read` can read. The value stays the text; the code that uses it reads it again. */
 function readableBy(read: (text: string) => { value: unknown } | { expected: string }): VariableType<string> {
   const expectedOf = (raw: string) => {
     const found = read(raw)

@@ -54,7 +54,7 @@ export type PoolOptions = {
 
 const connectMs = 5_000
 
-// How often the server looks whether the client of a running statement is still there, and ends the statement if not.
+// So often the server checks that the client of a running statement is connected; it ends the statement of one that is not.
 const clientCheck = 'client_connection_check_interval'
 const clientCheckMs = 1_000
 
@@ -108,7 +108,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Of connections that share their server: what each of their transactions is given, as JSON and as statements. */
+/** The settings that each transaction gets on a connection that shares its server, as JSON and as statements. */
 const sharedSettings = new WeakMap<object, { readonly json: string; readonly statements: string }>()
 
 type Settled = {
@@ -243,7 +243,7 @@ function needsSession(cause: unknown): ServiceError {
   return new ServiceError('configuration-invalid', message, { cause })
 }
 
-/** A statement outside a transaction whose server is another's a moment later: its settings go before it, in one message. */
+/** A statement outside a transaction, on a server that is shared: one message has its settings and then the statement. */
 class SettledQuery extends pg.Query {
   readonly #settings: string
   #isSettled = false
@@ -255,7 +255,7 @@ class SettledQuery extends pg.Query {
   }
 
   override prepare(connection: Outgoing): void {
-    // Without rows: nobody would take them.
+    // The settings return no rows, since nobody reads them.
     connection.parse({ text: 'select from json_each_text($1) where set_config(key, value, true) is null' })
     connection.bind({ values: [this.#settings] })
     connection.execute({})

@@ -8,7 +8,7 @@ import { type Connection, sqlState, toStoreError } from './connection.js'
  */
 export async function* copyRows(client: Connection, sql: string): AsyncGenerator<Buffer[][]> {
   const copy = client.query(copyTo(sql))
-  // A connection that is cut below reports its end here, when nobody iterates any more.
+  // The connection that is closed below reports its end here, after the iteration.
   copy.on('error', () => undefined)
   const cutter = new RowCutter()
   let over = false

@@ -43,7 +43,7 @@ export async function recordFact(db: Db, name: FactName, value: string, at: Date
   )
 }
 
-/** The fact was never recorded, as far as anybody can tell afterwards. */
+/** Removes the fact, as if it had never been recorded. */
 export async function forgetFact(db: Db, name: FactName): Promise<void> {
   await db.query('delete from store_fact where name = $1', [name])
 }

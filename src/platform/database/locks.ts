@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from './connection.js'
 
-/** What one process at a time may do, on any machine. */
+/** Work that only one process of all machines may do at a time. */
 export type LockName =
   /** Write drafts, switch the live release, remove releases. */
   | 'publishing'
   /** Write to the bucket. */
   | 'bucket'
 
-// A holder that has died without a word keeps the lock for so long; one that lives puts its end off every second.
+// A holder that was killed keeps the lock for so long; one that runs renews it every second.
 const seconds = 5
 const renewMs = 1_000
 
@@ -17,8 +17,8 @@ const renewMs = 1_000
 export type TakenLock = AsyncDisposable & { confirm(): Promise<void> }
 
 /**
- * Takes the lock if nobody has it, or whoever has it: `take-over` is for a caller who knows that the holder is dead or cut
- * off. Returns undefined when another has it. Whoever takes it gives it back by disposing it.
+ * Takes the lock if it is free; with `take-over` also from another holder, which the caller knows to be dead or cut off.
+ * Returns undefined when another has it. Disposing the lock gives it back.
  */
 export async function takeLock(
   db: Db,
@@ -38,7 +38,7 @@ export async function takeLock(
   const renewal = setInterval(async () => {
     if (renewing) return
     renewing = true
-    // While the database is away nobody else can take it either; whether it is still ours is asked before it counts.
+    // While the database cannot be reached, no other process can take the lock; `confirm` asks before work that counts.
     await renew().catch(() => undefined)
     renewing = false
   }, renewMs)

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { type Db, isLockTimeout, isRepeatable } from './connection.js'
 import type { Store } from './store.js'
 import { refreshWriterRole } from './writer-role.js'
@@ -49,7 +50,7 @@ const lastBeforeBaseline = {
 const compatibleMark = '-- compatible\n'
 
 /**
- * All migrations of this program, in the order of their numbers, which may leave some out.
+ * All migrations of this program, in the order of their numbers; some numbers are missing.
  * @internal for tests of upgrades
  */
 export function listMigrations(): Migration[] {
@@ -69,7 +70,7 @@ export function listMigrations(): Migration[] {
 
 export type MigrationResult = { readonly applied: readonly string[]; readonly version: number }
 
-/** Is called once for each migration that finds a table in use, and is then tried again. */
+/** Is called once for each migration that has to wait for a table in use. */
 type OnBlocked = (migration: string) => void
 
 /**
@@ -163,7 +164,7 @@ async function apply(store: Store, migration: Migration, onBlocked: OnBlocked): 
     try {
       return await store.transaction((db) => applyOnce(db, migration))
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error
+      const reason = messageOf(error)
       if (error instanceof ServiceError && error.code === 'database-refused') throw error
       if (!isLockTimeout(error) && !isRepeatable(error)) {
         throw new Error(`migration ${name} failed: ${reason}`, { cause: error })

@@ -3,7 +3,7 @@ import { ServiceError } from '../../kernel/errors.js'
 // Wrong user or password, no such database, no right, no such parameter.
 const refusingStates = /^(28|3D000|42501|22023|42704)/
 
-// Poolers give these the state of any failure of a connection (08P01), and drivers give theirs none.
+// Poolers report these as any failure of a connection (08P01), and drivers without a code: the message tells them apart.
 const refusingMessages =
   /unsupported startup parameter|no such (database|user)|^database ".*" does not exist|bouncer config error|not allowed in statement pooling|server login failed: .*(authentication failed|does not exist)|SASL authentication failed|client password must be a string|does not support SSL|SSL required/i
 

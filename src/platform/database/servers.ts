@@ -6,7 +6,7 @@ export type Servers = {
   readonly count: number
   /** The address of the one in use. */
   readonly current: string
-  /** A connection to this one cannot be made: the next one is in use, unless another is already. */
+  /** Reports that this server cannot be reached: the next one is used, unless another is in use already. */
   failed(server: string): void
 }
 

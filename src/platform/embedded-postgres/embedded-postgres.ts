@@ -1,8 +1,9 @@
 import { basename, dirname } from 'node:path'
 import { Client } from 'pg'
+import { errnoOf, messageOf } from '../../kernel/system-errors.js'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
 import { createCluster, databaseName, repairRoles, serviceRole } from './cluster.js'
-import { errnoOf, incompatible, toOpenError, unavailable } from './failures.js'
+import { incompatible, toOpenError, unavailable } from './failures.js'
 import { countLiveLeases, dropLease, takeLease } from './leases.js'
 import { withLock } from './lock.js'
 import { checkCluster, findPlace, openSystemDir, type Place, systemDir } from './place.js'
@@ -131,7 +132,7 @@ async function checkConnection(url: string, clusterDir: string): Promise<void> {
     if (encoding !== 'UTF8') throw incompatible(`the database in ${clusterDir} has the encoding ${encoding}, not UTF8`)
   } catch (error) {
     if (errnoOf(error) === undefined) throw error
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     throw unavailable(`the PostgreSQL server of ${clusterDir} runs but refuses the connection: ${reason}`, error)
   } finally {
     await client.end()

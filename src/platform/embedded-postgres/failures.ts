@@ -1,10 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
-
-/** The `errno` name (`ENOENT`, `EACCES`, ...) of a system error, or `undefined` for anything else. */
-export function errnoOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
-}
+import { errnoOf, messageOf } from '../../kernel/system-errors.js'
 
 /** A `database-unavailable` error: our own server cannot be started or reached. */
 export function unavailable(message: string, cause?: unknown): ServiceError {
@@ -39,10 +34,7 @@ export function toOpenError(error: unknown, dataDir: string): ServiceError {
     case 'ENOTDIR':
       return unavailable(`${path} is in the way: the data directory ${dataDir} must be a folder`, error)
     default:
-      return unavailable(
-        `the database of ${dataDir} cannot be opened: ${error instanceof Error ? error.message : String(error)}`,
-        error,
-      )
+      return unavailable(`the database of ${dataDir} cannot be opened: ${messageOf(error)}`, error)
   }
 }
 

@@ -1,7 +1,8 @@
-import { readdir, readlink, symlink, unlink } from 'node:fs/promises'
+import { readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { errnoOf, unavailable } from './failures.js'
+import { errnoOf, ifThere } from '../../kernel/system-errors.js'
+import { unavailable } from './failures.js'
 import { getOwnIdentity, isRunning } from './process-identity.js'
 
 const freeMark = 'free'
@@ -30,7 +31,7 @@ async function acquire(dir: string, waitMs: number): Promise<number> {
   const deadline = performance.now() + waitMs
   for (;;) {
     const top = await highest(dir)
-    const owner = top === 0 ? freeMark : await findOwner(dir, top)
+    const owner = top === 0 ? freeMark : await ifThere(readlink(join(dir, String(top))))
     if (owner !== undefined && (owner === freeMark || !(await isRunning(owner)))) {
       const mine = top + 1
       if (await create(dir, mine, me)) {
@@ -71,15 +72,6 @@ async function highest(dir: string): Promise<number> {
   return Math.max(0, ...(await numbers(dir)))
 }
 
-async function findOwner(dir: string, number: number): Promise<string | undefined> {
-  try {
-    return await readlink(join(dir, String(number)))
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
-}
-
 async function create(dir: string, number: number, owner: string): Promise<boolean> {
   try {
     await symlink(owner, join(dir, String(number)))
@@ -95,7 +87,5 @@ async function removeUpTo(dir: string, last: number): Promise<void> {
 }
 
 async function removeIfThere(dir: string, number: number): Promise<void> {
-  await unlink(join(dir, String(number))).catch((error: unknown) => {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  })
+  await rm(join(dir, String(number)), { force: true })
 }

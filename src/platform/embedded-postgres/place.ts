@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { chmod, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf, incompatible, unavailable } from './failures.js'
+import { ifThere } from '../../kernel/system-errors.js'
+import { incompatible, unavailable } from './failures.js'
 import { findRecord, type LauncherFolder, makePassword, type ServerRecord, toLauncherFolder } from './server-record.js'
 import { isRoot, openSystemUser, type SystemUser } from './system-user.js'
 
@@ -119,11 +120,8 @@ export async function checkCluster({ clusterDir, user }: Place, major: string): 
       `the database in ${clusterDir} belongs to the user with id ${uid}, and this process would serve it as ${expected}: run as its owner`,
     )
   }
-  let version: string
-  try {
-    version = (await readFile(join(clusterDir, 'PG_VERSION'), 'utf8')).trim()
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
+  const version = (await ifThere(readFile(join(clusterDir, 'PG_VERSION'), 'utf8')))?.trim()
+  if (version === undefined) {
     throw unavailable(
       `${clusterDir} is not empty and not a PostgreSQL database (it has no PG_VERSION): move it away or use another data directory`,
     )
@@ -138,10 +136,5 @@ export async function checkCluster({ clusterDir, user }: Place, major: string): 
 }
 
 async function isFilled(dir: string): Promise<boolean> {
-  try {
-    return (await readdir(dir)).length > 0
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false
-    throw error
-  }
+  return ((await ifThere(readdir(dir))) ?? []).length > 0
 }

@@ -1,6 +1,6 @@
 import { readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errnoOf } from './failures.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { findCommandLine } from './process-identity.js'
 
 /** A running server, as the `postmaster.pid` file of its cluster describes it. */
@@ -37,20 +37,12 @@ export async function disarmStalePidFile(clusterDir: string): Promise<void> {
   const lines = await readPidFile(clusterDir)
   if (lines === undefined || (await findPostmaster(clusterDir)) !== undefined) return
   if (!(Math.abs(Number(lines[0])) > 0)) return
-  await writeFile(join(clusterDir, 'postmaster.pid'), [unusedPid, ...lines.slice(1)].join('\n'), { flag: 'r+' }).catch(
-    (error: unknown) => {
-      if (errnoOf(error) !== 'ENOENT') throw error
-    },
-  )
+  const disarmed = [unusedPid, ...lines.slice(1)].join('\n')
+  await ifThere(writeFile(join(clusterDir, 'postmaster.pid'), disarmed, { flag: 'r+' }))
 }
 
 async function readPidFile(clusterDir: string): Promise<string[] | undefined> {
-  try {
-    return (await readFile(join(clusterDir, 'postmaster.pid'), 'utf8')).split('\n')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
+  return (await ifThere(readFile(join(clusterDir, 'postmaster.pid'), 'utf8')))?.split('\n')
 }
 
 /** Whether the process is a PostgreSQL server on this cluster, not another program with a reused id. */

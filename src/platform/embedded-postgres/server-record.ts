@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { ifThere } from '../../kernel/system-errors.js'
 import { draftName } from './binaries.js'
-import { errnoOf, unavailable } from './failures.js'
+import { unavailable } from './failures.js'
 import { isRoot } from './system-user.js'
 
 /** What a data directory stores about its database, in a file that only its owner can read (0600). */
@@ -62,13 +63,8 @@ export function makePassword(): string {
  * Throws `database-unavailable` when the file is damaged.
  */
 export async function findRecord(folder: LauncherFolder): Promise<ServerRecord | undefined> {
-  let text: string
-  try {
-    text = await readFile(folder.recordFile, 'utf8')
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  }
+  const text = await ifThere(readFile(folder.recordFile, 'utf8'))
+  if (text === undefined) return undefined
   const record = parseRecord(text)
   if (record === undefined) {
     throw unavailable(
@@ -100,13 +96,7 @@ function parseRecord(text: string): ServerRecord | undefined {
 export async function saveRecord(folder: LauncherFolder, record: ServerRecord): Promise<void> {
   const draft = await draftName(folder.recordFile)
   try {
-    const file = await open(draft, 'wx', 0o600)
-    try {
-      await file.writeFile(`${JSON.stringify(record, undefined, 2)}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await writeFile(draft, `${JSON.stringify(record, undefined, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true })
     await giveToOwner(folder, draft)
     await rename(draft, folder.recordFile)
   } catch (error) {

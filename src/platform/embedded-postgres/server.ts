@@ -33,7 +33,7 @@ export async function openServer(
     const failure = await startServer(nativeDir, place, port)
     if (failure === undefined) return { port, joined: false }
 
-    // All of these pass: another process took the port after our check; a process that was killed had started a server
+    // All of these failures pass by themselves: another process took the port after our check; a process that was killed had started a server
     // that is still coming up; children of a killed server are still ending; this server was killed too.
     const passing = /Address already in use|lock file "postmaster\.pid"|is still in use|ended with SIGKILL/.test(
       failure,

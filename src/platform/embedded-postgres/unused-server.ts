@@ -1,4 +1,4 @@
-import { errnoOf } from './failures.js'
+import { errnoOf } from '../../kernel/system-errors.js'
 import { countLiveLeases } from './leases.js'
 import { withLock } from './lock.js'
 import type { ClusterPlace } from './place.js'

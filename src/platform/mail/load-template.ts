@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../../kernel/errors.js'
+import { ifThere, messageOf } from '../../kernel/system-errors.js'
 import { MailTemplate } from './mail-template.js'
 
 const builtIn = fileURLToPath(new URL('templates/', import.meta.url))
@@ -30,10 +31,9 @@ export async function loadTemplate<Field extends string>(
 
 async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    return await ifThere(readFile(file, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    const message = `the mail template ${file} cannot be read: ${error instanceof Error ? error.message : error}`
+    const message = `the mail template ${file} cannot be read: ${messageOf(error)}`
     throw new ServiceError('configuration-invalid', message, { cause: error })
   }
 }

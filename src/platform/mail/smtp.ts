@@ -103,11 +103,11 @@ function failureOf(connection: SMTPConnection, signal: AbortSignal, handedOver: 
     signal.addEventListener('abort', stop, { once: true })
     connection.once('end', () => {
       signal.removeEventListener('abort', stop)
-      // Not every closed connection ends the call that waits for it.
+      // Some closed connections do not end the call that waits for an answer.
       reject(new Error('closed'))
     })
   })
-  // A connection that breaks after the last call disturbs nobody.
+  // No call waits any more when the connection breaks after the last one.
   broken.catch(() => undefined)
   return broken
 }
@@ -127,7 +127,7 @@ function connectionOptions(url: URL) {
     host,
     ...(url.port !== '' && { port: Number(url.port) }),
     secure: url.protocol === 'smtps:',
-    // Mail has names and codes, so other machines get it encrypted only.
+    // Mail has names and codes, so it goes to other machines only encrypted.
     requireTLS: !isLoopbackHost(host) && url.searchParams.get('requireTLS') !== 'false',
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,

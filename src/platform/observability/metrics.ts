@@ -205,7 +205,7 @@ export function createMetrics({ shared, live, freeDisk, onError, process: name }
       for (const [state, count] of Object.entries(states)) jobs.set({ queue, state }, count)
     }
   }
-  /** Removes the values of a source that cannot be read: old ones would pass for current ones. */
+  /** Removes the values of a source that cannot be read: readers would take old values for current ones. */
   const attempt = async (source: string, metrics: readonly Metric[], work: () => Promise<void>, up?: Gauge) => {
     try {
       await inTime(work())

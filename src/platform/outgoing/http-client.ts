@@ -24,7 +24,7 @@ export type HttpCall = {
   readonly signal: AbortSignal
   /** How long the whole answer may take; undefined: as long as it goes on. */
   readonly totalMs?: number
-  /** How many redirects are followed; those beyond are answers. */
+  /** How many redirects are followed; the next one is returned as the answer. */
   readonly redirects?: number
   /** Called with each address before it is asked; throws when it may not be. */
   readonly onAddress?: (url: URL, previous: URL | undefined) => void
@@ -171,7 +171,7 @@ export async function repeated<T>(
     try {
       return await work()
     } catch (error) {
-      // An abort shows in the next try.
+      // The next try reports the abort.
       await sleep(pauseAfter(error, tries), undefined, { signal }).catch(() => undefined)
     }
   }
@@ -192,7 +192,7 @@ export class RetryableError extends Error {
   }
 }
 
-/** Throws {@link RetryableError} for an answer that may be another one soon; `from` names who gave it. */
+/** Throws {@link RetryableError} for an answer that may differ at the next try; `from` names the server. */
 export function refuseUnavailable({ status, headers, body }: HttpAnswer, from = 'the server'): void {
   if (status !== 429 && status < 500) return
   body.destroy()

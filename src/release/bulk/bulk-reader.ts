@@ -1,11 +1,11 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BulkFileName } from '../../catalogue/sql/ready-texts/bulk-texts.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import type { WrittenFile } from '../bytes/file-writer.js'
 import { readParts } from '../folder/joined-file.js'
 import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
-import { isErrno } from '../folder/storage-errors.js'
 
 /** The bulk files of one day. Their addresses contain the token, which nobody can guess. */
 export type BulkSet = {
@@ -81,11 +81,7 @@ export async function currentBulkSet(folder: ReleaseFolder): Promise<BulkSet | u
 }
 
 async function readSet(folder: ReleaseFolder, id: string): Promise<BulkSet | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folder.releases, id, 'manifest.json'), 'utf8')) as BulkSet
-  } catch (error) {
-    // Removed since it was listed.
-    if (isErrno(error, 'ENOENT')) return undefined
-    throw error
-  }
+  // It may have been removed since it was listed.
+  const text = await ifThere(readFile(join(folder.releases, id, 'manifest.json'), 'utf8'))
+  return text === undefined ? undefined : (JSON.parse(text) as BulkSet)
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, link, open, rename, rm } from 'node:fs/promises'
+import { copyFile, link, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import { isErrno } from '../../kernel/system-errors.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../bytes/file-writer.js'
 import { findRecords } from '../bytes/find-records.js'
 import { PiecePool } from '../bytes/pieces.js'
@@ -10,8 +11,8 @@ import { inOneBatch, type Texts } from '../bytes/texts.js'
 import { Body } from './body.js'
 import { joinFiles, type RecordsOfFile } from './join-files.js'
 import { type FolderParts, filesOfJoined, type JoinedFile, partsPath, readParts } from './joined-file.js'
-import { makeDirectory, type ReleaseFolder, syncDirectory } from './release-folder.js'
-import { isErrno, toStorageError } from './storage-errors.js'
+import { makeDirectory, type ReleaseFolder, syncToDisk } from './release-folder.js'
+import { toStorageError } from './storage-errors.js'
 
 /**
  * How a file of a draft is written; `twin: false` writes no gzip twin. `fingerprint` names the content of a file that is there
@@ -229,7 +230,7 @@ export class Draft implements AsyncDisposable {
         await link(source, target + suffix).catch(async (error: unknown) => {
           if (!isErrno(error, 'EXDEV', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EMLINK')) throw error
           await copyFile(source, target + suffix)
-          await syncFile(target + suffix)
+          await syncToDisk(target + suffix)
         })
       } catch (error) {
         // Not every file has a twin.
@@ -244,12 +245,12 @@ export class Draft implements AsyncDisposable {
     await this.synced()
     await this.#describeParts()
     try {
-      for (const directory of this.#directories) await syncDirectory(directory)
+      for (const directory of this.#directories) await syncToDisk(directory)
       const target = join(this.#folder[place], this.id)
       // A crash after an earlier seal of the same run left a complete directory: replace it.
       await rm(target, { recursive: true, force: true })
       await rename(this.#root, target)
-      await syncDirectory(this.#folder[place])
+      await syncToDisk(this.#folder[place])
       this.#sealed = true
     } catch (error) {
       throw toStorageError(error, this.#root)
@@ -293,15 +294,6 @@ export class Draft implements AsyncDisposable {
     }
     // mkdir may have made parents inside the draft, whose entries must be synced too.
     for (let one = directory; one.startsWith(this.#root); one = dirname(one)) this.#directories.add(one)
-  }
-}
-
-async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
 

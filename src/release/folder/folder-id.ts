@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { prepareFolder, type ReleaseFolder, syncDirectory } from './release-folder.js'
-import { isErrno, toStorageError } from './storage-errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
+import { prepareFolder, type ReleaseFolder, syncToDisk } from './release-folder.js'
+import { toStorageError } from './storage-errors.js'
 
 /** The file that says which folder this is; it moves, is copied and is restored with the releases. */
 export const folderIdFile = 'folder-id'
@@ -11,9 +12,8 @@ export const folderIdFile = 'folder-id'
 export async function readFolderId({ root }: ReleaseFolder): Promise<string | undefined> {
   const file = path.join(root, folderIdFile)
   try {
-    return (await readFile(file, 'utf8')).trim() || undefined
+    return (await ifThere(readFile(file, 'utf8')))?.trim() || undefined
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
     throw toStorageError(error, file)
   }
 }
@@ -24,15 +24,9 @@ export async function makeFolderId(folder: ReleaseFolder): Promise<string> {
   const id = randomUUID()
   const file = path.join(folder.root, folderIdFile)
   try {
-    const handle = await open(`${file}.tmp`, 'w')
-    try {
-      await handle.writeFile(`${id}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await writeFile(`${file}.tmp`, `${id}\n`, { flush: true })
     await rename(`${file}.tmp`, file)
-    await syncDirectory(folder.root)
+    await syncToDisk(folder.root)
   } catch (error) {
     throw toStorageError(error, file)
   }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifThere } from '../../kernel/system-errors.js'
 import { Body } from './body.js'
-import { isErrno } from './storage-errors.js'
 
 /** A file of a release folder whose bytes lie in other files of the folder. */
 export type JoinedFile = { readonly identity: readonly JoinedPart[]; readonly gzip: readonly JoinedPart[] }
@@ -23,12 +23,8 @@ export const partsPath = '/parts.json'
 
 /** Reads what is joined in a release folder; nothing in one of an earlier version. */
 export async function readParts(directory: string): Promise<FolderParts> {
-  try {
-    return JSON.parse(await readFile(join(directory, partsPath), 'utf8')) as FolderParts
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return { joined: {}, fingerprints: {} }
-    throw error
-  }
+  const text = await ifThere(readFile(join(directory, partsPath), 'utf8'))
+  return text === undefined ? { joined: {}, fingerprints: {} } : (JSON.parse(text) as FolderParts)
 }
 
 /** The bytes of a joined file of a release folder. */

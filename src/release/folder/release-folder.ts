@@ -1,6 +1,7 @@
 import { chmod, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
-import { isErrno, toStorageError } from './storage-errors.js'
+import { ifThere, isErrno } from '../../kernel/system-errors.js'
+import { toStorageError } from './storage-errors.js'
 
 /**
  * Where releases live. The rename of the link `current` is the one commit point (architecture.md 2.3):
@@ -47,10 +48,9 @@ export function newReleaseId(run: { readonly id: number; readonly startedAt: Dat
 /** The id of the live release; undefined before the first. */
 export async function liveReleaseId(folder: ReleaseFolder): Promise<string | undefined> {
   try {
-    const id = path.basename(await readlink(folder.current))
+    const id = path.basename((await ifThere(readlink(folder.current))) ?? '')
     return isReleaseId(id) ? id : undefined
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
     throw toStorageError(error, folder.current)
   }
 }
@@ -67,7 +67,7 @@ export async function switchLiveRelease(folder: ReleaseFolder, id: string): Prom
     await rm(link, { force: true })
     await symlink(path.join('releases', id), link)
     await rename(link, folder.current)
-    await syncDirectory(folder.root)
+    await syncToDisk(folder.root)
   } catch (error) {
     throw toStorageError(error, folder.current)
   }
@@ -78,7 +78,7 @@ export async function removeLiveLink(folder: ReleaseFolder): Promise<void> {
   try {
     await rm(folder.current, { force: true })
     await rm(folder.checked, { force: true })
-    await syncDirectory(folder.root)
+    await syncToDisk(folder.root)
   } catch (error) {
     throw toStorageError(error, folder.current)
   }
@@ -113,10 +113,9 @@ export async function makeDirectory(directory: string): Promise<void> {
 /** The ids of the releases in a directory, newest run first. */
 export async function listReleaseIds(directory: string): Promise<string[]> {
   try {
-    const ids = (await readdir(directory)).filter(isReleaseId)
+    const ids = ((await ifThere(readdir(directory))) ?? []).filter(isReleaseId)
     return ids.sort((a, b) => runOfRelease(b) - runOfRelease(a))
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
     throw toStorageError(error, directory)
   }
 }
@@ -125,16 +124,16 @@ export async function listReleaseIds(directory: string): Promise<string[]> {
 export async function moveHeldToReleases(folder: ReleaseFolder, id: string): Promise<void> {
   try {
     await rename(path.join(folder.held, id), path.join(folder.releases, id))
-    await syncDirectory(folder.releases)
-    await syncDirectory(folder.held)
+    await syncToDisk(folder.releases)
+    await syncToDisk(folder.held)
   } catch (error) {
     throw toStorageError(error, folder.releases)
   }
 }
 
-/** Syncs a directory's entries to disk. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r')
+/** Syncs a file's content, or a directory's entries, to disk. */
+export async function syncToDisk(file: string): Promise<void> {
+  const handle = await open(file, 'r')
   try {
     await handle.sync()
   } finally {

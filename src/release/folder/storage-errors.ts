@@ -1,4 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
+import { isErrno } from '../../kernel/system-errors.js'
 
 const storageReasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
@@ -36,9 +37,4 @@ export function toStorageError(error: unknown, where: string): unknown {
   const reason = missing === undefined ? storageReasons[String(error.code)] : `its file system has no ${missing}`
   if (!reason) return error
   return new ServiceError('storage-failed', `cannot write to ${where}: ${reason}`, { cause: error })
-}
-
-/** True when the error has one of these codes of the operating system. */
-export function isErrno(error: unknown, ...codes: string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }

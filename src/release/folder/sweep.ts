@@ -1,7 +1,8 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { ifThere } from '../../kernel/system-errors.js'
 import { listReleaseIds, liveReleaseId, type ReleaseFolder, runOfRelease } from './release-folder.js'
-import { isErrno, toStorageError } from './storage-errors.js'
+import { toStorageError } from './storage-errors.js'
 
 // How long a release stays readable after it was superseded, and a held one after a newer release went live.
 const graceMs = 48 * 3_600_000
@@ -74,10 +75,5 @@ async function removableHeld(
 
 /** Epoch milliseconds; 0 for a directory whose removal was interrupted. */
 async function sealedAt(directory: string, id: string): Promise<number> {
-  try {
-    return (await stat(path.join(directory, id, 'manifest.json'))).mtimeMs
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return 0
-    throw error
-  }
+  return (await ifThere(stat(path.join(directory, id, 'manifest.json'))))?.mtimeMs ?? 0
 }

@@ -1,6 +1,6 @@
 import { link, mkdtemp, open, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { syncDirectory } from './release-folder.js'
+import { syncToDisk } from './release-folder.js'
 import { toStorageError } from './storage-errors.js'
 
 type Operation = 'link' | 'symlink' | 'rename' | 'fsync'
@@ -24,7 +24,7 @@ export async function findMissingOperations(
       } finally {
         await handle.close()
       }
-      await syncDirectory(folder)
+      await syncToDisk(folder)
     },
   }
   const missing: { operation: Operation; error: unknown }[] = []

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ActivityEntry, indexedElements, MonthSums, type Months } from './activity-entry.js'
+import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
@@ -106,26 +107,10 @@ const keptIndexes = 2
 
 /** A reader that keeps the newest indexes in memory, by their bytes: releases with the same activities share one. */
 export function createIndexReader(): IndexReader {
-  const kept = new Map<string, Promise<ActivityIndex | undefined>>()
+  const kept = new NewestKept<ActivityIndex | undefined>(keptIndexes)
   return async (release) => {
     const sha256 = release.manifest.files.find(({ path }) => path === activityIndexPath)?.sha256
-    if (sha256 === undefined) return undefined
-    const known = kept.get(sha256)
-    if (known) return await known
-    const reading = ActivityIndex.read(release)
-    kept.set(sha256, reading)
-    try {
-      const index = await reading
-      for (const oldest of kept.keys()) {
-        if (kept.size <= keptIndexes) break
-        kept.delete(oldest)
-      }
-      return index
-    } catch (error) {
-      // A failure is not kept; concurrent readers share it.
-      kept.delete(sha256)
-      throw error
-    }
+    return sha256 === undefined ? undefined : await kept.get(sha256, () => ActivityIndex.read(release))
   }
 }
 

@@ -3,13 +3,14 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { manifestPath, releaseChainPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { ifThere, isErrno } from '../../kernel/system-errors.js'
 import { Body } from '../folder/body.js'
 import { readParts } from '../folder/joined-file.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
-import { isErrno } from '../folder/storage-errors.js'
 import { findPackedFeed, packPath } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
+import { NewestKept } from './newest-kept.js'
 
 /** An immutable release on disk. */
 export type ReadableRelease = {
@@ -37,30 +38,14 @@ const cachedReleases = 8
 /** Reads releases from the folder of published files. Throws `release-corrupt` when a release has no manifest. */
 export function createReleaseReader(feedsDir: string): ReleaseReader {
   const folder = releaseFolder(feedsDir)
-  const cache = new Map<string, Promise<ReadableRelease>>()
+  const cache = new NewestKept<ReadableRelease>(cachedReleases)
 
   const byId = async (id: string): Promise<ReadableRelease | undefined> => {
     if (!isReleaseId(id)) return undefined
     const directory = join(folder.releases, id)
-    try {
-      const known = cache.get(id)
-      // It may have been removed since.
-      if (known) return (await isReleaseThere(directory)) ? await known : undefined
-      const opened = openRelease(directory, id)
-      cache.set(id, opened)
-      const release = await opened
-      // Evict only after a successful load, so unknown ids cannot push out real releases.
-      for (const oldest of cache.keys()) {
-        if (cache.size <= cachedReleases) break
-        cache.delete(oldest)
-      }
-      return release
-    } catch (error) {
-      // A failure is not cached; concurrent readers of the same release share it.
-      cache.delete(id)
-      if (isErrno(error, 'ENOENT')) return undefined
-      throw error
-    }
+    // It may have been removed since it was opened.
+    if (cache.has(id) && !(await isReleaseThere(directory))) return undefined
+    return await ifThere(cache.get(id, () => openRelease(directory, id)))
   }
 
   return {
@@ -131,16 +116,13 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
 
 /** A small JSON file that no manifest names; undefined when there is none. */
 async function jsonFile(file: string, lastModified?: Date): Promise<ServedFile | undefined> {
-  try {
-    const text = await readFile(file)
-    return {
-      mediaType: jsonMediaType,
-      sha256: hash('sha256', text),
-      lastModified: lastModified ?? (await stat(file)).mtime,
-      identity: new Body([{ path: file, offset: 0, length: text.length }]),
-    }
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined
-    throw error
+  const text = await ifThere(readFile(file))
+  const modified = lastModified ?? (await ifThere(stat(file)))?.mtime
+  if (text === undefined || modified === undefined) return undefined
+  return {
+    mediaType: jsonMediaType,
+    sha256: hash('sha256', text),
+    lastModified: modified,
+    identity: new Body([{ path: file, offset: 0, length: text.length }]),
   }
 }

@@ -5,6 +5,7 @@ import { parseIsoDate } from '../../kernel/dates.js'
 import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import { type ProjectGraph, projectFields } from '../../kernel/project.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import type { StaleProject } from '../sql/stale-projects.js'
 
 /** A value that no text can be made from, in the words of a notice. */
@@ -25,7 +26,7 @@ export function renderFailed(
     path: found ? `/iati-activity/${found.element}` : '/iati-activity',
     detail: found
       ? `${found.field}: expected ${found.expected}, got ${found.got}`
-      : `expected a record that an activity can be made from, got: ${error instanceof Error ? error.message : String(error)}`,
+      : `expected a record that an activity can be made from, got: ${messageOf(error)}`,
   }
 }
 

@@ -118,7 +118,7 @@ function plain<const Api extends string>(means: string, api: Api, example = '') 
 
 type OrganisationRow = RowOf<typeof organisationKindFields>
 
-export const organizations = defineKind({
+export const organisations = defineKind({
   name: 'organizations',
   means: 'Organizations that carry projects out.',
   fields: organisationKindFields,

@@ -19,7 +19,7 @@ export type OrganisationListInput = OrganisationSelection & {
 }
 
 /** Lists organisations in id order. Throws `not-found` for an unknown theme, as lists of projects do. */
-export async function listOrganizations(
+export async function listOrganisations(
   store: Store,
   { nextOrgId, format, ...selection }: OrganisationListInput,
 ): Promise<ListedPage> {
@@ -33,7 +33,7 @@ export async function listOrganizations(
 const largestBridgeId = 2n ** 63n - 1n
 
 /** One organisation's record, by its id or that of an external register. Throws `not-found`. */
-export async function getOrganization(
+export async function getOrganisation(
   store: Store,
   by: { readonly id: number } | { readonly bridgeId: string },
   format: WireFormat,

@@ -4,6 +4,7 @@ import pLimit from 'p-limit'
 import type { Format } from '../../../catalogue/wire/write/wire-value.js'
 import type { IsoInstant } from '../../../kernel/dates.js'
 import { ServiceError } from '../../../kernel/errors.js'
+import { isErrno } from '../../../kernel/system-errors.js'
 import { type IndexReader, readActivity } from '../../../release/read/activity-index.js'
 import { isPublishedIdentifier } from '../../../release/sql/published-identifiers.js'
 import { iatiActivities } from '../contract/file-operation.js'
@@ -15,7 +16,7 @@ import { mediaTypes, responseFormat } from '../negotiation.js'
 import { pathText } from '../query.js'
 import { sendRead } from '../reply.js'
 import { activityDocument } from '../representations/activity.js'
-import { isMissingFile, manifestLink, noRelease } from './feeds.js'
+import { manifestLink, noRelease } from './feeds.js'
 
 const operation: Operation = {
   ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
@@ -47,7 +48,7 @@ export function activityRoute(
       return { release: release.id, record: await readActivity(release, index, row), hash, changed }
     } catch (error) {
       // A sweep removed the release meanwhile; the second look-up finds the new one.
-      if (!isMissingFile(error) || !again) throw error
+      if (!isErrno(error, 'ENOENT') || !again) throw error
       return await find(wanted, false)
     }
   }

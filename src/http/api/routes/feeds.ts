@@ -17,6 +17,7 @@ import {
   reportsFeedPath,
 } from '../../../iati/addresses.js'
 import { ServiceError } from '../../../kernel/errors.js'
+import { isErrno } from '../../../kernel/system-errors.js'
 import type { ReadableRelease } from '../../../release/read/release-reader.js'
 import { fileOperation, iatiActivities, iatiOrganisations } from '../contract/file-operation.js'
 import { arrayOf, ref, values } from '../contract/openapi-schema.js'
@@ -74,7 +75,7 @@ export function feedRoutes(
     try {
       return await servePath(request, reply, release, path, 'live')
     } catch (error) {
-      if (!isMissingFile(error) || !again) throw error
+      if (!isErrno(error, 'ENOENT') || !again) throw error
       return await serveLive(request, reply, path, false)
     }
   }
@@ -86,7 +87,8 @@ export function feedRoutes(
     try {
       return await servePath(request, reply, release, `/${rest.join('/')}`, 'immutable')
     } catch (error) {
-      if (isMissingFile(error)) throw new ServiceError('not-found', `release ${id} is no longer kept`, { cause: error })
+      if (isErrno(error, 'ENOENT'))
+        throw new ServiceError('not-found', `release ${id} is no longer kept`, { cause: error })
       throw error
     }
   }
@@ -360,9 +362,4 @@ const keptFile = fileOperation(
 /** The error of every feed address before the first release. */
 export function noRelease(): ServiceError {
   return new ServiceError('release-missing', 'nothing has been published yet: the first release is being built')
-}
-
-/** Whether a file of a release is gone, because the release was removed. */
-export function isMissingFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

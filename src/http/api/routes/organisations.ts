@@ -2,7 +2,7 @@ import { organisationList } from '../../../catalogue/wire/names.js'
 import { listDocument, recordDocument } from '../../../catalogue/wire/write/list.js'
 import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
-import { getOrganization, listOrganizations } from '../operations/organisations.js'
+import { getOrganisation, listOrganisations } from '../operations/organisations.js'
 import { limitOf, modifiedSinceOf, parseCountryCode, pathDigits, pathId, queryValue, wholeNumberOf } from '../query.js'
 import type { Read } from './read-route.js'
 
@@ -40,7 +40,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       failures: [404],
       answer: async (request, format) => {
         const country = queryValue(request, 'country')
-        const { page, modifiedUntil } = await listOrganizations(store, {
+        const { page, modifiedUntil } = await listOrganisations(store, {
           which,
           format,
           themeId: queryValue(request, 'theme'),
@@ -64,7 +64,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {
-        const text = await getOrganization(store, { id: pathId(request, 'organizationId', 'organisation') }, format)
+        const text = await getOrganisation(store, { id: pathId(request, 'organizationId', 'organisation') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },
@@ -78,7 +78,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {
-        const text = await getOrganization(store, { bridgeId: pathDigits(request, 'bridgeId') }, format)
+        const text = await getOrganisation(store, { bridgeId: pathDigits(request, 'bridgeId') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },

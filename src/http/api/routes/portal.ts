@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
+import { isErrno } from '../../../kernel/system-errors.js'
 import { escapeText } from '../../../kernel/xml/writer.js'
 import { html } from '../../portal/html.js'
 import { icon, iconAddress } from '../../portal/icon.js'
@@ -20,7 +21,7 @@ import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
 import { nothingHere, retryAfterSeconds, sendError } from '../errors.js'
 import { sendRead } from '../reply.js'
-import { isMissingFile, manifestLink, noRelease } from './feeds.js'
+import { manifestLink, noRelease } from './feeds.js'
 
 /** Our own script and stylesheet, no other host; a form may search here. */
 const pagePolicy =
@@ -217,7 +218,7 @@ async function drawn(
     })
   } catch (error) {
     // A sweep removed the release while the page was drawn; the second try draws it from the new one.
-    if (!isMissingFile(error) || !again) throw error
+    if (!isErrno(error, 'ENOENT') || !again) throw error
     return await drawn(portal, request, chosen, address, false)
   }
 }

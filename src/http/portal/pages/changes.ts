@@ -5,6 +5,7 @@ import type { ActivityIndex, IndexReader } from '../../../release/read/activity-
 import { changedElements, type IndexedRelease } from '../../../release/read/changed-elements.js'
 import { diffReleases, type ReleaseDiff } from '../../../release/read/diff-releases.js'
 import type { Sample } from '../../../release/read/manifest.js'
+import { NewestKept } from '../../../release/read/newest-kept.js'
 import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
 import { type Html, html } from '../html.js'
 import { countText, dayText, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
@@ -16,7 +17,7 @@ const keptDiffs = 20
 
 /** Compares releases, which never change, once. */
 export class Differences {
-  readonly #kept = new Map<string, Promise<ReleaseDiff>>()
+  readonly #kept = new NewestKept<ReleaseDiff>(keptDiffs)
   readonly #releases: ReleaseReader
   readonly #readIndex: IndexReader
 
@@ -33,17 +34,8 @@ export class Differences {
   }
 
   async between(from: ReadableRelease, to: ReadableRelease): Promise<ReleaseDiff> {
-    const key = `${from.id}..${to.id}`
-    const known = this.#kept.get(key)
-    if (known) return await known
-    const comparing = diffReleases(from, to, { readIndex: this.#readIndex, most: mostNamed })
-    this.#kept.set(key, comparing)
-    comparing.catch(() => this.#kept.delete(key))
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= keptDiffs) break
-      this.#kept.delete(oldest)
-    }
-    return await comparing
+    const compare = () => diffReleases(from, to, { readIndex: this.#readIndex, most: mostNamed })
+    return await this.#kept.get(`${from.id}..${to.id}`, compare)
   }
 
   /** The two releases of `{from}..{to}`, if both are kept, with their indexes where they have them. */
