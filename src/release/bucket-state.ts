@@ -24,7 +24,7 @@ export async function recordBucketState(db: Db, state: BucketState, at: Date): P
   await recordFact(db, 'bucket', JSON.stringify(state), at)
 }
 
-/** For a service that has no bucket any more. */
+/** Removes the state, for a service without a bucket. */
 export async function forgetBucketState(db: Db): Promise<void> {
   await forgetFact(db, 'bucket')
 }

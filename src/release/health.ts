@@ -45,7 +45,7 @@ export type PublicationHealth = {
 const scheduleName = 'publish'
 // How long after its instant a scheduled publication is overdue.
 const graceMs = 3_600_000
-// How long deliveries to the bucket, which are tried every minute, may fail.
+// Deliveries to the bucket are tried every minute; after so long a failure needs a person.
 const bucketGraceMs = 600_000
 
 /** Looks at the ledger and the live release. Throws `database-unavailable`. */

@@ -33,7 +33,7 @@ type StepOptions = {
   readonly onProgress?: (progress: RunProgress) => void
 }
 
-// How soon it is seen that another process has rendered its shard, or failed at it.
+// How often the owner of a run looks whether another process has rendered its shard, or failed.
 const waitMs = 250
 
 /** The name of the publication schedule in the ledger and in the queue. */

@@ -31,7 +31,7 @@ export async function findRecords(file: string, { head, tail }: FileEnvelope): P
 /** The blocks between those of the envelope; undefined for a twin of an earlier version, which is one stream. */
 async function recordsOfTwin(file: FileHandle, head: string, tail: string): Promise<Span | undefined> {
   const before = startOfTwin(head)
-  // CRC-32 and size, the last eight bytes, are not known.
+  // The last eight bytes are CRC-32 and size, which are not known.
   const after = endOfTwin(tail, 0, 0).subarray(0, -8)
   const { size } = await file.stat()
   const start = before.length

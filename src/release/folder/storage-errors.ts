@@ -22,7 +22,7 @@ const operations: Readonly<Record<string, string>> = {
 /** The operation that the file system does not have; undefined for any other failure. */
 function missingOperation(error: Error & { readonly syscall?: unknown }): string | undefined {
   const operation = String(error.syscall)
-  // As link(2), symlink(2) and fsync(2) say it, beside that the call is not there at all.
+  // Either the call does not exist, or it fails as link(2), symlink(2) and fsync(2) describe for such a file system.
   const isMissing =
     isErrno(error, 'ENOSYS', 'ENOTSUP') ||
     (operation === 'symlink' && isErrno(error, 'EPERM')) ||

@@ -5,7 +5,7 @@ import { toStorageError } from './storage-errors.js'
 
 type Operation = 'link' | 'symlink' | 'rename' | 'fsync'
 
-/** What the file system of a directory refuses of that which publishing does, each with the failure. Leaves nothing behind. */
+/** The operations of publishing that the file system of a directory refuses, each with the failure. Leaves nothing behind. */
 export async function findMissingOperations(
   directory: string,
 ): Promise<readonly { readonly operation: Operation; readonly error: unknown }[]> {

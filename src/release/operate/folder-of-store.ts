@@ -66,17 +66,17 @@ export async function claimFolder({ store, feedsDir, clock }: FolderDeps): Promi
   const { host, path } = placeOfFolder(feedsDir)
   if (known?.host === host && known.path === path) return
   await store.transaction(async (db) => {
-    // Of two that begin at once, the second one finds the folder of the first.
+    // When two processes begin at once, the second finds the folder that the first has recorded.
     await lockFacts(db)
     const now = await findFolderOfStore(db)
     if (now?.id === known?.id) await record(db, { feedsDir, clock })
   })
-  // The one that came second is told so.
+  // The second process gets the refusal.
   const late = await folderRefusal({ store, feedsDir })
   if (late !== undefined) throw new ServiceError('folder-differs', late)
 }
 
-// As long as a process that has another folder lives, it says so every few minutes.
+// A process that has another folder records it again every few minutes while it runs.
 const refusedMs = 600_000
 
 /** Notes for all processes that one has another folder. */
@@ -84,7 +84,7 @@ export async function recordRefusedFolder(db: Db, message: string, at: Date): Pr
   await recordFact(db, 'refused-folder', JSON.stringify({ message, at: isoInstantOf(at) }), at)
 }
 
-/** Why another process may not publish into its folder, as it said within the last minutes. */
+/** Why another process may not publish into its folder, as that process recorded within the last minutes. */
 export async function findRefusedFolder(db: Db, now: Date): Promise<string | undefined> {
   const text = await findFact(db, 'refused-folder')
   const { message, at } = JSON.parse(text ?? '{}') as { message?: string; at?: string }

@@ -8,7 +8,7 @@ const places = 4
 const maxFileBytes = 40_000_000
 // The operator is warned of a larger file (iati.md 15.1).
 const warnFileBytes = 20_000_000
-// If more activities than this, and most of all, are invalid, the mapping is wrong and not the data.
+// When more activities than this are invalid, and more than half of all, the fault is in the mapping and not in the data.
 const fewInvalid = 10
 
 /**
@@ -57,7 +57,7 @@ export function holdReason(
   return undefined
 }
 
-/** One sentence for each registered file of the release that is larger than consumers ask for. */
+/** One sentence for each registered file that is larger than consumers want. */
 export function largeFileWarnings({ files }: Manifest): string[] {
   return files
     .filter((file) => isRegistered(file.path) && file.bytes > warnFileBytes)

@@ -36,8 +36,7 @@ import { holdReason } from './guards.js'
 import { pruneReleases } from './prune-releases.js'
 import { type LiveState, recoverLiveRelease } from './recover.js'
 
-// The run owns its lease, so another holder of the lock is a person's command, which ends soon, or a writer that was cut
-// off.
+// The run owns its lease. So another holder of the lock is a person's command, which ends soon, or a writer that was cut off.
 const lockPatienceMs = 10_000
 
 /**
@@ -66,7 +65,7 @@ export async function publishRelease(
     if (live && (await isContentRemembered(deps.store.db, 'activities', contentOf(live.id)))) {
       return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
     }
-    // Asked again in the snapshot, since a mark may come in between.
+    // The snapshot asks again, since a mark may have come meanwhile.
     const isSameSet = async (db: Db) =>
       live !== undefined && !run.force && (await isContentRemembered(db, 'organisations', contentOf(live.id)))
     const wasSameSet = await isSameSet(deps.store.db)

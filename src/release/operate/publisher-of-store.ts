@@ -9,8 +9,8 @@ import { createReleaseReader, type ReadableRelease } from '../read/release-reade
 import { inventedProjects } from '../sql/invented-projects.js'
 
 /**
- * Records who publishes from the live release, where nobody is recorded yet. A trial's release says nothing, nor does one
- * that another database made.
+ * Where nobody is recorded yet, records the publisher of the live release. The release of a trial or of another database is
+ * ignored.
  */
 export async function recordPublisherOfRelease({ store, feedsDir, clock }: FolderDeps): Promise<void> {
   if (await findPublisher(store.db)) return

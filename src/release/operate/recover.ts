@@ -15,7 +15,7 @@ export type LiveState = {
 }
 
 /**
- * Makes the database follow the folder: a switch that it does not know is recorded. In two cases the folder follows the
+ * Makes the database follow the folder: it records a switch that it does not know. In two cases the folder follows the
  * database: an interrupted rollback is finished, and an older release that a writer switched to after it was cut off
  * gives way to the newer one. The caller holds the publishing lock.
  */

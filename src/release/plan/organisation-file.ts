@@ -103,7 +103,7 @@ export function organisationFileOf(live: Manifest | undefined): OrganisationFile
 
 const openTag = '<iati-organisation '
 
-/** The publisher's record as the store published it that this one was imported from. */
+/** The publisher's record in the last release of the store that this one was imported from. */
 async function importedRecord(db: Db): Promise<Manifest['publisherRecord']> {
   const fact = await findFact(db, 'publisher-record')
   return fact === undefined ? undefined : (JSON.parse(fact) as Manifest['publisherRecord'])

@@ -42,7 +42,7 @@ export type ReleasePlan = {
   readonly lossAccepted: boolean
 }
 
-/** What a snapshot of the store calls for. */
+/** What has to be done for a snapshot of the store. */
 export type PlanResult =
   | ReleasePlan
   | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }

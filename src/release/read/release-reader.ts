@@ -25,7 +25,7 @@ export type ReleaseReader = {
   live(): Promise<ReadableRelease | undefined>
   /** A kept release by id; undefined when it is unknown or was removed. */
   byId(id: string): Promise<ReadableRelease | undefined>
-  /** The signed word that the live release is up to date; undefined without a key for signing. */
+  /** The signed statement that the live release is up to date; undefined without a key for signing. */
   checked(): Promise<ServedFile | undefined>
 }
 

@@ -30,7 +30,7 @@ export function renderFailed(
   }
 }
 
-/** The first value of the project that its type does not allow: the database may hold what no reader lets in. */
+/** The first value of the project that its type does not allow: plain SQL can write what no reader accepts. */
 function unusableValue(graph: ProjectGraph): Unusable | undefined {
   const { project, months, disbursements, payoutPlan, reports, countries, donationOptions, photos } = graph
   const checks: (Unusable | undefined)[] = [

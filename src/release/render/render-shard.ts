@@ -82,8 +82,8 @@ function beside<T>(work: Promise<T>): Promise<T> {
   return work
 }
 
-// Batches are small: three are in memory at a time, API and worker may share one event loop, and libxml2 never gives
-// memory back.
+// Batches are small, since three are in memory at a time, API and worker may share one event loop, and libxml2 never frees its
+// memory.
 const firstBatch = 20
 const leastBatch = 10
 const maxBatch = 100
@@ -153,7 +153,7 @@ async function renderBatch(deps: RenderDeps, run: Run, projects: readonly Render
   return rendered
 }
 
-/** The project with its texts; held by a notice, without any, when they cannot be made for whatever reason. */
+/** The project with its texts; when they cannot be made, a notice that holds it. */
 async function mapOrHold(deps: RenderDeps, run: Run, { stale, source }: RenderSource): Promise<MappedProject> {
   let graph: ProjectGraph | undefined
   try {

@@ -13,7 +13,7 @@ const factOf = {
   organisations: 'published-organisations',
 } as const
 
-/** Whether the content is still the one that `rememberContent` named so. */
+/** Whether the content is unchanged since `rememberContent` recorded this name. */
 export async function isContentRemembered(db: Db, kind: ContentKind, name: string): Promise<boolean> {
   const { rows } = await db.query<{ same: boolean }>(
     `select exists (select from store_fact where name = $1 and value = $2)
@@ -23,13 +23,13 @@ export async function isContentRemembered(db: Db, kind: ContentKind, name: strin
   return rows[0]?.same === true
 }
 
-/** Call it in a transaction that ends before the content is read: changes that come later leave marks of their own. */
+/** Its transaction must end before the content is read: a later change leaves a new mark. */
 export async function forgetContent(db: Db, kind: ContentKind): Promise<void> {
   await db.query('delete from store_fact where name = $1', [factOf[kind]])
   await db.query('delete from content_change where kind = $1', [kind])
 }
 
-/** Names the content that was read since `forgetContent`. */
+/** Records a name for the content that was read since `forgetContent`. */
 export async function rememberContent(db: Db, kind: ContentKind, name: string, at: Date): Promise<void> {
   await recordFact(db, factOf[kind], name, at)
 }

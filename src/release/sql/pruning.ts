@@ -87,7 +87,7 @@ export async function pruneDatabase(
     ),
     // Longer than any process keeps a list of hits.
     searchChanges: await remove('delete from search_change where marked_at < $1', before(rules.searchChanges)),
-    // Those that could not be handled stay until a person has looked.
+    // Events that could not be handled stay: a person has to look at them.
     webhookEvents: await remove(
       `delete from webhook_event where received_at < $1 and state in ('done', 'ignored')`,
       before(rules.webhookEvents),

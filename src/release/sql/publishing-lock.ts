@@ -10,14 +10,14 @@ type LockOptions = {
   /** How long to wait for another holder. */
   readonly patienceMs: number
   /**
-   * What happens after that: `take-over` takes the lock from its holder (only for a caller that owns the run's lease, so
-   * that another holder is dead or cut off), `refuse` throws `server-busy`.
+   * What happens after that: `refuse` throws `server-busy`; `take-over` takes the lock from its holder. Only a caller that owns the
+   * run's lease may take it over: then the other holder is dead or cut off.
    */
   readonly onTimeout: 'take-over' | 'refuse'
   readonly signal?: AbortSignal
 }
 
-/** A person waits at the terminal for a publication that is running. */
+/** How long a command waits for a running publication. */
 export const byHand = { patienceMs: 60_000, onTimeout: 'refuse' } as const satisfies LockOptions
 
 /**

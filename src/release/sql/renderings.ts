@@ -114,7 +114,7 @@ export type HeldRow = {
   readonly projectId: number
   readonly identifier: string
   readonly stillPublished: boolean
-  /** Unknown where it was held before this was noted. */
+  /** Undefined for an activity that an earlier version held. */
   readonly since?: Date
   readonly notices: readonly Notice[]
 }

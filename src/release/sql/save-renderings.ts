@@ -65,7 +65,7 @@ export async function saveRenderings(
   inputKey: string,
   run: { readonly id: number; readonly startedAt: Date },
 ): Promise<void> {
-  // The commit need not wait for the disk: a crash of the server loses texts and cleared marks together, and a release goes
+  // The commit does not wait for the disk: a crash of the server loses texts and cleared marks together, and a release goes
   // live only after a later commit that did wait.
   await db.query('set local synchronous_commit = off')
   const column = <T>(pick: (rendering: Rendering) => T) => renderings.map(pick)

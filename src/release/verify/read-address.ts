@@ -88,7 +88,7 @@ export async function readAddress(client: HttpClient, url: URL, options: ReadOpt
 
 class TooLarge extends Error {}
 
-// A body that does not decompress has another hash than the manifest says, which is the finding.
+// A body that cannot be decompressed is found by its hash, which differs from that in the manifest.
 function isBrokenGzip(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^Z_/.test(String(error.code))
 }

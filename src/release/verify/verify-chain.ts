@@ -91,7 +91,7 @@ export function verifyChain(
   }
   const statement = readJson<CheckedRelease>(checked, checkedShape)
   const isSigned = statement !== undefined && isChecked(statement, trusted)
-  // Of a chain that is not the publisher's its faults say enough.
+  // The chain is not the publisher's: one finding says so.
   if (checked !== undefined && !isSigned && faults.length === 0) {
     findings.push({
       code: 'forged',
