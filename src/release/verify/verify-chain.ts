@@ -91,7 +91,7 @@ export function verifyChain(
   }
   const statement = readJson<CheckedRelease>(checked, checkedShape)
   const isSigned = statement !== undefined && isChecked(statement, trusted)
-  // The chain is not the publisher's: one finding says so.
+  // Where the chain has faults, they say enough.
   if (checked !== undefined && !isSigned && faults.length === 0) {
     findings.push({
       code: 'forged',
