@@ -1,4 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
+import { errnoOf } from '../../kernel/system-errors.js'
 import {
   backoff,
   chunksOf,
@@ -208,7 +209,7 @@ function toUpstreamError(error: unknown, url: URL): ServiceError {
   const cause = error instanceof Error && error.cause instanceof ServiceError ? error.cause : undefined
   if (cause) return cause
   if (error instanceof RetryableError) return new ServiceError('upstream-unavailable', error.message)
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errnoOf(error) ?? ''
   const isDamaged = code.startsWith('Z_') && code !== 'Z_BUF_ERROR'
   return new ServiceError(
     isDamaged ? 'upstream-unusable' : 'upstream-unavailable',

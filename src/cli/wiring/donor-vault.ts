@@ -3,6 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type DonorKey, parseDonorKeys } from '../../kernel/donor.js'
+import { errnoOf } from '../../kernel/system-errors.js'
 import { DonorVault } from '../../money/donors/donor-vault.js'
 import type { Runtime } from './runtime.js'
 
@@ -32,7 +33,7 @@ export async function openDonorVault(
   try {
     return new DonorVault(keysIn(await makeKeyFile(file)))
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const reason = errnoOf(error) ?? 'unknown'
     return new DonorVault([], `the key file ${file} cannot be written (${reason}) and DONOR_KEYS is not set`)
   }
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { ServiceError } from '../../kernel/errors.js'
-import { messageOf } from '../../kernel/system-errors.js'
+import { errnoOf, messageOf } from '../../kernel/system-errors.js'
 import type { ConfigOf } from '../../platform/config/config.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Runtime } from './runtime.js'
@@ -46,7 +46,7 @@ const listenReasons: Readonly<Record<string, string>> = {
 
 /** A failure to listen as `configuration-invalid` with its reason, where the operator can do something about it. */
 export function toListenError(error: unknown, host: string, port: number, variables: string): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errnoOf(error) ?? ''
   const reason = listenReasons[code]
   if (!reason) return error
   return new ServiceError('configuration-invalid', `cannot listen on ${host}:${port}: ${reason}; set ${variables}`, {

@@ -8,6 +8,7 @@ import type { Looks, OperatorActions } from '../../http/console/console-deps.js'
 import { createConsole } from '../../http/console/create-console.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
+import { isErrno } from '../../kernel/system-errors.js'
 import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
@@ -79,7 +80,7 @@ async function listen(app: ConsoleServer, host: string, port: number | undefined
   try {
     await listenOn(port ?? defaultPort)
   } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    const isTaken = isErrno(error, 'EADDRINUSE')
     if (port !== undefined || !isTaken) throw toListenError(error, host, port ?? defaultPort, 'OPS_PORT or OPS_HOST')
     await listenOn(0)
   }

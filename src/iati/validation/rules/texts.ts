@@ -1,7 +1,7 @@
 import type { Element } from '../../../kernel/xml/element.js'
 import { quoted } from '../findings.js'
 import { childOf, hasWords, type RecordView } from '../view.js'
-import type { Report, Rule } from './rule.js'
+import type { Rule } from './rule.js'
 
 const named = ['participating-org', 'owner-org', 'provider-org', 'receiver-org'] as const
 
@@ -12,12 +12,6 @@ const nameless = (record: RecordView): Element[] =>
 /** Whether the attribute or the element that would name an organisation is there, empty or not. */
 const claimsName = (organisation: Element): boolean =>
   organisation.attributes.ref !== undefined || childOf(organisation, 'narrative') !== undefined
-
-const reportWordless = (record: RecordView, name: string, report: Report): void => {
-  for (const one of record.all(name)) {
-    if (!hasWords(one)) report(one, `expected a narrative with words in ${name}, got none`)
-  }
-}
 
 const absoluteUrl = /^https?:\/\/[^\s/?#]+/i
 
@@ -41,14 +35,22 @@ export const textRules: readonly Rule[] = [
     severity: 'error',
     official: ['4.3.1'],
     sentence: 'A title has no words.',
-    check: (record, report) => reportWordless(record, 'title', report),
+    check(record, report) {
+      for (const title of record.all('title')) {
+        if (!hasWords(title)) report(title, 'expected a narrative with words in title, got none')
+      }
+    },
   },
   {
     code: 'description-empty',
     severity: 'error',
     official: ['4.4.1'],
     sentence: 'A description has no words.',
-    check: (record, report) => reportWordless(record, 'description', report),
+    check(record, report) {
+      for (const description of record.all('description')) {
+        if (!hasWords(description)) report(description, 'expected a narrative with words in description, got none')
+      }
+    },
   },
   {
     code: 'narrative-empty',
