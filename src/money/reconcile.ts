@@ -1,9 +1,8 @@
 import { addDays, earlier, type IsoDate, isoDateOf } from '../kernel/dates.js'
 import { toServiceError } from '../kernel/errors.js'
 import { followCharge } from './follow-charge.js'
-import type { SettledEntry } from './gateways/gateway.js'
 import type { Payments } from './payments.js'
-import { removeUnlistedEntries, saveProcessorEntries } from './sql/processor-entries.js'
+import { removeUnlistedEntries, type SettledEntry, saveProcessorEntries } from './sql/processor-entries.js'
 import {
   findLastReconciliation,
   findReconciliation,

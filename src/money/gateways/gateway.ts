@@ -196,22 +196,21 @@ export type Refund = {
   readonly currency: CurrencyCode
 }
 
-/** A charge or refund that the processor has settled: its money has moved. */
-export type SettledEntry = {
-  readonly kind: 'charge' | 'refund'
-  /** The processor's name for it. */
-  readonly id: string
-  /** The charge's name at the processor; of a refund: of the charge that it gives back. */
-  readonly chargeId: string
-  /** Our name for it; undefined: it was not made by us. */
-  readonly reference: string | undefined
-  readonly amount: Decimal
-  readonly currency: string
-  readonly settledAt: Date
-}
-
-/** An entry of a processor's list: money has moved, or a charge has changed. */
-export type ProcessorEntry = SettledEntry | { readonly kind: 'changed'; readonly chargeId: string }
+/** An entry of a processor's list: money of a charge or a refund has moved, or a charge has changed (`changed`). */
+export type ProcessorEntry =
+  | {
+      readonly kind: 'charge' | 'refund'
+      /** The processor's name for it. */
+      readonly id: string
+      /** The charge's name at the processor; of a refund: of the charge that it gives back. */
+      readonly chargeId: string
+      /** Our name for it; undefined: it was not made by us. */
+      readonly reference: string | undefined
+      readonly amount: Decimal
+      readonly currency: string
+      readonly settledAt: Date
+    }
+  | { readonly kind: 'changed'; readonly chargeId: string }
 
 /** The gateway certainly did nothing: it could not be reached, or it refused the request as such. */
 export class GatewayRefusal extends Error {

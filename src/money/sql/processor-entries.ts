@@ -1,5 +1,17 @@
+import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import type { SettledEntry } from '../gateways/gateway.js'
+
+/** A charge or refund that the processor has settled. */
+export type SettledEntry = {
+  readonly kind: 'charge' | 'refund'
+  /** The processor's name for it. */
+  readonly id: string
+  readonly chargeId: string
+  readonly reference: string | undefined
+  readonly amount: Decimal
+  readonly currency: string
+  readonly settledAt: Date
+}
 
 /** Keeps what the processor listed; an entry that is kept already is replaced. */
 export async function saveProcessorEntries(

@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../../kernel/money.js'
-import type { ProcessorEntry, SettledEntry } from '../gateway.js'
+import type { ProcessorEntry } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
 import { referenceIn } from './braintree-order-id.js'
 
@@ -66,7 +66,7 @@ async function* pagesOf(
   yield* pagesOf(search, { from: middle, until }, signal)
 }
 
-function toEntry(transaction: ListedTransaction): SettledEntry {
+function toEntry(transaction: ListedTransaction): Exclude<ProcessorEntry, { kind: 'changed' }> {
   const { id, type, orderId, currencyIsoCode: currency, refundedTransactionId, statusHistory } = transaction
   const amount = parseDecimal(transaction.amount)
   const settledAt = statusHistory?.find(({ status }) => status === 'settled')?.timestamp
