@@ -59,12 +59,9 @@ export function registerDonations(program: Command, commandLine: CommandLine): v
 /** `giving donations plans`. */
 function registerPlans(donations: Command, { storeAction }: CommandLine): void {
   const plans = donations.command('plans').description('gifts of every month')
-  plans
-    .command('list')
-    .description('the newest plans')
+  addCommand(plans, 'list', 'the newest plans')
     .addOption(new Option('--state <state>', 'only in this state').choices(planStates))
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
-    .option(...jsonOption)
     .action(storeAction([], listAllPlans))
   addCommand(plans, 'show', 'one plan and its donations')
     .argument('<id>', 'its number', wholeNumber)
