@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -12,6 +11,7 @@ import { donationFields, targetRecord } from '../../support/donations.js'
 import { everyRow } from '../../support/every-row.js'
 import { everyKey, startRedis, type TestRedis } from '../../support/redis.js'
 import { stripeKeys } from '../../support/stripe-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { type CampaignProcessor, type ProcessorPlace, startCampaignProcessor } from './donation-faults/processors.js'
 
 export type SecrecyPlan = {
@@ -93,11 +93,11 @@ export function describeSecrecy({ processor: name, donations, kills, redis: inRe
       )
       expect(rows[0]?.settled).toBe((await processor.held(store)).sum)
       expect(Number(rows[0]?.settled)).toBeGreaterThan(0)
-      const checked = await installation.run(['books', 'check'])
+      const checked = await installation.runHere(['books', 'check'])
       expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('the books agree') })
 
       const folder = path.join(installation.dataDir, 'exported')
-      const exported = await installation.run(['export', folder, '--with-donors', '--with-accounts', '--json'])
+      const exported = await installation.runHere(['export', folder, '--with-donors', '--with-accounts', '--json'])
       expect(exported.code, exported.stderr).toBe(0)
       const kept = {
         'the rows of every table': await everyRow(store.db),
@@ -140,11 +140,10 @@ async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, 
   closing.push(() => database.release())
   const store = openStore({ url: database.url, max: 2, applicationName: 'secrecy' })
   closing.push(() => store.close())
-  expect(await installation.run(['migrate'])).toMatchObject({ code: 0 })
-  const file = path.join(await mkdtemp(path.join(tmpdir(), 'giving-project-')), 'project.json')
-  closing.push(() => rm(path.dirname(file), { recursive: true, force: true }))
+  expect(await installation.runHere(['migrate'])).toMatchObject({ code: 0 })
+  const file = path.join(await temporaryFolder(), 'project.json')
   await writeFile(file, JSON.stringify({ projects: { project: [targetRecord] } }))
-  expect(await installation.run(['import', file])).toMatchObject({ code: 0 })
+  expect(await installation.runHere(['import', file])).toMatchObject({ code: 0 })
   return { installation, processor, store, clusterDir: database.clusterDir }
 }
 
@@ -163,13 +162,13 @@ function gatewaySettings({ place: { name, address } }: CampaignProcessor): Recor
 
 async function credentials(installation: Installation, api: RunningService | undefined) {
   const user = { email: 'ops@example.org', password: 'seven quiet rivers run' }
-  const made = await installation.run(
+  const made = await installation.runHere(
     ['users', 'create', '--email', user.email, '--password-stdin', '--json'],
     `${user.password}\n`,
   )
   const { apiKey } = JSON.parse(made.stdout) as { apiKey: string }
   for (const grant of ['donations', 'donation-notes']) {
-    expect(await installation.run(['users', 'grant', grant, '--email', user.email])).toMatchObject({ code: 0 })
+    expect(await installation.runHere(['users', 'grant', grant, '--email', user.email])).toMatchObject({ code: 0 })
   }
   const answer = await fetch(`${api?.baseUrl}/api/userservice/tokens`, {
     method: 'POST',
