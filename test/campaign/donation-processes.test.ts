@@ -2,6 +2,8 @@ import { test } from 'vitest'
 import { redisMissing } from '../support/redis.js'
 import { describeDonations } from './support/donation-processes.js'
 
+describeDonations('postgres')
+
 const missing = redisMissing()
 if (missing === undefined) describeDonations('redis')
 else {

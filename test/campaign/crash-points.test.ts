@@ -2,6 +2,11 @@ import { test } from 'vitest'
 import { describeEveryCrashPoint } from './support/crash-steps.js'
 import { ownRedisMissing, startCampaignRedis } from './support/engines.js'
 
+describeEveryCrashPoint('PostgreSQL', async (url) => ({
+  connection: { kind: 'postgres', url },
+  stop: async () => undefined,
+}))
+
 const missing = ownRedisMissing()
 if (missing === undefined) {
   describeEveryCrashPoint('Redis', async () => {

@@ -1,3 +1,0 @@
-import { describeDonations } from './support/donation-processes.js'
-
-describeDonations('postgres')
