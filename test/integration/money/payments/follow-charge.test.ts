@@ -109,8 +109,7 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
     const request = donationRequest()
     const submitBy = (of: typeof payments) => submitDonation(of, { account, keyId, requestId: randomUUID() }, request)
     const overtaken = testPayments(store, {
-      ...payments,
-      timeoutMs: 20_000,
+      ...{ clock: payments.clock, timeoutMs: 20_000 },
       gateway: {
         ...payments.gateway,
         charge: async (charge, signal) => {
