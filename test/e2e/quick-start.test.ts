@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { copyFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { committedDescription, descriptionFile, operationsOf } from '../support/api-description.js'
 import { type Ended, type Installation, newInstallation, type RunningService } from '../support/cli.js'
@@ -23,6 +24,7 @@ function shellBlocks(document: string): string[] {
 }
 
 const tutorial = 'docs/tutorial/call-the-api.md'
+const donatePage = 'docs/tutorial/donate.md'
 const apiPages = [tutorial, 'docs/how-to/follow-changes.md']
 const isPosting = (block: string) => /^post /m.test(block)
 
@@ -115,6 +117,52 @@ describe('the quick start of the README', () => {
       const shown = stdout.replace(known.THE_KEY, 'THE_KEY').replace(known.THE_TOKEN, 'THE_TOKEN')
       expect(shown, line).toBe(answer ?? '{"revocation_response":{"revoked":true}}')
     }
+  })
+
+  it(`continues in ${donatePage}, in four languages: the gift has a receipt and is published`, {
+    timeout: 180_000,
+  }, async (context) => {
+    if (!hasCurl) return context.skip('curl is not installed')
+    const [account = '', signIn = '', byCurl = '', ending = ''] = shellBlocks(donatePage)
+    const [create = '', grant = ''] = account.trim().split('\n')
+    const { apiKey: key } = JSON.parse((await type(create)).stdout) as { apiKey: string }
+    const [token = ''] = signIn.split('\n')
+    const { stdout } = await type(token.replace('THE_KEY', key))
+    const [, apiToken = ''] = /"access_token":"(\w+)"/.exec(stdout) ?? []
+    const secrets = { GIVING_KEY: key, GIVING_TOKEN: apiToken }
+    const exported = Object.entries(secrets).map(([name, value]) => `export ${name}=${value}`)
+    const donate = async () => (await type([...exported, byCurl.trim()].join('\n'))).stdout
+    expect(await donate()).toContain(`(${donatePage})`)
+    expect((await type(grant)).code).toBe(0)
+    const [, receipt = ''] = /"receiptNumber":"(R[^"]+)"/.exec(await donate()) ?? []
+    expect(receipt).not.toBe('')
+    const receipts = [receipt]
+    const programs = {
+      ts: [process.execPath, 'donate.mjs'],
+      python: ['python3', 'donate.py'],
+      php: ['php', 'donate.php'],
+    }
+    for (const [language, [program = '', file = '']] of Object.entries(programs)) {
+      const [, source = ''] =
+        new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(readProjectFile(donatePage)) ?? []
+      const text = source.replaceAll(printed, service.baseUrl)
+      const { module, target } = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
+      const code = language === 'ts' ? ts.transpile(text, { module, target }) : text
+      await writeFile(path.join(dir, file), code)
+      const ended = spawnSync(program, [file], { cwd: dir, encoding: 'utf8', env: { ...process.env, ...secrets } })
+      if (ended.error) {
+        console.log(`${program} is not installed: its example was not run`)
+        continue
+      }
+      expect([ended.status, ended.stderr]).toEqual([0, ''])
+      receipts.push(ended.stdout.trim())
+    }
+    expect(new Set(receipts).size).toBe(receipts.length)
+    const [list = '', publish = '', activity = ''] = ending.trim().split('\n')
+    const { stdout: donations } = await type(list)
+    for (const one of receipts) expect(donations).toContain(one)
+    expect((await type(publish)).code).toBe(0)
+    expect((await type(activity)).stdout).toContain('XE-EXAMPLE-INVENTED-9000001')
   })
 
   it('does what every other example of the pages about the API says', { timeout: 60_000 }, async (context) => {

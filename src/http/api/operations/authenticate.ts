@@ -70,7 +70,8 @@ export async function authenticateSecure(
     throw new ServiceError('token-unknown', 'the api_token is not valid for this api_key: get a new one')
   }
   if (!found.caller.grants.includes(grant)) {
-    throw new ServiceError('grant-missing', `this account has not been granted ${grant}: ask the operator`)
+    const message = `this account has not been granted ${grant}: ask the operator, who gives it with giving users grant (docs/tutorial/donate.md)`
+    throw new ServiceError('grant-missing', message)
   }
   return found.caller
 }
