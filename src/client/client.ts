@@ -35,7 +35,23 @@ export type Client = {
     address: A,
     ...request: Arguments<paths[A]['post']>
   ): Promise<AnswerOf<paths[A]['post']>>
+  /** Each record of a list of projects or organisations, page after page; `limit` is the size of a page. */
+  records<A extends ListAddress>(
+    address: A,
+    ...request: Arguments<paths[A]['get']>
+  ): AsyncGenerator<RecordOf<AnswerOf<paths[A]['get']>>, void, undefined>
 }
+
+type RecordOf<Answer> = Answer extends { readonly projects: { readonly project?: readonly (infer Project)[] } }
+  ? Project
+  : Answer extends { readonly organizations: { readonly organization?: readonly (infer Organization)[] } }
+    ? Organization
+    : never
+
+/** The addresses of lists. */
+export type ListAddress = {
+  [Address in AddressOf<'get'>]: [RecordOf<AnswerOf<paths[Address]['get']>>] extends [never] ? never : Address
+}[AddressOf<'get'>]
 
 export type ClientSettings = {
   /** Address of the service, such as `https://giving.example`. */
@@ -46,7 +62,7 @@ export type ClientSettings = {
   readonly apiToken?: string
   /** The owner of the key: the client gets its tokens itself, and another one when a token has expired. */
   readonly user?: { readonly email: string; readonly password: string }
-  /** How often a read is sent again after 503; 3 when absent. */
+  /** How often a read, or a donation with a transactionId, is sent again after 503 or a lost connection; 3 when absent. */
   readonly retries?: number
   /** The function that sends requests, where it is not the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
@@ -88,6 +104,13 @@ export class AnswerError extends Error {
 /** A read does not wait longer than this before it is sent again: the caller decides. */
 const longestWaitSeconds = 60
 
+const lostConnectionMs = 1000
+
+type Lists = {
+  readonly projects?: { readonly project?: readonly unknown[]; readonly nextProjectId?: number }
+  readonly organizations?: { readonly organization?: readonly unknown[]; readonly nextOrgId?: number }
+}
+
 type Values = Readonly<Record<string, unknown>>
 type AnyRequest = {
   readonly path?: Values
@@ -116,9 +139,15 @@ export function createClient(settings: ClientSettings): Client {
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       ...(request.signal && { signal: request.signal }),
     }
-    // What writes is never sent again: the first request may have been done.
-    for (let left = method === 'GET' ? retries : 0; ; left--) {
-      const response = await fetch(target, init)
+    // What else writes is never sent again: the first request may have been done.
+    for (let left = method === 'GET' || isIdempotent(request.body) ? retries : 0; ; left--) {
+      const response = await fetch(target, init).catch((error: unknown) => {
+        if (left <= 0 || request.signal?.aborted) throw error
+      })
+      if (!response) {
+        await wait(lostConnectionMs, request.signal)
+        continue
+      }
       if (response.ok) return await response.json()
       const error = new AnswerError(`${method} ${address}`, response, await errorOf(response))
       const { status, retryAfter = Number.POSITIVE_INFINITY } = error
@@ -147,13 +176,32 @@ export function createClient(settings: ClientSettings): Client {
     token = auth_response.access_token
   }
 
+  async function* recordsOf(address: string, request: AnyRequest = {}): AsyncGenerator<unknown> {
+    let query = request.query
+    for (;;) {
+      const { projects, organizations } = (await call('GET', address, { ...request, ...(query && { query }) })) as Lists
+      yield* projects?.project ?? organizations?.organization ?? []
+      const { nextProjectId } = projects ?? {}
+      const { nextOrgId } = organizations ?? {}
+      if (nextProjectId === undefined && nextOrgId === undefined) return
+      query = { ...query, ...(nextOrgId === undefined ? { nextProjectId } : { nextOrgId }) }
+    }
+  }
+
   const call = (method: 'GET' | 'POST', address: string, request: AnyRequest = {}) =>
     (isSecure(address) ? sendSecure : send)(method, address, request) as Promise<never>
   const client: Client = {
     get: (address, ...[request]) => call('GET', address, request),
     post: (address, ...[request]) => call('POST', address, request),
+    records: (address, ...[request]) => recordsOf(address, request as AnyRequest | undefined) as AsyncGenerator<never>,
   }
   return client
+}
+
+/** Whether the service does the request once, however often it comes (wire.md 6.2). */
+function isIdempotent(body: unknown): boolean {
+  const { donation } = (body ?? {}) as { readonly donation?: { readonly transactionId?: unknown } }
+  return donation?.transactionId !== undefined && donation.transactionId !== ''
 }
 
 function isSecure(address: string): boolean {

@@ -1,8 +1,12 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { chromium } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
+import { browserProgram } from '../support/browser.js'
+import { newInstallation } from '../support/cli.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
@@ -50,4 +54,59 @@ test('the package of npm pack, installed into an empty folder, starts with npx, 
     tried: 1,
     outcome: '120 activities published',
   })
+})
+
+test('the package of the client reads every record and donates, from Node.js and from a page in a browser', async () => {
+  const folder = await temporaryFolder()
+  // `npm run test:campaign` has built it.
+  const built = path.resolve(import.meta.dirname, '../../dist/src/client')
+  await run('npm', ['pack', '--pack-destination', folder, built], { cwd: folder })
+  const [tarball = ''] = await readdir(folder)
+  expect(tarball).toMatch(/^giving-client-.*\.tgz$/)
+  await run('npm', ['install', '--prefix', folder, path.join(folder, tarball)], { cwd: folder })
+  const modules = (await readdir(path.join(folder, 'node_modules'))).filter((name) => !name.startsWith('.'))
+  expect(modules).toEqual(['giving-client'])
+  const code = await readFile(path.join(folder, 'node_modules/giving-client/client.js'))
+  const bytes = gzipSync(code).length
+  expect(bytes).toBeLessThan(10_000)
+
+  const installation = await newInstallation()
+  onTestFinished(() => installation.remove())
+  const { baseUrl } = await installation.start()
+  const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
+  const create = ['users', 'create', '--email', user.email, '--password-stdin', '--json']
+  const { apiKey } = JSON.parse((await installation.run(create, `${user.password}\n`)).stdout) as { apiKey: string }
+  await installation.run(['users', 'grant', '--email', user.email, 'donations'])
+  const programOf = (transactionId: string) => `
+    const client = createClient({ url: '${baseUrl}', apiKey: '${apiKey}', user: ${JSON.stringify(user)} })
+    let read = 0
+    for await (const { id } of client.records('/api/public/projectservice/all/projects', { query: { limit: 50 } })) read += id > 0
+    const donation = { refcode: 'spring', transactionId: '${transactionId}', email: 'lina@example.org', amount: 25, project: { id: 9000001 },
+      payment_detail: { firstname: 'Lina', lastname: 'Okoro', paymentGateway: 'braintree', paymentGatewayKey: 'sandbox_demo_key',
+        paymentGatewayNonce: 'fake-valid-nonce' } }
+    const answer = await client.post('/api/secure/givingservice/donationsclient', { body: { donation } })
+    const refused = await client.post('/api/secure/givingservice/donationsclient', { body: { donation: { ...donation, amount: -1, transactionId: 'x' } } })
+      .catch((error) => (error instanceof AnswerError ? error.status : String(error)))
+    const said = [read, answer.donation.chargedAmount, refused]`
+  const expected = [120, 25, 400]
+  const inNode = `import { AnswerError, createClient } from 'giving-client'
+    ${programOf('tx-node')}
+    console.log(JSON.stringify(said))`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', inNode], { cwd: folder })
+  expect(JSON.parse(stdout)).toEqual(expected)
+  if (browserProgram === undefined) console.log('no browser is installed: the client was not tried in one')
+  else {
+    await using browser = await chromium.launch({ executablePath: browserProgram, args: ['--no-sandbox'] })
+    // A page of another origin, as that of a partner.
+    const page = await (await browser.newContext()).newPage()
+    await page.goto('about:blank')
+    const inPage = `(async () => {
+      const { AnswerError, createClient } = await import('data:text/javascript;base64,${code.toString('base64')}')
+      ${programOf('tx-page')}
+      return said
+    })()`
+    expect(await page.evaluate(inPage)).toEqual(expected)
+  }
+  const outcome = `120 records and a donation; ${bytes} bytes of code with gzip`
+  record({ name: 'the package of the client, in Node.js and Chromium', engine: 'PostgreSQL', tried: 1, outcome })
 })

@@ -5,4 +5,6 @@ import { withImageVersion, withRelease } from './release-section.js'
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 const day = new Date().toISOString().slice(0, 10)
 writeFileSync('CHANGELOG.md', withRelease(readFileSync('CHANGELOG.md', 'utf8'), { version, day }))
+const client = 'src/client/package.json'
+writeFileSync(client, readFileSync(client, 'utf8').replace(/("version": ")[^"]+/, `$1${version}`))
 writeFileSync('Dockerfile', withImageVersion(readFileSync('Dockerfile', 'utf8'), version))

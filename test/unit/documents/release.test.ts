@@ -5,7 +5,7 @@ import { withImageVersion, withRelease } from '../../support/release-section.js'
 const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }
 
 describe('the version', () => {
-  it('is the same in package.json, its lock, the label of the image and the newest section of CHANGELOG.md', () => {
+  it('is the same in both packages, the lock, the label of the image and the newest section of CHANGELOG.md', () => {
     const lock = JSON.parse(readProjectFile('package-lock.json')) as {
       version: string
       packages: Record<string, { version: string }>
@@ -13,7 +13,9 @@ describe('the version', () => {
     const label = /org\.opencontainers\.image\.version=(\S+)/.exec(readProjectFile('Dockerfile'))?.[1]
     const sections = [...readProjectFile('CHANGELOG.md').matchAll(/^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$/gm)]
     expect(sections[0]?.slice(1)).toEqual(['Unreleased', undefined])
-    expect([lock.version, lock.packages['']?.version, label, sections[1]?.[1]]).toEqual(Array(4).fill(version))
+    const client = (JSON.parse(readProjectFile('src/client/package.json')) as { version: string }).version
+    const others = [lock.version, lock.packages['']?.version, label, sections[1]?.[1], client]
+    expect(others).toEqual(Array(5).fill(version))
     const days = sections.slice(1).map(([, , day = 'none']) => day)
     expect(days).toEqual(days.toSorted().reverse())
   })

@@ -3,6 +3,7 @@ import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-
 import { endMaintenance, recordMaintenance } from '../../../../src/accounts/sql/maintenance.js'
 import { AnswerError, type Client, createClient } from '../../../../src/client/client.js'
 import { listen, type TestApi, testApi } from '../../../support/api.js'
+import { insertOrganisation } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
 import { insertDonationTargets } from '../../../support/donations.js'
 
@@ -73,6 +74,17 @@ describe('the published client', async () => {
     expect(feed.entries.map(({ title }) => title)).toEqual(['The pump runs'])
   })
 
+  it('reads every record of a list, page after page', async () => {
+    const ids: number[] = []
+    for await (const { id } of client.records(list, { query: { limit: 1 } })) ids.push(id)
+    expect(ids).toEqual([2045, 2061])
+    const names: string[] = []
+    for (const id of [31, 32, 33]) await insertOrganisation(store.db, id)
+    for await (const { name } of client.records('/api/public/orgservice/all/organizations', { query: { limit: 1 } }))
+      names.push(name)
+    expect(names).toEqual(['Organisation 31', 'Organisation 32', 'Organisation 33'])
+  })
+
   it('gets a token for a donation, and another one when that has expired', async () => {
     expect(await failureOf(client.post(donate, { body: donation('tx-1') }))).toMatchObject({ status: 401 })
     await recordGrant(store.db, await getAccountId(store.db, user.email), 'donations', api.now)
@@ -86,6 +98,23 @@ describe('the published client', async () => {
     }
     const test = await client.post(donate, { query: { is_test: 'true' }, body: donation('tx-3') })
     expect(test.donation.project.funding).toBe(1370)
+  })
+
+  it('sends a donation with a transactionId again after a lost connection, and it is charged once', async () => {
+    let lost = 0
+    const losing: typeof fetch = async (...request) => {
+      const answer = await fetch(...request)
+      if (!String(request[0]).includes('donationsclient') || lost > 0) return answer
+      lost += 1
+      throw new TypeError('fetch failed')
+    }
+    const waitedBefore = waits.length
+    const other = createClient({ url, apiKey, user, wait, fetch: losing })
+    expect((await other.post(donate, { body: donation('tx-4') })).donation.project.funding).toBe(1370)
+    expect([lost, waits.splice(waitedBefore)]).toEqual([1, [1000]])
+    lost = 0
+    const { donation: without } = donation('')
+    await expect(other.post(donate, { body: { donation: without } })).rejects.toThrow('fetch failed')
   })
 
   it('takes a token of the caller', async () => {
