@@ -111,10 +111,11 @@ async function writeState(file: string, seen: SeenRelease): Promise<void> {
   }
 }
 
-function describe({ release, run, ageHours, files, bytes, findings }: Verification): string[] {
+function describe({ release, run, ageHours, files, bytes, findings, notCompared }: Verification): string[] {
   const verdict = findings.length === 0 ? 'all is well' : `${findings.length} findings`
   return [
     ...findings.map(({ code, address, expected, got }) => `${code}: ${address}: expected ${expected}, got ${got}`),
     `release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`,
+    `not compared, since no hash reaches them: ${notCompared.join(', ')}`,
   ]
 }

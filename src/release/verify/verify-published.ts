@@ -40,6 +40,8 @@ export type Verification = {
   readonly ageHours: number
   readonly files: number
   readonly bytes: number
+  /** What no hash of the manifest reaches. */
+  readonly notCompared: readonly string[]
   readonly findings: readonly VerifyFinding[]
   readonly seen: SeenRelease
 }
@@ -110,6 +112,7 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
       bytes += file.bytes
       if (findings.length >= maxFindings) break
     }
+    const feeds = await checkProjectFeeds(options, manifest, findings, tell)
     const moved = findings.length > 0 && (await readManifest(options)).sha256 !== sha256
     if (moved && read < maxReads) continue
     return {
@@ -117,8 +120,9 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
       run: manifest.run,
       generated: manifest.generated,
       ageHours: Math.round(ageHours * 10) / 10,
-      files: manifest.files.length,
-      bytes,
+      files: manifest.files.length + feeds.length,
+      bytes: bytes + feeds.reduce((sum, feed) => sum + feed.bytes, 0),
+      notCompared,
       findings,
       seen: {
         release: manifest.release,
@@ -138,8 +142,12 @@ function cut(text: string): string {
 type Tell = (code: FindingCode, address: string, expected: string | number, got: string | number | undefined) => void
 
 const manifestAddress = '/feeds/manifest.json'
+const projectFeedIndexAddress = '/feeds/projects/index.json'
+const feedsAtOnce = 8
+const notCompared = ['the pages for people', '/iati/activities/{identifier}', '/feeds/status.json', '/api/']
 const path = z.string().regex(/^\/(?!\/)[\w./-]*$/)
 const count = z.number().int().nonnegative()
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const manifestShape = z.object({
   release: z.string().min(1),
   run: count,
@@ -152,13 +160,18 @@ const manifestShape = z.object({
       records: count,
       bytes: count,
       gzipBytes: count,
-      sha256: z.string().regex(/^[0-9a-f]{64}$/),
+      sha256,
       lastModified: z.iso.datetime(),
     }),
   ),
 })
+const feedShape = z.object({
+  path: path.refine((text) => /^\/feeds\/projects\/\d+\/reports\.atom$/.test(text), 'the path of a feed of a project'),
+  ...{ bytes: count, sha256, lastModified: z.iso.datetime() },
+})
 type SetManifest = z.infer<typeof manifestShape>
 type SetFile = SetManifest['files'][number]
+type SetFeed = z.infer<typeof feedShape>
 
 async function readManifest({
   baseUrl,
@@ -267,8 +280,39 @@ async function checkFile(options: Verifying, manifest: SetManifest, file: SetFil
   }
 }
 
+/** Compares the feed of each project with its entry in the index, whose hash the manifest has. Returns the entries. */
+async function checkProjectFeeds(
+  options: Verifying,
+  manifest: SetManifest,
+  findings: readonly VerifyFinding[],
+  tell: Tell,
+): Promise<readonly SetFeed[]> {
+  const index = manifest.files.find((file) => file.path === projectFeedIndexAddress)
+  if (!index || findings.length >= maxFindings) return []
+  const { client, baseUrl, signal } = options
+  const read = (address: string, maxBytes: number, keep = false) =>
+    readAddress(client, new URL(baseUrl + address), { maxBytes, keep, signal })
+  const { sha256, text = '' } = await read(index.immutablePath, index.bytes + 1, true)
+  // Otherwise the finding is that of the index.
+  if (sha256 !== index.sha256) return []
+  const parsed = z.array(feedShape).safeParse(jsonOf(text))
+  if (!parsed.success) {
+    tell('malformed', index.path, 'a list of feeds of projects', parsed.error.issues[0]?.message)
+    return []
+  }
+  const feeds = parsed.data
+  for (let from = 0; from < feeds.length && findings.length < maxFindings; from += feedsAtOnce) {
+    options.onProgress?.(manifest.files.length + from, manifest.files.length + feeds.length)
+    const together = feeds.slice(from, from + feedsAtOnce).map(async (feed) => {
+      checkAnswer(feed.path, feed, manifest, await read(feed.path, feed.bytes + 1), tell)
+    })
+    await Promise.all(together)
+  }
+  return feeds
+}
+
 /** Compares an answer with the manifest; false when comparing further makes no sense. */
-function checkAnswer(address: string, file: SetFile, manifest: SetManifest, read: AddressAnswer, tell: Tell): boolean {
+function checkAnswer(address: string, file: SetFeed, manifest: SetManifest, read: AddressAnswer, tell: Tell): boolean {
   if (read.status !== 200) {
     tell('missing', address, 'status 200', read.status)
     return false
@@ -297,6 +341,6 @@ function markerOf({ path: address }: SetFile): string | undefined {
   if (/^\/iati\/activities(-\d+)?\.xml$/.test(address)) return '<iati-activity '
   if (address === '/iati/organisations.xml') return '<iati-organisation '
   if (address === '/feeds/reports.atom') return '<entry>'
-  if (address === '/feeds/projects/index.json') return '"sha256":'
+  if (address === projectFeedIndexAddress) return '"sha256":'
   return undefined
 }

@@ -1,8 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { rollbackRelease } from '../../../src/release/operate/operate-releases.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { verifyPublished } from '../../../src/release/verify/verify-published.js'
@@ -122,6 +124,32 @@ describe('giving verify', () => {
     await overwrite(target, JSON.stringify({ ...manifest, files }))
     const { findings } = await verify()
     expect(findings.map(({ code }) => code)).toContain('mixed')
+  })
+
+  it('finds a changed and a missing feed of a project, which only the index has the hash of', async () => {
+    await database.store.db.query(
+      `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
+        select id, id, 'The pump runs', 'Tara', now(), now(), '<p>Water.</p>', 'https://giving.example/' || id
+          from project where id < 3`,
+    )
+    await publisher.publish()
+    expect(await verify()).toMatchObject({ findings: [], notCompared: expect.arrayContaining(['/feeds/status.json']) })
+    // As a web server before the service may do.
+    const proxy = createServer(async ({ url = '', method = 'GET', headers }, response) => {
+      const asked = headers['accept-encoding'] ?? 'identity'
+      const answer = await app.inject({ url, method: method as 'GET', headers: { 'accept-encoding': asked } })
+      const ofFeed = /^\/feeds\/projects\/(\d+)\//.exec(url)?.[1]
+      response.writeHead(ofFeed === '2' ? 404 : answer.statusCode, answer.headers as Record<string, string>)
+      if (method === 'HEAD') response.end()
+      else response.end(ofFeed === '1' ? answer.body.replace('The pump runs', 'The pump ruin') : answer.rawPayload)
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void proxy.close())
+    const { findings } = await verify({ baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+    expect(findings).toMatchObject([
+      { code: 'tampered', address: '/feeds/projects/1/reports.atom' },
+      { code: 'missing', address: '/feeds/projects/2/reports.atom', got: '404' },
+    ])
   })
 
   it('finds a missing file', async () => {
