@@ -1,5 +1,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
@@ -99,9 +101,16 @@ test('the package of the client reads every record and donates, from Node.js and
     await using browser = await chromium.launch({ executablePath: browserProgram, args: ['--no-sandbox'] })
     // A page of another origin, as that of a partner.
     const page = await (await browser.newContext()).newPage()
-    await page.goto('about:blank')
+    const site = createServer(({ url }, response) => {
+      const isCode = url === '/client.js'
+      response.writeHead(200, { 'content-type': isCode ? 'text/javascript' : 'text/html' })
+      response.end(isCode ? code : '<!doctype html><title>A partner</title>')
+    })
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void site.close())
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
     const inPage = `(async () => {
-      const { AnswerError, createClient } = await import('data:text/javascript;base64,${code.toString('base64')}')
+      const { AnswerError, createClient } = await import('/client.js')
       ${programOf('tx-page')}
       return said
     })()`
