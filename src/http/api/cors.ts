@@ -49,7 +49,7 @@ export function requireOrigin(
   reply.header('access-control-allow-origin', origin)
 }
 
-/** Names what an answer depends on, besides the origin where a key is bound to some. */
+/** Sets `Vary`: names the headers that an answer depends on, and the origin for a key that is bound to origins. */
 export function setVary(reply: FastifyReply, names: string): FastifyReply {
   return reply.header('vary', reply.getHeader('vary') === 'Origin' ? `${names}, Origin` : names)
 }

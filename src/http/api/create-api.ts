@@ -56,7 +56,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const countKey = limitRate(app, config.limits, deps.log)
   if (!config.allowPlainHttp) refusePlainHttp(app)
   closeForMaintenance(app, deps)
-  // Bodies stay bytes until a route reads them, so that an unknown address is 404 whatever the body.
+  // A body stays bytes until a route reads it, so an unknown address is 404 also with a broken body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
   app.setErrorHandler(sendError)

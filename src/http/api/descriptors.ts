@@ -1,4 +1,4 @@
-// For the database, the queue, log files and whatever else the process opens.
+// Descriptors for the database, the queue, log files and everything else that the process opens.
 const reserved = 128
 
 /**

@@ -17,7 +17,7 @@ type TimeLimits = {
 
 const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000 }
 
-// Neither side has sent a byte for so long: the client has gone, or reads no more.
+// When neither side has sent a byte for so long, the client has gone or has stopped reading.
 const silentMs = 120_000
 // Longer than the 60 s of common proxies, so that the proxy closes an idle connection and not this server.
 const keepAliveMs = 72_000

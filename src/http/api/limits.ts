@@ -20,7 +20,7 @@ export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: 
   lag.enable()
   let underPressure = false
   const timer = setInterval(() => {
-    // Without a sample the mean is not a number: the loop has stood still.
+    // Without a sample the mean is not a number: the event loop has not run.
     underPressure = !(lag.mean / 1e6 - sampleMs <= eventLoopDelayMs)
     lag.reset()
   }, measuredMs).unref()

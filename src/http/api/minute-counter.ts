@@ -11,7 +11,7 @@ export class MinuteCounter {
     this.most = most
   }
 
-  /** Whether no more of a name may come in this minute. */
+  /** Whether this name has reached its number for this minute. */
   isFull(name: string | number, nowMs = performance.now()): boolean {
     return this.most > 0 && nowMs < this.#endsAt && (this.#counts.get(name) ?? 0) >= this.most
   }

@@ -15,7 +15,7 @@ type Action = {
   readonly consequence: string
   readonly choice?: { readonly name: string; readonly text: string }
   readonly act: (actions: OperatorActions, what: string, isChosen: boolean, operator: Operator) => Promise<unknown>
-  /** Where what was done is seen. */
+  /** The page that shows the result of an action. */
   readonly seenAt: string
 }
 
@@ -62,7 +62,7 @@ const actionList: readonly Action[] = [
 /** The buttons of the console: the commands of the same names. */
 export function actionRoutes(app: FastifyInstance, { actions, log }: ConsoleDeps): void {
   const tokens = new FormTokens()
-  // One at a time: each may wait for the publishing lock with a connection of its own.
+  // One action at a time, since each may wait for the publishing lock with a connection of its own.
   let last: Promise<unknown> = Promise.resolve()
   for (const { address, title, consequence, choice, act, seenAt } of actionList) {
     app.get<{ Params: { what?: string } }>(address, async (request, reply) => {

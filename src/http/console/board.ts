@@ -10,7 +10,7 @@ const boardPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
   "connect-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 
-/** Where its pages are. */
+/** The path of its pages. */
 export const boardPath = '/board'
 
 /**

@@ -92,7 +92,7 @@ function boardRoutes(app: FastifyInstance, { look }: ConsoleDeps): void {
     for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '')
     board.routing(request.raw, reply.raw)
   }
-  // Reading only: there is no route for other methods.
+  // Bull Board only reads here: other methods have no route.
   app.get(boardPath, serve)
   app.get(`${boardPath}/*`, serve)
   app.addHook('onClose', async () => await (await opened?.catch(() => undefined))?.close())

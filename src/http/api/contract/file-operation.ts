@@ -5,7 +5,7 @@ import { alwaysPossible, type Operation } from './operation.js'
 export function fileOperation(
   own: Pick<Operation, 'id' | 'summary' | 'description' | 'path' | 'pathExamples'>,
   content: Readonly<Record<string, OpenApiSchema>>,
-  // Whether every release has it.
+  // Whether every release has the file.
   { always = false } = {},
 ): Operation {
   return {

@@ -6,7 +6,7 @@ export const values = {
   text: { type: 'string' },
   boolean: { type: 'boolean' },
   integer: { type: 'integer' },
-  /** An identifier that may exceed what a JavaScript number holds exactly. */
+  /** An identifier that may be larger than a JavaScript number can hold exactly. */
   long: { type: 'integer', format: 'int64' },
   decimal: { type: 'number' },
   amount: { type: 'number', description: 'An amount with two decimals.' },

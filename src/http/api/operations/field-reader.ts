@@ -146,7 +146,7 @@ export class FieldReader {
     return this.#parsed(name, projectId) ?? 0
   }
 
-  /** A boolean, as one or as a text or number that stands for it; false when absent. */
+  /** A boolean, or a text or number that means one; false when absent. */
   boolean(name: string): boolean {
     return this.has(name) && (this.#parsed(name, valueTypes.flag) ?? false)
   }

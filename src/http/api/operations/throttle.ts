@@ -19,7 +19,7 @@ const counted = {
   'new-account': { named: 'new accounts from this address', free: 10, longestSeconds: 900 },
   'reset-request': { named: 'requests for a new password from this address', free: 10, longestSeconds: 900 },
   code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
-  /** Of one e-mail, so that nobody's mailbox is filled. */
+  /** Requests for one e-mail, so that nobody fills the mailbox of another. */
   'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
 } as const
 
@@ -47,7 +47,7 @@ export function askersOf(address: string, account?: string): string[] {
 
 /** A sign-in that was counted before its password is checked. */
 export type CountedSignIn = {
-  /** How long sign-ins of its address or account must wait; 0: they need not. */
+  /** How long sign-ins from its address or of its account must wait; 0: not at all. */
   readonly waitSeconds: number
   /** The counts before this sign-in. */
   readonly before: readonly ThrottleCount[]

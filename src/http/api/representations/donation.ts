@@ -44,7 +44,7 @@ export function donationDocument(
         'receipt',
         object([
           ['currencyCode', currency],
-          // Clients rely on the members; the receipt comes when the money does.
+          // Clients rely on the members. The receipt is empty until the money has been received.
           ['receiptNumber', string(taken.receiptNumber ?? '')],
           // A tip to the platform is no contribution to the charity.
           ['taxDeductibleContributionAmount', pending ? nothing : money(request.amount)],

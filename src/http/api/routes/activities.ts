@@ -53,7 +53,7 @@ export function activityRoute(
     }
   }
 
-  // Making JSON of an activity takes the event loop; others have their turn between two of them.
+  // Making JSON of an activity blocks the event loop; other work runs between two activities.
   const converting = pLimit(1)
   const documentOf = async (format: Format, { record, changed }: Found) =>
     await converting(async () => {

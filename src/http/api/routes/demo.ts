@@ -67,7 +67,7 @@ function pictureOf(address: string): number {
   return numbers.reduce((sum, digits) => sum + Number(digits), 0) % pictures
 }
 
-/** The page of the portal that an address of the demo stands for. */
+/** The page of the portal that an address of the demo leads to. */
 async function pageAbout(
   { store, log }: ApiDeps,
   portal: Portal,

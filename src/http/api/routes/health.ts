@@ -79,7 +79,7 @@ type State = {
   readonly needs?: readonly string[]
 }
 
-// A failure is the answer to this request, so it is a value here, and logged.
+// A failure is an answer to this request, so it is returned and logged.
 async function lookAt(deps: HealthDeps): Promise<State> {
   try {
     const { live, overdue, needs } = await publicationHealth(deps)

@@ -41,7 +41,7 @@ export function refusal(why: string): string {
   return consolePage('Not done', html`<p class="needs">${why}</p>\n<p><a href="/">Back to the overview</a></p>`)
 }
 
-/** A table, or the word that there is nothing; the first `texts` columns are not numbers. */
+/** A table, or a sentence that there is nothing; the first `texts` columns are texts, the others numbers. */
 export function listed(caption: string, heads: readonly string[], rows: readonly Html[], texts = heads.length): Html {
   return rows.length > 0 ? table(caption, heads, rows, texts) : html`<p>${caption}: none.</p>`
 }
