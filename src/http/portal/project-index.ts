@@ -8,11 +8,11 @@ import type { ActivityIndex, Row } from '../../release/read/activity-index.js'
 import { WordIndex } from './word-index.js'
 
 /** What is summed, each of its own elements: `partners` of transactions of type 3, `expenditure` of type 4. */
-export const moneyKinds = ['budget', 'in', 'partners', 'expenditure'] as const
-export type MoneyKind = (typeof moneyKinds)[number]
+export const sumKinds = ['budget', 'in', 'partners', 'expenditure'] as const
+export type SumKind = (typeof sumKinds)[number]
 
 /** Sums of one currency. */
-export type Sums = Record<MoneyKind, bigint>
+export type Sums = Record<SumKind, bigint>
 
 /** Projects that have a country, sector, theme, status or partner in common. */
 export type Group = {
@@ -31,7 +31,7 @@ export type GroupKind = (typeof groupKinds)[number]
 export type Filter = { readonly words?: string; readonly year?: number } & { readonly [Kind in GroupKind]?: string }
 
 /** Orders of a list, each from the largest: by the start, or by the sum of the currency with most money. */
-export const listOrders = ['newest', ...moneyKinds] as const
+export const listOrders = ['newest', ...sumKinds] as const
 export type ListOrder = (typeof listOrders)[number]
 
 // Entries read before other work gets a turn.
@@ -57,7 +57,7 @@ export class ProjectIndex {
   /** Titles and partners in small letters. */
   readonly #words = new WordIndex()
   #projects = new Float64Array()
-  /** The money of each project by currency, `moneyKinds.length` sums for each place. */
+  /** The money of each project by currency, `sumKinds.length` sums for each place. */
   readonly #money = new Map<string, BigInt64Array>()
   /** The first and the last year of each project; 0 where none is stated. */
   #years = new Int16Array()
@@ -129,9 +129,9 @@ export class ProjectIndex {
   sumsOf(places: readonly number[]): Map<string, Sums> {
     const sums = new Map<string, Sums>()
     for (const [currency, money] of this.#money) {
-      const sum = moneyKinds.map((_, at) => {
+      const sum = sumKinds.map((_, at) => {
         let units = 0n
-        for (const place of places) units += money[place * moneyKinds.length + at] ?? 0n
+        for (const place of places) units += money[place * sumKinds.length + at] ?? 0n
         return units
       })
       if (sum.some((units) => units !== 0n))
@@ -147,9 +147,9 @@ export class ProjectIndex {
   ordered(places: readonly number[], order: ListOrder): readonly number[] {
     const [currency = ''] = currenciesOf(this.all.sums)
     const money = this.#money.get(currency)
-    const at = moneyKinds.indexOf(order as MoneyKind)
+    const at = sumKinds.indexOf(order as SumKind)
     if (!money || at < 0) return places
-    const units = (place: number) => money[place * moneyKinds.length + at] ?? 0n
+    const units = (place: number) => money[place * sumKinds.length + at] ?? 0n
     return [...places].sort((a, b) => (units(a) < units(b) ? 1 : units(a) > units(b) ? -1 : 0))
   }
 
@@ -205,12 +205,12 @@ export class ProjectIndex {
       const amounts = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? ('0' as Decimal) }
       let stored = this.#money.get(currency)
       if (!stored) {
-        stored = new BigInt64Array(moneyKinds.length * this.#index.count)
+        stored = new BigInt64Array(sumKinds.length * this.#index.count)
         this.#money.set(currency, stored)
       }
-      for (const [at, kind] of moneyKinds.entries()) {
+      for (const [at, kind] of sumKinds.entries()) {
         const units = toUnits(amounts[kind])
-        stored[place * moneyKinds.length + at] = BigInt.asIntN(64, units)
+        stored[place * sumKinds.length + at] = BigInt.asIntN(64, units)
         for (const group of whole) sumsOf(group, currency)[kind] += units
         for (const { groups, shares: weights } of split) {
           const parts = weights ? splitByShares(units, weights) : groups.map(() => units)
@@ -229,8 +229,8 @@ function yearOf(day = ''): number {
   return Number(day.slice(0, 4)) || 0
 }
 
-function moneyOf(amount: (kind: MoneyKind, at: number) => bigint): Sums {
-  return Object.fromEntries(moneyKinds.map((kind, at) => [kind, amount(kind, at)])) as Sums
+function moneyOf(amount: (kind: SumKind, at: number) => bigint): Sums {
+  return Object.fromEntries(sumKinds.map((kind, at) => [kind, amount(kind, at)])) as Sums
 }
 
 function sumsOf({ sums }: Group, currency: string): Sums {
@@ -263,7 +263,7 @@ export function currenciesOf(sums: ReadonlyMap<string, Sums>): string[] {
   return [...sums.keys()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : compare(a, b)))
 }
 
-export function amountOf(sums: Sums, kind: MoneyKind): Decimal {
+export function amountOf(sums: Sums, kind: SumKind): Decimal {
   return toAmount(sums[kind])
 }
 

@@ -4,7 +4,7 @@ import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
-import { amountOf, currenciesOf, type MoneyKind, moneyKinds, type ProjectIndex, type Sums } from './project-index.js'
+import { amountOf, currenciesOf, type ProjectIndex, type SumKind, type Sums, sumKinds } from './project-index.js'
 import { en, type Words } from './words/en.js'
 import { fr } from './words/fr.js'
 
@@ -136,12 +136,12 @@ export function statusName(view: Pick<View, 'words'>, code: string): string {
 }
 
 /** The kinds of money that a release tells apart. */
-export function toldKinds({ index }: Pick<View, 'index'>): readonly MoneyKind[] {
-  return index.tellsExpenditure ? moneyKinds : ['budget', 'in', 'partners']
+export function toldKinds({ index }: Pick<View, 'index'>): readonly SumKind[] {
+  return index.tellsExpenditure ? sumKinds : ['budget', 'in', 'partners']
 }
 
 /** The name of a kind; payments to partners are not told from expenditure in a release before that. */
-export function moneyName({ words, index }: Pick<View, 'words' | 'index'>, kind: MoneyKind): string {
+export function moneyName({ words, index }: Pick<View, 'words' | 'index'>, kind: SumKind): string {
   return words.money[kind === 'partners' && !index.tellsExpenditure ? 'out' : kind]
 }
 

@@ -3,7 +3,7 @@ import { type ActivityEntry, paidToPartners } from '../../../release/read/activi
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
-import { type ListQuery, listed } from './projects.js'
+import { type ListQuery, listedPlaces } from './projects.js'
 
 // Projects written before other work gets a turn.
 const writtenTogether = 200
@@ -13,7 +13,7 @@ const joined = (codes: readonly string[]) => codes.join(';')
 
 /** The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list. */
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
-  const { places } = await listed(view, query)
+  const { places } = await listedPlaces(view, query)
   const kinds = toldKinds(view)
   const facts = ['project', 'iati_identifier', 'title', 'status', 'status_name', 'start', 'end', 'countries', 'sectors']
   yield csvLine([...facts, 'themes', 'partner_ref', 'partner', 'changed', 'url', 'currency', ...kinds.map(moneyColumn)])
@@ -40,7 +40,7 @@ function rowsOf(view: View, entry: ActivityEntry): string[] {
 
 /** The same as JSON: the entries of the index, with the address of each page. */
 export async function* projectListJson(view: View, query: ListQuery): AsyncGenerator<string> {
-  const { places } = await listed(view, query)
+  const { places } = await listedPlaces(view, query)
   yield `{"release":${JSON.stringify(view.release.id)},"query":${JSON.stringify(query)},"count":${places.length},"projects":[`
   let separator = '\n'
   for await (const entries of entriesOf(view, places)) {

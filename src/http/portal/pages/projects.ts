@@ -32,7 +32,10 @@ export const listParameters = [
 export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: string }
 
 /** The projects of a list, as all its forms have them: whole, in its order. */
-export async function listed(view: View, query: ListQuery): Promise<{ places: readonly number[]; filter: Filter }> {
+export async function listedPlaces(
+  view: View,
+  query: ListQuery,
+): Promise<{ places: readonly number[]; filter: Filter }> {
   const { projectIndex } = view
   const filter: Filter = {
     ...(query.q && { words: query.q }),
@@ -50,7 +53,7 @@ export async function listed(view: View, query: ListQuery): Promise<{ places: re
 /** `/projects`: all projects, or those that fit. */
 export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
   const { words, projectIndex } = view
-  const { places, filter } = await listed(view, query)
+  const { places, filter } = await listedPlaces(view, query)
   const isFiltered = Object.keys(filter).length > 0
   const pages = Math.max(1, Math.ceil(places.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
