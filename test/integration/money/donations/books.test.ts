@@ -180,6 +180,7 @@ describe('the books', async () => {
 
   it('agree, and say what is held', async () => {
     await importFile(payouts)
+    await refundDonation(payments, { donationId: await donate(4), kind: 'refund', amount: undefined })
     expect(await differences()).toEqual([])
     const [balance] = await store.snapshot(listBalances)
     // Five openings of 1250; everything that came since has gone back; 94.50 net were paid out.

@@ -51,7 +51,7 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
     )
   }
 
-  it('stay in its total when its record comes again, changed or not', async () => {
+  it('stay in its total when its record comes again, count on top of what it says later, and leave it when given back', async () => {
     expect((await donate('40.00')).totals).toMatchObject({ funding: '1290.000', numberOfDonations: 38 })
     await record({ funding: '1250.00', numberOfDonations: 37, modifiedDate: '2026-09-12T06:00:00+00:00' })
     expect(await shown()).toEqual({ funding: '1290.000', remaining: '710.000', n: 38 })
@@ -63,9 +63,8 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
       'don-7-2026-10-USD 40.00',
       'fee-7-2026-10-USD 2.00',
     ])
-  })
 
-  it('count on top of what the record says later, more or less', async () => {
+    // The record says more, and then less.
     time.now = new Date('2026-11-20T08:00:00Z')
     await record({ funding: '1300.00', numberOfDonations: 39 })
     expect(await shown()).toEqual({ funding: '1340.000', remaining: '660.000', n: 40 })
@@ -76,9 +75,8 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
     expect(await publish()).toEqual(
       expect.arrayContaining(['don-7-2026-11-USD 60.00', 'ref-7-2026-11-USD -20.00', 'don-7-2026-10-USD 40.00']),
     )
-  })
 
-  it('leave it when they are given back', async () => {
+    // The first is given back.
     const { rows } = await store.db.query<{ id: number }>('select id from donation where amount = 40')
     const refund = { donationId: rows[0]?.id ?? 0, kind: 'refund', amount: undefined as Decimal | undefined } as const
     await refundDonation(payments, refund)

@@ -63,12 +63,14 @@ describe('giving payments check', async () => {
   })
 
   it('gives back what may have been charged, and says what failed', async () => {
+    const left = () => braintree.ledger.approved().map((charge) => braintree.ledger.left(charge))
+    const before = left()
     const lost = await check(braintreeSettings(), '--nonce', 'fake-cut-after-nonce')
     expect(lost).toMatchObject({
       code: 1,
       steps: ['account ok', 'settings failed', 'client token ok', 'sale failed', 'search ok', 'refund ok'],
     })
-    expect(braintree.ledger.approved().map((charge) => braintree.ledger.left(charge))).toEqual([0, 0])
+    expect(left()).toEqual([...before, 0])
     const declined = await check(stripeSettings(), '--nonce', 'fake-declined-2001-nonce')
     expect(declined).toMatchObject({ code: 1 })
     expect(declined.stdout).toContain('declined with 2001: Insufficient Funds')
