@@ -1,5 +1,5 @@
 import { loadSleepingTemplate, tellSleeping } from '../src/money/plans/tell-sleeping.js'
-import { loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
+import { findReceiptTemplate, loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
 import { findFact } from '../src/platform/database/facts.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
@@ -20,6 +20,7 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
     const sender = new SmtpSender(smtpUrl, mail.from)
     const choice = { language, operatorsDir: mail.templatesDir }
     const template = () => loadReceiptTemplate(choice)
+    const templateIn = (wanted: string) => findReceiptTemplate({ ...choice, language: wanted })
     return {
       // A template that cannot be used ends the start.
       begin: async () => void (await Promise.all([template(), loadSleepingTemplate(choice)])),
@@ -28,7 +29,7 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
         const baseUrl = config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
         const platform = reportingOrg.name
         const mailing = { store, donors: payments.donors, sender, language, platform, baseUrl, clock, warn }
-        const mailed = await mailDueReceipts({ ...mailing, template: await template() }, signal)
+        const mailed = await mailDueReceipts({ ...mailing, template: await template(), templateIn }, signal)
         await tellSleeping({ ...mailing, template: await loadSleepingTemplate(choice) }, signal)
         const { sent, later, ended } = mailed
         if (sent + later + ended > 0) log.info({ ...mailed }, 'receipts were mailed')

@@ -21,6 +21,10 @@ export type DonationRequest = {
   readonly newsletterCharity: boolean
   readonly noteToOrganization?: string
   readonly partnerCode?: string
+  /** In which language the donor wants mail: the primary one, such as `fr`. */
+  readonly language?: string
+  /** The one that the request's header asks for; it is no part of the request. */
+  readonly acceptedLanguage?: string
   readonly ipAddress?: string
   readonly userAgent?: string
   /** Names and address, as they came; only fields that were sent. */

@@ -60,6 +60,7 @@ function comparedFields(request: DonationRequest): [name: string, value: string 
     ['deviceData', payment?.deviceData],
     ['threeDSecureAuthenticationId', payment?.threeDSecureAuthenticationId],
     ['frequency', request.frequency],
+    ['language', request.language],
   ]
 }
 

@@ -144,7 +144,8 @@ async function findOpenProject({ store }: Payments, id: number): Promise<Project
 function toIntent(payments: Payments, request: DonationRequest, reference: string) {
   const { amount, addon, currency, payer, email } = request
   const { twitterUsername, noteToOrganization, ipAddress, userAgent } = request
-  const extra = Object.entries({ twitterUsername, noteToOrganization, ipAddress, userAgent })
+  const language = request.language ?? request.acceptedLanguage
+  const extra = Object.entries({ twitterUsername, noteToOrganization, ipAddress, userAgent, language })
   const details = { ...payer, ...Object.fromEntries(extra.flatMap(([name, value]) => (value ? [[name, value]] : []))) }
   const payloadSalt = randomBytes(16)
   return {

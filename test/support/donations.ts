@@ -96,12 +96,17 @@ export function donationFields(changes: Record<string, unknown> = {}, payment: R
 }
 
 /** What a version 2 request with these fields is read as. */
-export function donationRequest(changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) {
+export function donationRequest(
+  changes: Record<string, unknown> = {},
+  payment: Record<string, unknown> = {},
+  acceptLanguage?: string,
+) {
   return readDonationRequest(donationFields(changes, payment), {
     version: 2,
     currency: usd,
     limits: usualLimits,
     gateways: ['braintree', 'sandbox'],
+    acceptLanguage,
     mayNote: false,
     mayNamePartner: false,
   })

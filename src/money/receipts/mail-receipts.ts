@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Decimal, signOf } from '../../kernel/money.js'
 import type { Store } from '../../platform/database/store.js'
-import { loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
+import { findTemplate, loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
 import type { MailTemplate } from '../../platform/mail/mail-template.js'
 import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
@@ -34,6 +34,11 @@ export async function loadReceiptTemplate(choice: TemplateChoice): Promise<MailT
   return await loadTemplate('receipt', receiptFields, choice)
 }
 
+/** The same in a donor's language; undefined: there is none. */
+export async function findReceiptTemplate(choice: TemplateChoice): Promise<MailTemplate<ReceiptField> | undefined> {
+  return await findTemplate('receipt', receiptFields, choice)
+}
+
 /** What mailing needs. */
 export type ReceiptMailing = {
   readonly store: Store
@@ -41,6 +46,8 @@ export type ReceiptMailing = {
   readonly sender: Pick<SmtpSender, 'send'>
   readonly template: MailTemplate<ReceiptField>
   readonly language: string
+  /** The template in a donor's language; undefined: there is none, so the platform's is used. */
+  readonly templateIn?: (language: string) => Promise<MailTemplate<ReceiptField> | undefined>
   readonly platform: string
   /** The address of the service, for links. */
   readonly baseUrl: string
@@ -98,7 +105,7 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
 }
 
 async function mailOne(
-  { store, donors, sender, template, language, platform, baseUrl }: ReceiptMailing,
+  { store, donors, sender, template, templateIn, language, platform, baseUrl }: ReceiptMailing,
   due: DueReceipt,
   signal: AbortSignal,
 ): Promise<SendOutcome | { readonly kind: 'dropped' }> {
@@ -108,9 +115,11 @@ async function mailOne(
   const { email, details } = donor.sealed ? donors.open(donor.sealed, donor.reference) : donor.clear
   const name = [details.firstname, details.lastname].filter((part) => part !== undefined).join(' ')
   const cancelLink = due.plan ? `${baseUrl}/gifts/${planLink(donors, due.plan)}` : ''
-  const values = receiptValues(due, { name, platform, language, cancelLink })
+  const own = details.language === undefined ? undefined : await templateIn?.(details.language)
+  const spoken = own && details.language !== undefined ? details.language : language
+  const values = receiptValues(due, { name, platform, language: spoken, cancelLink })
   const id = `${due.receiptNumber}.${due.reference}`
-  return await sender.send({ ...template.render(values), to: email, id }, signal)
+  return await sender.send({ ...(own ?? template).render(values), to: email, id }, signal)
 }
 
 function receiptValues(

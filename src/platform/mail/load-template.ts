@@ -10,23 +10,31 @@ const builtIn = fileURLToPath(new URL('templates/', import.meta.url))
 /** Where templates are taken from. */
 export type TemplateChoice = { readonly language: string; readonly operatorsDir: string | undefined }
 
-/**
- * The template of a message in a language: the operator's, else the built-in one, else the operator's or the built-in one in English.
- * Throws `configuration-invalid`.
- */
-export async function loadTemplate<Field extends string>(
+/** The template of a message in one language: the operator's, else the built-in one. Throws `configuration-invalid`. */
+export async function findTemplate<Field extends string>(
   message: string,
   fields: readonly Field[],
   { language, operatorsDir }: TemplateChoice,
-): Promise<MailTemplate<Field>> {
-  for (const wanted of new Set([language, 'en'])) {
-    for (const folder of operatorsDir === undefined ? [builtIn] : [operatorsDir, builtIn]) {
-      const file = path.join(folder, `${message}.${wanted}.txt`)
-      const source = await readIfThere(file)
-      if (source !== undefined) return MailTemplate.parse(source, fields, wanted, file)
-    }
+): Promise<MailTemplate<Field> | undefined> {
+  for (const folder of operatorsDir === undefined ? [builtIn] : [operatorsDir, builtIn]) {
+    const file = path.join(folder, `${message}.${language}.txt`)
+    const source = await readIfThere(file)
+    if (source !== undefined) return MailTemplate.parse(source, fields, language, file)
   }
-  throw new Error('the built-in template is missing')
+  return undefined
+}
+
+/** As `findTemplate`, in English where there is none in that language. */
+export async function loadTemplate<Field extends string>(
+  message: string,
+  fields: readonly Field[],
+  choice: TemplateChoice,
+): Promise<MailTemplate<Field>> {
+  const found =
+    (await findTemplate(message, fields, choice)) ??
+    (await findTemplate(message, fields, { ...choice, language: 'en' }))
+  if (!found) throw new Error('the built-in template is missing')
+  return found
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -78,6 +78,10 @@ export function donationRequestSchema(version: DonationVersion) {
       'signupForCharityNewsletter?': flag("The donor wants the charity's newsletter."),
       'noteToOrganization?': textUpToLength(255, 'Ignored without the grant donation-notes.'),
       'partnerCode?': textUpToLength(40, 'Ignored without the grant partner-codes.'),
+      'language?': textUpToLength(
+        35,
+        "The donor's language, such as fr or fr-CA, for receipts; absent: the first one of Accept-Language.",
+      ),
       'ipAddress?': textUpToLength(255, "The donor's address, for the processor's checks against fraud."),
       'userAgent?': textUpToLength(1000, "The donor's browser, for the same."),
       'giftCertificate_detail?': objectOf(

@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator'
 import { type FieldProblem, invalidFields } from '../../../kernel/errors.js'
 import {
   type CurrencyCode,
@@ -23,6 +24,8 @@ export type DonationRules = {
   readonly gateways: readonly string[]
   /** Whether gifts of every month can be charged. */
   readonly takesPlans?: boolean
+  /** The header of that name. */
+  readonly acceptLanguage?: string | undefined
   /** Whether the caller has the grant for this field; otherwise it is ignored. */
   readonly mayNote: boolean
   readonly mayNamePartner: boolean
@@ -84,6 +87,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
     newsletterCharity: root.boolean('signupForCharityNewsletter'),
     ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization')),
     ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode')),
+    ...readLanguage(root, rules.acceptLanguage),
     ...root.optional('ipAddress', 'ipAddress'),
     ...root.optional('userAgent', 'userAgent'),
     ...readPaymentDetail(payerDetail, rules),
@@ -101,6 +105,23 @@ function readPlan(root: FieldReader): { readonly frequency?: 'monthly' } {
   if (frequency?.toLowerCase() !== 'monthly') root.refuse('frequency', 'monthly')
   if (!root.has('transactionId')) root.refuse('transactionId', 'a text: a regular gift needs one')
   return { frequency: 'monthly' }
+}
+
+/** The language of the donor's mail: the field, else the first one of the header. */
+function readLanguage(
+  root: FieldReader,
+  header: string | undefined,
+): Pick<DonationRequest, 'language' | 'acceptedLanguage'> {
+  const text = root.text('language')
+  const language = primaryLanguage(text)
+  if (text !== undefined && language === undefined) root.refuse('language', 'a language such as fr or fr-CA')
+  const [first] = new Negotiator({ headers: { 'accept-language': header ?? '' } }).languages()
+  const accepted = primaryLanguage(first)
+  return { ...(language && { language }), ...(accepted && { acceptedLanguage: accepted }) }
+}
+
+function primaryLanguage(tag: string | undefined): string | undefined {
+  return /^([a-z]{2,3})(?:-[a-z\d-]{1,32})?$/i.exec(tag ?? '')?.[1]?.toLowerCase()
 }
 
 function readPaymentDetail(

@@ -96,6 +96,7 @@ function donationRoute(
       limits: payments.limits,
       gateways: payments.gateway.wireNames,
       takesPlans: version === 2 && (payments.gateway.keepsMethods ?? false),
+      acceptLanguage: request.headers['accept-language'],
       mayNote: grants.includes('donation-notes'),
       mayNamePartner: grants.includes('partner-codes'),
     })

@@ -9,6 +9,7 @@ import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
 import {
+  findReceiptTemplate,
   loadReceiptTemplate,
   mailDueReceipts,
   type ReceiptMailing,
@@ -111,6 +112,34 @@ describe('receipts by mail', async () => {
     expect(html).toContain('<html lang="en">')
     expect(html).toContain('<a href="https://giving.example/projects/wells-for-tara/">')
     expect(await state()).toEqual([{ state: 'sent', tries: 1, reply: null }])
+  })
+
+  it('are in the language of the donor where there is a template in it', async () => {
+    const server = await startMailServer()
+    const templateIn = (language: string) => findReceiptTemplate({ language, operatorsDir: undefined })
+    const subjects: string[] = []
+    for (const [language, acceptLanguage] of [
+      ['fr-CA', undefined],
+      ['xx', 'fr'],
+      [undefined, 'fr-CH, fr;q=0.9, en;q=0.8'],
+      [undefined, '*'],
+      [undefined, undefined],
+    ]) {
+      await submitDonation(
+        payments,
+        { account, keyId, requestId: randomUUID() },
+        donationRequest({ language }, {}, acceptLanguage),
+      )
+      await mail(server.url, { templateIn })
+      const { headers, text } = readMail(server.taken.at(-1) as never)
+      subjects.push(`${/Subject: (\S+)/.exec(headers)?.[1]} ${/: (\S*40[^\r]*)\r/.exec(text)?.[1]}`)
+    }
+    expect(subjects.map((subject) => (/^(Receipt|=\?|Re)/.exec(subject)?.[0] === 'Receipt' ? 'en' : 'fr'))).toEqual([
+      ...['fr', 'en', 'fr', 'en', 'en'],
+    ])
+    expect(() => donationRequest({ language: 'français!' })).toThrow(
+      'donation.language: expected a language such as fr',
+    )
   })
 
   it('are in French where the platform is, without lines that have nothing to say', async () => {
