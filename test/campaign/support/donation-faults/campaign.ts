@@ -175,8 +175,10 @@ async function chargeMonths(
     `select count(*) filter (where d.status = 'settled')::int as charged,
         count(*) filter (where d.status = 'settled')::int
           - count(distinct (c.plan_id, c.instant)) filter (where d.status = 'settled')::int as doubled,
-        (select count(*)::int from donation_plan where state = 'active' and instant < 4) as late
+        -- One whose first gift settled late is not due yet.
+        (select count(*)::int from donation_plan where state = 'active' and next_at <= $1) as late
       from donation_plan_charge c join donation d on d.reference = c.reference`,
+    [new Date(Date.now() + 3 * 31 * 86_400_000)],
   )
   const [{ charged, doubled, late } = { charged: 0, doubled: 0, late: 0 }] = rows
   if (charged === 0 || doubled > 0 || late > 0) {
