@@ -81,7 +81,8 @@ describe('pruning', () => {
   })
 })
 
-describe('48 hours', () => {
+// Seven publications by commands, on a machine that may be busy.
+describe('48 hours', { timeout: 120_000 }, () => {
   /** A store and its folder, worked on by commands; `age` moves all that happened three days into the past. */
   async function newStore() {
     const { url, store } = await testDatabase()
