@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { connect } from 'node:net'
@@ -218,6 +218,7 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
     const found: { name: string; p99: number; refused: number }[] = []
     for (const { route, worst, make } of costs) {
       const stopped = new AbortController()
+      setMaxListeners(2 * clients, stopped.signal)
       const network = ++turns % 200
       const busy = Array.from({ length: clients }, async (_, client) => {
         while (!stopped.signal.aborted) {
