@@ -79,9 +79,14 @@ export async function publishUnderLease(
   log.info({ runId, attempt }, 'publication run started')
   const overtaking = await findOvertaking(store.db, runId)
   if (overtaking) {
-    const { id, releaseId, held } = overtaking
-    const reason = `superseded by run ${id}, which has published since`
-    await finishRun(store.db, lease, { state: 'unchanged', releaseId, held, reason }, clock())
+    const { id, releaseId, held, forced } = overtaking
+    await store.transaction(async (db) => {
+      const superseded = `superseded by run ${id}, which has published since`
+      // The release of the later run has what is new, and not what force asks for.
+      const again = run.force && !forced && (await createRun(db, { trigger: run.trigger, force: true, at: clock() }))
+      const reason = again ? `${superseded}; run ${again.id} maps every project again` : superseded
+      await finishRun(db, lease, { state: 'unchanged', releaseId, held, reason }, clock())
+    })
     log.info({ runId, attempt, supersededBy: id }, 'publication run superseded')
     return 'superseded'
   }

@@ -33,6 +33,8 @@ const addresses = 16
 const asksOfOthers = 120
 
 const projects = scaled(20_000)
+// `COSTS_OF=/projects` measures the routes alone that have this in their pattern.
+const onlyRoutes = process.env.COSTS_OF ?? ''
 const missing = process.platform === 'linux' ? undefined : 'only Linux has 127.0.0.2 and /proc'
 
 type Cost = {
@@ -74,7 +76,7 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
     const user = { email: 'busy@example.org', password: 'seven quiet rivers run', tokenTimeoutSeconds: 36_000 }
     ;({ apiKey } = await createApiUser(deps, user))
     ;({ apiKey: keyOfOthers } = await createApiUser(deps, { ...user, email: 'patient@example.org' }))
-    routes = tableOfRoutes((await testApi(store)).app)
+    routes = tableOfRoutes((await testApi(store)).app).filter(({ pattern }) => pattern.includes(onlyRoutes))
     api = await installation.serve('api')
     port = Number(new URL(api.baseUrl).port)
     const index = (await (await fetch(`${api.baseUrl}/iati/index.json`)).text()).split('\n')
@@ -137,7 +139,7 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
   }
 
   it('takes at most 50 ms of the event loop', { timeout: 3_600_000 }, async () => {
-    expect(routes.length).toBeGreaterThan(100)
+    if (onlyRoutes === '') expect(routes.length).toBeGreaterThan(100)
     for (const route of routes) {
       const kinds = [...expensiveRequests(route, known, apiKey).values()]
       // The first requests of a release read it, and the first of a program compile it.
@@ -229,15 +231,16 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
       })
       const times: number[] = []
       let refused = 0
-      for (let time = 0; time < asksOfOthers; time++) {
-        const wanted = asked[time % asked.length] ?? { method: 'GET', path: '/healthz', headers: {} }
-        const { status, ms } = await ask(`127.2.${network}.${1 + (time % 4)}`, wanted).catch(() => ({
-          status: 0,
-          ms: 0,
-        }))
-        if (status !== 200 && status !== 206) refused++
-        times.push(ms)
-      }
+      const others = Array.from({ length: 4 }, async (_, other) => {
+        for (let time = 0; time < asksOfOthers / 4; time++) {
+          const wanted = asked[(time + other) % asked.length] ?? asked[0]
+          if (!wanted) break
+          const { status, ms } = await ask(`127.2.${network}.${1 + other}`, wanted).catch(() => ({ status: 0, ms: 0 }))
+          if (status !== 200 && status !== 206) refused++
+          times.push(ms)
+        }
+      })
+      await Promise.all(others)
       stopped.abort()
       await Promise.all(busy)
       times.sort((a, b) => a - b)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { toServiceError } from '../../kernel/errors.js'
+import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { type Diagnosis, inspections } from './doctor-inspections.js'
@@ -23,6 +23,7 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
 export async function diagnose(commandLine: CommandLine): Promise<readonly Diagnosis[]> {
   const diagnoses: Diagnosis[] = []
   for (const { about, inspect } of inspections) {
+    if (commandLine.signal.aborted) throw new ServiceError('aborted', 'the examination was interrupted')
     try {
       diagnoses.push(...(await inspect(commandLine)).map((diagnosis) => ({ about, ...diagnosis })))
     } catch (error) {

@@ -24,13 +24,15 @@ export async function adoptPublishedRun(db: Db, { id, releaseId, at, held }: Pub
   return true
 }
 
-/** The later run that has published while this one was queued; what was entered before it is in its release. */
-export async function findOvertaking(
-  db: Db,
-  runId: number,
-): Promise<{ readonly id: number; readonly releaseId: string; readonly held: number } | undefined> {
-  const { rows } = await db.query<{ id: number; releaseId: string; held: number }>(
-    `select id, release_id as "releaseId", held from run
+type Overtaking = { readonly id: number; readonly releaseId: string; readonly held: number; readonly forced: boolean }
+
+/**
+ * The later run that has published while this one was queued; what was entered before it is in its release. `forced`: it
+ * mapped every project again.
+ */
+export async function findOvertaking(db: Db, runId: number): Promise<Overtaking | undefined> {
+  const { rows } = await db.query<Overtaking>(
+    `select id, release_id as "releaseId", held, force as forced from run
       where id > $1 and state = 'published' and release_id is not null order by id desc limit 1`,
     [runId],
   )

@@ -47,6 +47,8 @@ async function newStore() {
         return error instanceof Error ? error.message : String(error)
       }
     },
+    /** A statement of the service itself, of which the rules for others do not ask. */
+    service: (statement: string) => store.db.query(statement),
     /** The project of an activity, looked up as the address of one activity does. */
     projectOf: async (identifier: string) => {
       const release = await createReleaseReader(path.join(folder, 'feeds')).live()
@@ -134,6 +136,19 @@ describe('an identifier that a project brings along', () => {
     expect(await ours.published()).toEqual(['WELLS', '6', 'SIX', 'SQL', '22a'].map((end) => `${ref}-${end}`))
   })
 
+  it('that is given up by its project is free for the one that gets it by default', async () => {
+    expect(await ours.importing([45, `${ref}-46`], [46, ''], [48, ''])).toEqual([])
+    const insert = `insert into project (id, title, active, status, goal, approved_date, iati_identifier)
+      values (47, 'Wells 47', true, 'active', 100, '2026-01-05', '${ref}-48')`
+    expect(await ours.sql(insert)).toBe('done')
+    await ours.service(`update project set approved_date = '0044-03-15 BC' where id in (45, 47)`)
+    expect(await ours.json('publish --inline')).toMatchObject({ held: 4 })
+    expect(await ours.importing([45, `${ref}-OURS`])).toEqual([])
+    expect(await ours.sql('delete from project where id = 47')).toBe('done')
+    expect(await ours.json('publish --inline')).toMatchObject({ held: 0 })
+    expect(await ours.published()).toEqual(expect.arrayContaining(['46', '48', 'OURS'].map((end) => `${ref}-${end}`)))
+  })
+
   it('never changes once it is published, nor does the default one', async () => {
     expect(await ours.importing([30, ''])).toEqual([])
     expect(await ours.json('publish --inline')).toMatchObject({ held: 0 })
@@ -165,7 +180,7 @@ describe('an identifier that a project brings along', () => {
     ])
     expect(await ours.json('publish --inline', second)).toMatchObject({ state: 'published', held: 0 })
     expect(await ours.published()).toEqual([
-      ...['WELLS', '6', 'SIX', 'SQL', '22a', '30'].map((end) => `${ref}-${end} ${ref}`),
+      ...['WELLS', '6', 'SIX', 'SQL', '22a', '30', 'OURS', '46', '48'].map((end) => `${ref}-${end} ${ref}`),
       'GB-COH-03000001-NEW',
       `${ref}-OLD ${ref}`,
     ])

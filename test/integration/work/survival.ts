@@ -80,6 +80,20 @@ export function describeSurvival(name: string, open: (databaseUrl: string) => Pr
       expect(await world.count('item where renders = 1')).toBe(3)
     })
 
+    test('a forced run that one without force has overtaken hands its force on', async () => {
+      await begin(3)
+      const { id: early } = await createRun(world.store.db, { trigger: 'manual', force: true, at: clock() })
+      const { id: late } = await createRun(world.store.db, { trigger: 'manual', at: clock() })
+      const publication = tablePublication(world.store)
+      const deps = { store: world.store, log: pino({ level: 'silent' }), clock, owner: 'inline', lockSeconds: 30 }
+      const options = { trigger: 'manual', force: false, signal, runId: late } as const
+      expect(await publishInline({ ...deps, publication }, options)).toMatchObject({ state: 'published', rendered: 3 })
+      await world.startWorker()
+      const reason = `superseded by run ${late}, which has published since; run ${late + 1} maps every project again`
+      expect(await ended(early)).toMatchObject({ state: 'unchanged', rendered: 0, reason })
+      expect(await ended(late + 1)).toMatchObject({ state: 'published', force: true })
+    })
+
     test('tells how many workers are there', async () => {
       await begin(0)
       const queue = await world.openQueue()
