@@ -1404,6 +1404,19 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.mark_freed_identifier()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'DELETE' or new.iati_identifier is distinct from old.iati_identifier then
+    perform mark_projects(array[substring(old.iati_identifier from '-([0-9]{1,15})$')::bigint]);
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.mark_projects(ids bigint[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1744,6 +1757,8 @@ CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH RO
   EXECUTE FUNCTION keep_original_goal();
 CREATE TRIGGER mark_delete AFTER DELETE ON project REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_freed_identifier AFTER DELETE OR UPDATE OF iati_identifier ON project FOR EACH ROW WHEN (old.iati_identifier ~ '-[0-9]{1,15}$'::text)
+  EXECUTE FUNCTION mark_freed_identifier();
 CREATE TRIGGER mark_insert AFTER INSERT ON project REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON project FOR EACH ROW WHEN (old.organisation_id IS DISTINCT FROM new.organisation_id)
