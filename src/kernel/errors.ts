@@ -365,6 +365,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
+  'import-needed': {
+    meaning: 'Something depends on the import.',
+    status: 400,
+    remedy: 'stop',
+    public: false,
+  },
   aborted: {
     meaning: 'The work was interrupted by a shutdown and will be done again.',
     status: 503,

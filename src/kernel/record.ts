@@ -87,6 +87,8 @@ export type SaveOptions = {
   readonly publisherRef?: string | undefined
   /** Whether a project or organisation stays that comes from a newer page; absent: pages come in order. */
   readonly keepNewer?: boolean
+  /** Whether a record that was seen before is written where the store differs from it. */
+  readonly repair?: boolean | undefined
 }
 
 /** A progress report in a feed; `contentHtml` is sanitised. */

@@ -42,6 +42,8 @@ export const auditActions = {
   'datasets-registered': 'datasets were created or corrected at the IATI registry (`created`, `corrected`)',
   'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
+  'records-imported': 'files were imported (`created`, `changed`, `refused`); `giving imports show` has the rest',
+  'import-undone': 'an import was taken back',
   'store-imported': 'an export was put into the store',
   'donations-exported': 'what donors of a project let its organisation know was written as CSV',
   'maintenance-started': 'the API was closed for a while',

@@ -22,6 +22,8 @@ type ProblemGroup = {
 
 /** The result of an import; counts are exact, `problems` are the first, those of whole files first. */
 export type ImportSummary = {
+  /** The number of the import; a dry run has none. */
+  readonly import?: number
   readonly files: number
   /** Files that could not be read to their end; the records before the damage are imported. */
   readonly brokenFiles: number
@@ -35,6 +37,8 @@ export type ImportSummary = {
   readonly refused: number
   /** Records of which a stored value was kept: an operator's override, or a newer value; `problems` names it. */
   readonly kept: number
+  /** Unchanged records from which the store differs, since somebody changed it otherwise; `repair` writes them. */
+  readonly differing: number
   readonly problems: readonly ImportProblem[]
   /** The number of all problems, those that `problems` leaves out included. */
   readonly problemCount: number
@@ -66,6 +70,7 @@ export class ImportTally {
   #unchanged = 0
   #refused = 0
   #kept = 0
+  #differing = 0
   #problemCount = 0
   readonly #maxProblems: number
   readonly #refusedRows: RefusedRows | undefined
@@ -105,6 +110,11 @@ export class ImportTally {
     this.note(where, problem)
   }
 
+  /** Counts an unchanged record from which the store differs. */
+  differ(): void {
+    this.#differing++
+  }
+
   /** Remembers what a person should know of a record that is not refused. */
   note(
     { source: _source, ...where }: Where & { source: FileRecord['source'] },
@@ -120,17 +130,37 @@ export class ImportTally {
     else this.#unchanged++
   }
 
-  summary(): ImportSummary {
+  /** What became of the records so far. */
+  counts() {
     return {
-      files: this.#files,
-      brokenFiles: this.#brokenFiles,
       records: this.records,
       created: this.#created,
       changed: this.#changed,
       unchanged: this.#unchanged,
-      repeated: this.repeated,
       refused: this.#refused,
       kept: this.#kept,
+    }
+  }
+
+  countsSince(before: ReturnType<ImportTally['counts']>): ReturnType<ImportTally['counts']> {
+    const { records, created, changed, unchanged, refused, kept } = this.counts()
+    return {
+      records: records - before.records,
+      created: created - before.created,
+      changed: changed - before.changed,
+      unchanged: unchanged - before.unchanged,
+      refused: refused - before.refused,
+      kept: kept - before.kept,
+    }
+  }
+
+  summary(): ImportSummary {
+    return {
+      files: this.#files,
+      brokenFiles: this.#brokenFiles,
+      ...this.counts(),
+      differing: this.#differing,
+      repeated: this.repeated,
       problems: [...this.#fileProblems, ...this.#problems],
       problemCount: this.#problemCount,
       groups: [...this.#groups.values()]

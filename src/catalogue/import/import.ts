@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
 import { type Clock, isoDateOf } from '../../kernel/dates.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
@@ -9,6 +10,7 @@ import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { findNumbers } from '../sql/external-ids.js'
+import { beginImport, type ImportedFile, recordImport, writeAsImport } from '../sql/imports.js'
 import { identifier, projectReference } from './field-types.js'
 import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
@@ -47,8 +49,14 @@ export type ImportOptions = {
   readonly decimal?: DecimalSign | undefined
   /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
   readonly missing?: MissingWords | undefined
+  /** Whether records that were seen before are written where the store differs from them. */
+  readonly repair?: boolean
+  /** Whether a known reference of a gift or payout with other values replaces what it said. */
+  readonly correct?: boolean
   /** Where refused records are written, to be mended and imported again. */
   readonly refusedTo?: string | undefined
+  /** Who imports; absent: not known. */
+  readonly operator?: Operator
   /** How many problems of records the summary has; the default is 100. */
   readonly maxProblems?: number
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
@@ -85,10 +93,42 @@ export async function importFiles(
     project: options.project === undefined ? undefined : await numberOfProject(store.db, options.project),
     decimal: options.decimal,
     missing: options.missing,
+    repair: options.repair,
+    correct: options.correct,
   }
   await refuseOtherCurrency(store.db, source, currency)
-  if (!dryRun) return await importAll((work) => store.transaction(work), files, saving, options)
-  return await store.rehearsal((transact) => importAll(transact, files, saving, options))
+  if (dryRun) return await store.rehearsal((transact) => importAll(transact, files, saving, options))
+  return await importAsRow(store, files, saving, options)
+}
+
+const nobody: Operator = { actor: 'unknown', origin: 'unknown' }
+
+/** Imports files as a row of its own, with which everything that they change is remembered. */
+async function importAsRow(
+  store: Store,
+  files: readonly string[],
+  saving: ImportSaving,
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  const { clock, operator = nobody } = options
+  const id = await beginImport(store.db, operator, clock())
+  const transact: Transact = (work) =>
+    store.transaction(async (db) => {
+      await writeAsImport(db, id)
+      return await work(db)
+    })
+  const done: ImportedFile[] = []
+  const summary = await importAll(transact, files, saving, options, async (file, tally) => {
+    done.push(file)
+    await recordImport(store.db, id, { ...tally.summary(), files: done })
+  })
+  await store.transaction(async (db) => {
+    await recordImport(db, id, { ...summary, files: done }, clock())
+    const { created, changed, refused } = summary
+    const details = { files: done.length, created, changed, refused }
+    await recordAudit(db, { action: 'records-imported', subject: `import ${id}`, details, ...operator, at: clock() })
+  })
+  return { ...summary, import: id }
 }
 
 async function numberOfProject(db: Db, project: string): Promise<number> {
@@ -105,6 +145,7 @@ async function importAll(
   files: readonly string[],
   saving: ImportSaving,
   options: ImportOptions,
+  onFile?: (file: ImportedFile, tally: ImportTally) => Promise<void>,
 ): Promise<ImportSummary> {
   const { kind, refusedTo, maxProblems = 100 } = options
   const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
@@ -112,8 +153,11 @@ async function importAll(
   try {
     for (const opened of await openFiles(files, kind, options.signal)) {
       tally.beginFile()
+      const before = tally.counts()
       if ('broken' in opened) tally.breakFile(opened.file, opened.broken)
       else await importFile(transact, opened, saving, tally, { ...options, refusedRows })
+      const of = 'broken' in opened ? {} : { kind: opened.importer.kind, ...opened.hash() }
+      await onFile?.({ name: opened.file, ...of, ...tally.countsSince(before) }, tally)
     }
   } finally {
     await refusedRows?.abandon()
@@ -208,7 +252,8 @@ async function saveBatch<Row, Prepared>(
       if (typeof outcome === 'string') tally.count(outcome)
       else {
         tally.count(outcome.change)
-        tally.keep(where, outcome.kept)
+        if ('kept' in outcome) tally.keep(where, outcome.kept)
+        else tally.differ()
       }
     }
   }

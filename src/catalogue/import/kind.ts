@@ -26,12 +26,23 @@ export type ImportSaving = {
   readonly project?: number | undefined
   /** Whether stored projects and organisations of a newer page are kept. */
   readonly keepNewer: boolean
+  /** Whether what differs from a record that is known already is written. */
+  readonly repair?: boolean | undefined
+  /** Whether a known reference of money with other values replaces what it said. */
+  readonly correct?: boolean | undefined
   /** Names this import; equal for all its files and batches. */
   readonly importId: string
 }
 
-/** The outcome of one record: saved, saved except for an operator's overrides, or refused for a problem. */
-export type RecordOutcome = RowChange | { readonly change: RowChange; readonly kept: FieldProblem } | FieldProblem
+/**
+ * The outcome of one record: saved, saved except for an operator's overrides, left although the store says something else, or
+ * refused for a problem.
+ */
+export type RecordOutcome =
+  | RowChange
+  | { readonly change: RowChange; readonly kept: FieldProblem }
+  | { readonly change: 'unchanged'; readonly differs: true }
+  | FieldProblem
 
 export function isRefusal(outcome: RecordOutcome | undefined): outcome is FieldProblem {
   return typeof outcome === 'object' && 'field' in outcome

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
@@ -19,6 +20,8 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
   readonly file: string
   readonly importer: RecordImporter<Row, Prepared>
   readonly form: FileForm
+  /** The hash of its content, once all of it was read. */
+  hash(): { readonly sha256?: string }
   /** Its records; where it cannot be read on, one `broken` item is the last. */
   records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken>
 }
@@ -56,15 +59,24 @@ async function recognise(
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
   const { importer, form, records: read } = recogniseFile(file, head, kind)
+  let sha256: string | undefined
+  async function* hashed(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const content = createHash('sha256')
+    for await (const chunk of input) {
+      content.update(chunk)
+      yield chunk
+    }
+    sha256 = content.digest('hex')
+  }
   async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken> {
-    const input = bytesTotal === undefined ? rest : chunksOf(file, signal)
+    const input = hashed(bytesTotal === undefined ? rest : chunksOf(file, signal))
     try {
       yield* read(reported(file, input, onProgress, bytesTotal))
     } catch (error) {
       yield toBroken(error, signal)
     }
   }
-  return { file, importer, form, records }
+  return { file, importer, form, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
 }
 
 function toBroken(error: unknown, signal: AbortSignal | undefined): Broken {

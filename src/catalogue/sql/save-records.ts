@@ -24,12 +24,16 @@ export type SaveOutcome = {
   readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
 }
 
-/** The same with the state of each record that was not refused, by id. */
-export type SavedRecords = SaveOutcome & { readonly states: ReadonlyMap<number, RowChange> }
+/** The same with the state of each record that was not refused, by id, and those that the store contradicts. */
+export type SavedRecords = SaveOutcome & {
+  readonly states: ReadonlyMap<number, RowChange>
+  /** Unchanged records whose project somebody has changed in the store. */
+  readonly differing: ReadonlySet<number>
+}
 
 /**
  * Writes a batch of records with different ids, set-based; call it in a transaction. A record whose hash is the stored
- * one touches no row, so its project is not marked as changed. Projects and organisations of another source are never
+ * one touches no row, so its project is not marked as changed, unless it is to be repaired. Projects and organisations of another source are never
  * overwritten: their records are refused.
  */
 export async function saveRecords(
@@ -48,8 +52,9 @@ export async function saveRecords(
       refused.push({ id: record.id, problem: foreign('id', `project ${record.id}`, row.source, options.source) })
       return false
     }
-    return row?.source_hash !== hash
+    return options.repair === true || row?.source_hash !== hash
   })
+  const isSeen = ({ record, hash }: HashedRecord) => stored.get(record.id)?.source_hash === hash
   const states = new Map<number, RowChange>()
   for (const { record } of records)
     if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
@@ -92,12 +97,29 @@ export async function saveRecords(
     const problem = record.organisation && organisations.get(record.organisation.id)
     if (problem) kept.push({ id: record.id, problem })
   }
+  const seen = writable.filter(isSeen).map(({ record }) => record.id)
+  const versions = await projectVersions(db, seen)
   if (writable.length > 0) await saveAll(db, writable, options, organisations)
-  for (const { record } of writable) states.set(record.id, stored.has(record.id) ? 'changed' : 'created')
+  const mended = await projectVersions(db, seen)
+  const isUntouched = (id: number) => versions.has(id) && versions.get(id) === mended.get(id)
+  const written = writable.filter(({ record }) => !isUntouched(record.id))
+  for (const { record } of written) states.set(record.id, stored.has(record.id) ? 'changed' : 'created')
   for (const { id } of refused) states.delete(id)
-  const changed = writable.filter(({ record }) => stored.has(record.id)).length
-  const unchanged = records.length - writable.length - refused.length
-  return { created: writable.length - changed, changed, unchanged, refused, kept, states }
+  const changed = written.filter(({ record }) => stored.has(record.id)).length
+  const unchanged = records.length - written.length - refused.length
+  const left = options.repair ? [] : records.filter(isSeen)
+  const differing = await differingProjects(db, left)
+  return { created: written.length - changed, changed, unchanged, refused, kept, states, differing }
+}
+
+/** The versions of stored projects: a version moves with every change of what belongs to the project. */
+async function projectVersions(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
+  if (ids.length === 0) return new Map()
+  const { rows } = await db.query<{ id: number; version: number }>(
+    'select project_id as id, version from project_version where project_id = any ($1::bigint[])',
+    [ids],
+  )
+  return new Map(rows.map(({ id, version }) => [id, version]))
 }
 
 function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
@@ -239,7 +261,8 @@ function upsertProjects(kept: readonly string[]): string {
 
 const projectStatements = [
   { keeps: undefined, sql: upsertProjects([]) },
-  { keeps: 'parts', sql: upsertProjects(partColumns) },
+  // What is still to be raised follows from goal and total where a record keeps its parts.
+  { keeps: 'parts', sql: upsertProjects([...partColumns, 'remaining']) },
   { keeps: 'parts and totals', sql: upsertProjects([...partColumns, ...totals]) },
 ] as const
 
@@ -260,6 +283,27 @@ async function saveProjects(db: Db, records: readonly HashedRecord[], options: S
       }))
     if (rows.length > 0) await db.query(sql, [JSON.stringify(rows)])
   }
+}
+
+// Others write these too: operators, donations, reports.
+const movedByOthers = [...totals, ...partColumns, 'active', 'status', 'source', 'source_hash', 'unknown_fields']
+const compared = columns.filter((column) => !movedByOthers.includes(column))
+
+/** Those of these records, which were written before, whose project has other values now. */
+async function differingProjects(db: Db, records: readonly HashedRecord[]): Promise<ReadonlySet<number>> {
+  if (records.length === 0) return new Set()
+  const placed = await placeRecords(db, records)
+  const stated = placed.map(({ record }) => ({
+    ...toColumns(record),
+    organisation_id: record.organisation?.id ?? record.organisationId,
+  }))
+  const { rows } = await db.query<{ id: number }>(
+    `select t.id from project t join json_populate_recordset(null::project, $1::json) w using (id)
+      where row (${compared.map((name) => `t.${name}`).join(', ')})
+        is distinct from row (${compared.map((name) => `w.${name}`).join(', ')})`,
+    [JSON.stringify(stated)],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 type List = {

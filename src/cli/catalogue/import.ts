@@ -9,7 +9,7 @@ import type { DecimalSign, MissingWords } from '../../catalogue/import/number-no
 import { toText } from '../../catalogue/import/refused-rows.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
-import { auditOperator } from '../wiring/audit.js'
+import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -43,6 +43,8 @@ export function registerImport(program: Command, { action, storeAction }: Comman
     )
     .option('--problems <file>', 'write refused rows to FILE, each with the reason, to be mended and imported again')
     .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
+    .option('--repair', 'write records that were seen before where somebody changed the store since', false)
+    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
     .option('--force', 'accept records that are older than the stored ones', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
@@ -62,6 +64,8 @@ type ImportingOptions = {
   readonly missing?: MissingWords
   readonly problems?: string
   readonly dryRun: boolean
+  readonly repair: boolean
+  readonly correct: boolean
   readonly force: boolean
   readonly photoConsent: boolean
   readonly template?: string
@@ -86,13 +90,14 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
   output: Output,
   files: readonly string[],
-  { kind, project, decimal, missing, problems, dryRun, force, photoConsent }: ImportingOptions,
+  { kind, project, decimal, missing, problems, dryRun, repair, correct, force, photoConsent }: ImportingOptions,
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
   const summary = await output.withProgress((update) =>
     importFiles(store, files, {
       source: 'import',
+      operator: userOfProcess(),
       clock,
       currency: config.currency,
       publisherRef: config.reportingOrg.ref,
@@ -102,6 +107,8 @@ async function importRecords(
       missing,
       refusedTo: problems,
       dryRun,
+      repair,
+      correct,
       force,
       photoConsent,
       signal,
@@ -114,7 +121,7 @@ async function importRecords(
   return output.result(
     dryRun ? { ...summary, dryRun } : summary,
     () => (dryRun ? 'dry run, ' : '') + describe(summary),
-    { code: importExitCode(summary) },
+    { code: importExitCode(summary), note: noteOf(summary) },
   )
 }
 
@@ -148,6 +155,13 @@ function noteProblem({ file, line, recordId, ...problem }: ImportSummary['proble
   output.note(`${place}, ${toText(problem)}`)
 }
 
+/** How to look at an import again, or to take it back, where it did something. */
+function noteOf({ import: id, created, changed }: ImportSummary): string | false {
+  return (
+    id !== undefined && created + changed > 0 && `import ${id}: giving imports show ${id}, giving imports undo ${id}`
+  )
+}
+
 function describe({
   records,
   created,
@@ -155,6 +169,7 @@ function describe({
   unchanged,
   refused,
   kept,
+  differing,
   repeated,
   brokenFiles,
   files,
@@ -162,6 +177,7 @@ function describe({
   return (
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
     (kept > 0 ? `, ${kept} kept in part, since an operator has decided otherwise or what is stored is newer` : '') +
+    (differing > 0 ? `, ${differing} differ from the store, which somebody has changed: --repair writes them` : '') +
     (repeated > 0 ? `, ${repeated} repeated` : '') +
     (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )

@@ -14,7 +14,7 @@ export async function auditOperator(
 }
 
 /** Who runs a command. */
-function userOfProcess(): Operator {
+export function userOfProcess(): Operator {
   return { actor: `operator ${userName()}`, origin: hostname() }
 }
 

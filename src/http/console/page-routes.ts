@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import { diffReleases } from '../../release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../../release/read/list-releases.js'
 import { listTimedRuns, summarizeDays } from '../../work/sql/runs.js'
@@ -8,6 +9,7 @@ import { heldList, heldReasons } from '../portal/pages/held.js'
 import { en } from '../portal/words/en.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { consolePage, type Section } from './pages/frame.js'
+import { importPage, importsPage } from './pages/imports.js'
 import { overviewPage } from './pages/overview.js'
 import { queuesPage } from './pages/queues.js'
 import { differencePage, releasesPage } from './pages/releases.js'
@@ -15,6 +17,7 @@ import { runsPage } from './pages/runs.js'
 
 const shownRuns = 200
 const shownHeld = 200
+const shownImports = 100
 const english = { language: 'en', words: en, prefix: '' } as const
 const dayMs = 86_400_000
 const ledgerDays = 90
@@ -39,7 +42,7 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   })
   app.get<{ Querystring: { before?: string } }>('/runs', async (request, reply) => {
     const since = new Date(clock().getTime() - ledgerDays * dayMs)
-    const before = /^\d{1,15}$/.test(request.query.before ?? '') ? Number(request.query.before) : undefined
+    const before = numberOf(request.query.before)
     const [runs, days] = await Promise.all([
       listTimedRuns(store.db, { since, limit: shownRuns, ...(before !== undefined && { before }) }),
       summarizeDays(store.db, since),
@@ -59,8 +62,23 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(english, project))
   })
+  app.get<{ Querystring: { before?: string } }>('/imports', async (request, reply) => {
+    const before = numberOf(request.query.before)
+    const imports = await listImports(store.db, { limit: shownImports, ...(before !== undefined && { before }) })
+    return send(reply, 'imports', 'Imports', importsPage(imports, imports.length === shownImports))
+  })
+  app.get<{ Params: { id: string } }>('/imports/:id', async (request, reply) => {
+    const id = numberOf(request.params.id)
+    const found = id === undefined ? undefined : await findImport(store.db, id)
+    if (!found) return reply.callNotFound()
+    return send(reply, 'imports', `Import ${found.id}`, importPage(found))
+  })
   app.get('/queues', async (_request, reply) => {
     const [{ queue }, jobs] = await Promise.all([look.status(), look.jobs()])
     return send(reply, 'queues', 'Queues', queuesPage(queue, jobs))
   })
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined
 }

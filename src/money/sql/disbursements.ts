@@ -1,6 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** A payout to the partner of a project; negative: money that came back. */
 export type DisbursementRecord = {
@@ -14,8 +15,8 @@ export type DisbursementRecord = {
   readonly receiver?: number | undefined
 }
 
-/** The outcome of one record; `conflict`: its reference is in the books with other values. */
-export type DisbursementOutcome = 'new' | 'known' | 'conflict' | 'unknown-project'
+/** The outcome of one record; `conflict`: its reference is in the books with other values, which `correct` replaces. */
+export type DisbursementOutcome = 'new' | 'known' | 'corrected' | 'conflict' | 'unknown-project'
 
 /**
  * Records payouts with different references and returns the outcome of each, in their order. A reference that is known
@@ -25,6 +26,7 @@ export async function recordDisbursements(
   db: Db,
   records: readonly DisbursementRecord[],
   source: string,
+  correct = false,
 ): Promise<DisbursementOutcome[]> {
   const { rows } = await db.query<{ outcome: DisbursementOutcome }>(
     `with given as (
@@ -35,14 +37,23 @@ export async function recordDisbursements(
         select g.project_id, g.disbursed_on, g.amount, g.currency, g.reference, g.receiver_id, $7
         from given g join project p on p.id = g.project_id order by g.project_id, g.position
         on conflict (reference) do nothing returning reference
+      ), corrected as (
+        update disbursement d set project_id = g.project_id, disbursed_on = g.disbursed_on, amount = g.amount,
+          currency = g.currency, receiver_id = g.receiver_id
+        from given g join project p on p.id = g.project_id
+        where $8 and d.reference = g.reference and d.source = $7
+          and (d.project_id, d.disbursed_on, d.amount, d.currency, d.receiver_id)
+            is distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id)
+        returning d.reference
       )
-      select case when w.reference is not null then 'new' when p.id is null and k.id is null then 'unknown-project'
+      select case when c.reference is not null then 'corrected' when w.reference is not null then 'new' when p.id is null and k.id is null then 'unknown-project'
         when (k.project_id, k.disbursed_on, k.amount, k.currency, k.receiver_id)
           is not distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id) then 'known'
         else 'conflict' end as outcome
       from given g
         left join project p on p.id = g.project_id
         left join written w on w.reference = g.reference
+        left join corrected c on c.reference = g.reference
         left join disbursement k on k.reference = g.reference
       order by g.position`,
     [
@@ -53,7 +64,24 @@ export async function recordDisbursements(
       records.map(({ reference }) => reference),
       records.map(({ receiver }) => receiver ?? null),
       source,
+      correct,
     ],
   )
   return rows.map(({ outcome }) => outcome)
+}
+
+/** A payout of the books. */
+export type StoredDisbursement = DisbursementRecord & { readonly source: string }
+
+export async function findDisbursement(db: Db, reference: string): Promise<StoredDisbursement | undefined> {
+  const { rows } = await db.query<StoredDisbursement>(
+    `select project_id as "projectId", disbursed_on as on, amount, currency, reference, receiver_id as receiver, source
+      from disbursement where reference = $1`,
+    [reference],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+export async function removeDisbursement(db: Db, reference: string): Promise<void> {
+  await db.query('delete from disbursement where reference = $1', [reference])
 }

@@ -3,6 +3,7 @@ import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** A single gift, or without `single` the sum of a month; refunds and fees too. */
 export type ImportedGift = {
@@ -19,7 +20,18 @@ export type ImportedGift = {
   readonly single?: { readonly referenceHash: string; readonly contentHash: string; readonly name: string }
 }
 
-type Saving = { readonly source: string; readonly currency: CurrencyCode; readonly importId: string }
+type Saving = {
+  readonly source: string
+  readonly currency: CurrencyCode
+  readonly importId: string
+  /** Whether months of gifts that are known are summed again. */
+  readonly repair?: boolean | undefined
+  /** Whether a known reference with other values replaces what it said. */
+  readonly correct?: boolean | undefined
+}
+
+/** What became of a gift; `differs`: it is known, and its month is no longer in the store. */
+export type GiftOutcome = RowChange | FieldProblem | { readonly change: 'unchanged'; readonly differs: true }
 
 /** A month as it will be; `origin` is undefined while only a project's record speaks of it. */
 type Month = {
@@ -43,22 +55,35 @@ const places = 3
  * Adds single gifts to the months of their projects, and sets months that are stated as sums; totals follow. The projects
  * must be locked. Of a single gift only hashes are kept.
  */
-export async function saveGifts(
-  db: Db,
-  gifts: readonly ImportedGift[],
-  saving: Saving,
-): Promise<(RowChange | FieldProblem)[]> {
+export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: Saving): Promise<GiftOutcome[]> {
   if (gifts.length === 0) return []
   const known = await knownGifts(db, gifts)
+  const stale = new Map<string, MonthKey>()
+  const refilled: ImportedGift[] = []
+  const corrected: ImportedGift[] = []
   const months = await storedMonths(db, gifts, saving)
   const openings = await openingDays(db, gifts, saving.source)
   const counted: ImportedGift[] = []
-  const outcomes = gifts.map((gift): RowChange | FieldProblem => {
+  const outcomes = gifts.map((gift): GiftOutcome => {
     const { single } = gift
-    const content = single && known.get(single.referenceHash)
-    if (single && content !== undefined) {
-      if (content === single.contentHash) return 'unchanged'
-      return { field: 'reference', expected: 'a new one, or the values it came with before', got: single.name }
+    const before = single && known.get(single.referenceHash)
+    if (single && before !== undefined) {
+      if (before.content === single.contentHash) {
+        if (!saving.repair) return months.has(keyOf(gift)) ? 'unchanged' : { change: 'unchanged', differs: true }
+        refilled.push(gift)
+        stale.set(keyOf(gift), gift)
+        return 'unchanged'
+      }
+      const expected = 'a new one, or the values it came with before'
+      if (!saving.correct) return { field: 'reference', expected, got: single.name }
+      if (!before.month) return { field: 'reference', expected: `${expected}, which are not known`, got: single.name }
+      const month = months.get(keyOf(gift))
+      const problem = month && monthProblem(month, gift, saving)
+      if (problem) return problem
+      for (const one of [before.month, gift]) stale.set(keyOf(one), one)
+      known.set(single.referenceHash, { content: single.contentHash, month: gift })
+      corrected.push(gift)
+      return 'changed'
     }
     const opening = openings.get(gift.projectId)
     if (opening !== undefined && gift.on <= opening) {
@@ -71,17 +96,26 @@ export async function saveGifts(
     if (problem) return problem
     months.set(key, month)
     if (!single) return setMonth(month, gift, saving.importId)
-    known.set(single.referenceHash, single.contentHash)
+    known.set(single.referenceHash, { content: single.contentHash, month: gift })
     counted.push(gift)
     addGift(month, gift)
     return 'created'
   })
   await writeMonths(db, [...months.values()], saving)
   await writeGifts(db, counted)
-  return outcomes
+  if (stale.size === 0) return outcomes
+  await rewriteGifts(db, refilled, 'those without values')
+  await rewriteGifts(db, corrected, 'all')
+  const mended = await sumMonths(db, [...stale.values()], saving)
+  return outcomes.map((outcome, index) => {
+    const gift = gifts[index]
+    return outcome === 'unchanged' && gift?.single && mended.has(keyOf(gift)) ? 'changed' : outcome
+  })
 }
 
-function keyOf(gift: Pick<ImportedGift, 'projectId' | 'month' | 'kind' | 'funderId'>): string {
+type MonthKey = Pick<ImportedGift, 'projectId' | 'month' | 'kind' | 'funderId'>
+
+function keyOf(gift: MonthKey): string {
   return [gift.projectId, gift.month, gift.kind, gift.funderId ?? ''].join(' ')
 }
 
@@ -134,15 +168,36 @@ function setMonth(month: Month, { amount, count, on }: ImportedGift, importId: s
   return outcome
 }
 
-async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<string, string>> {
+type KnownGift = { readonly content: string; readonly month: MonthKey | undefined }
+
+async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<string, KnownGift>> {
   const hashes = gifts.flatMap(({ single }) => single?.referenceHash ?? [])
   if (hashes.length === 0) return new Map()
-  const { rows } = await db.query<{ reference: string; content: string }>(
-    `select encode(reference_hash, 'hex') as reference, encode(content_hash, 'hex') as content from imported_gift
+  const { rows } = await db.query<{
+    reference: string
+    content: string
+    project_id: number
+    month: IsoDate | null
+    kind: string | null
+    funder_id: number | null
+  }>(
+    `select encode(reference_hash, 'hex') as reference, encode(content_hash, 'hex') as content, project_id,
+        date_trunc('month', given_on)::date as month, kind, funder_id from imported_gift
       where reference_hash in (select decode(w.hash, 'hex') from unnest($1::text[]) w (hash))`,
     [hashes],
   )
-  return new Map(rows.map(({ reference, content }) => [reference, content]))
+  return new Map(
+    rows.map(({ reference, content, project_id: projectId, month, kind, funder_id: funder }) => [
+      reference,
+      {
+        content,
+        month:
+          month === null
+            ? undefined
+            : { projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined },
+      },
+    ]),
+  )
 }
 
 type MonthRow = {
@@ -211,8 +266,10 @@ const updateTotals = `
   update project p set funding = m.amount, number_of_donations = greatest(m.count, 0),
     remaining = case when p.goal is null then p.remaining else greatest(p.goal - m.amount, 0) end
   from (
-    select project_id, sum(amount) as amount, sum(case when kind = 'refund' then -count else count end) as count
-    from donation_month where project_id = any ($1::bigint[]) and kind <> 'fee' group by project_id
+    select g.id as project_id, coalesce(sum(d.amount), 0) as amount,
+      coalesce(sum(case when d.kind = 'refund' then -d.count else d.count end), 0) as count
+    from (select distinct unnest($1::bigint[]) as id) g left join donation_month d on d.project_id = g.id and d.kind <> 'fee'
+    group by g.id
   ) m
   where p.id = m.project_id and (p.funding, p.number_of_donations) is distinct from (m.amount, greatest(m.count, 0))`
 
@@ -236,13 +293,121 @@ async function writeMonths(db: Db, months: readonly Month[], { source, currency 
 async function writeGifts(db: Db, gifts: readonly ImportedGift[]): Promise<void> {
   if (gifts.length === 0) return
   await db.query(
-    `insert into imported_gift (reference_hash, content_hash, project_id)
-      select decode(w.reference, 'hex'), decode(w.content, 'hex'), w.project
-      from unnest($1::text[], $2::text[], $3::bigint[]) w (reference, content, project) order by 1`,
-    [
-      gifts.map(({ single }) => single?.referenceHash),
-      gifts.map(({ single }) => single?.contentHash),
-      gifts.map(({ projectId }) => projectId),
-    ],
+    `insert into imported_gift (reference_hash, content_hash, project_id, given_on, kind, amount, count, funder_id)
+      select decode(w.reference, 'hex'), decode(w.content, 'hex'), w.project, w.day, w.kind, w.amount, w.count, w.funder
+      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::numeric[], $7::integer[], $8::bigint[])
+        w (reference, content, project, day, kind, amount, count, funder) order by 1`,
+    columnsOfGifts(gifts),
   )
+}
+
+/** Gives known gifts the values of their rows. */
+async function rewriteGifts(
+  db: Db,
+  gifts: readonly ImportedGift[],
+  which: 'all' | 'those without values',
+): Promise<void> {
+  if (gifts.length === 0) return
+  await db.query(
+    `update imported_gift g set content_hash = decode(w.content, 'hex'), project_id = w.project, given_on = w.day,
+        kind = w.kind, amount = w.amount, count = w.count, funder_id = w.funder
+      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::numeric[], $7::integer[], $8::bigint[])
+        w (reference, content, project, day, kind, amount, count, funder)
+      where g.reference_hash = decode(w.reference, 'hex') and ($9 or g.given_on is null)`,
+    [...columnsOfGifts(gifts), which === 'all'],
+  )
+}
+
+function columnsOfGifts(gifts: readonly ImportedGift[]): unknown[] {
+  return [
+    gifts.map(({ single }) => single?.referenceHash),
+    gifts.map(({ single }) => single?.contentHash),
+    gifts.map(({ projectId }) => projectId),
+    gifts.map(({ on }) => on),
+    gifts.map(({ kind }) => kind),
+    gifts.map(({ amount }) => amount),
+    gifts.map(({ count }) => count),
+    gifts.map(({ funderId }) => funderId ?? null),
+  ]
+}
+
+/**
+ * Makes months of single gifts the sums of these gifts again; a month without any goes. Months of projects that have gifts
+ * whose values are not known stay. Returns the keys of months that changed.
+ */
+async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency }: Saving): Promise<Set<string>> {
+  const wanted = JSON.stringify(
+    months.map(({ projectId, month, kind, funderId }) => ({ project_id: projectId, month, kind, funder_id: funderId })),
+  )
+  const { rows } = await db.query<{ project_id: number; month: IsoDate; kind: string; funder_id: number | null }>(
+    `with summed as (
+        select w.project_id, w.month, w.kind, w.funder_id, sum(g.amount) as amount, sum(g.count)::integer as count,
+          max(g.given_on) as last_on
+        from json_populate_recordset(null::imported_month, $1::json) w
+          left join imported_gift g on g.project_id = w.project_id and g.kind = w.kind
+            and date_trunc('month', g.given_on) = w.month and g.funder_id is not distinct from w.funder_id
+        where not exists (select from imported_gift o where o.project_id = w.project_id and o.given_on is null)
+        group by w.project_id, w.month, w.kind, w.funder_id
+      ), written as (
+        insert into donation_month as t (project_id, month, currency, kind, source, funder_id, amount, count, last_on)
+        select project_id, month, $2, kind, $3, funder_id, amount, count, last_on from summed
+        where amount is not null order by project_id, month
+        on conflict (project_id, month, currency, kind, source, funder_id) do update
+          set amount = excluded.amount, count = excluded.count, last_on = excluded.last_on
+          where (t.amount, t.count, t.last_on) is distinct from (excluded.amount, excluded.count, excluded.last_on)
+        returning t.project_id, t.month, t.kind, t.funder_id
+      ), gone as (
+        delete from donation_month t using summed s
+        where s.amount is null and (t.project_id, t.month, t.kind, t.currency, t.source) = (s.project_id, s.month, s.kind, $2, $3)
+          and t.funder_id is not distinct from s.funder_id
+        returning t.project_id, t.month, t.kind, t.funder_id
+      ), stated as (
+        insert into imported_month (project_id, month, kind, funder_id, origin)
+        select project_id, month, kind, funder_id, 'references' from summed where amount is not null
+        on conflict do nothing
+      ), forgotten as (
+        delete from imported_month t using summed s
+        where s.amount is null and (t.project_id, t.month, t.kind) = (s.project_id, s.month, s.kind)
+          and t.funder_id is not distinct from s.funder_id
+      )
+      select project_id, month, kind, funder_id from written union all select project_id, month, kind, funder_id from gone`,
+    [wanted, currency, source],
+  )
+  await db.query(updateTotals, [months.map(({ projectId }) => projectId)])
+  return new Set(
+    rows.map(({ project_id: projectId, month, kind, funder_id: funder }) =>
+      keyOf({ projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined }),
+    ),
+  )
+}
+
+/** What the store knows of a single gift that was imported. */
+export type StoredGift = {
+  readonly project: number
+  readonly date?: IsoDate
+  readonly kind?: ImportedGift['kind']
+  readonly amount?: Decimal
+  readonly count?: number
+  readonly funder?: number
+}
+
+/** The gift whose reference has this hash, in hexadecimal. */
+export async function findGift(db: Db, referenceHash: string): Promise<StoredGift | undefined> {
+  const { rows } = await db.query<StoredGift>(
+    `select project_id as project, given_on as date, kind, amount, count, funder_id as funder from imported_gift
+      where reference_hash = decode($1, 'hex')`,
+    [referenceHash],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** Removes a single gift whose values are known from its month, and from the totals of its project. */
+export async function removeGift(db: Db, referenceHash: string, saving: Saving): Promise<void> {
+  const { rows } = await db.query<Required<Omit<MonthKey, 'funderId'>> & { readonly funderId: number | null }>(
+    `delete from imported_gift where reference_hash = decode($1, 'hex')
+      returning project_id as "projectId", date_trunc('month', given_on)::date as month, kind, funder_id as "funderId"`,
+    [referenceHash],
+  )
+  const months = rows.map(({ funderId, ...month }) => ({ ...month, funderId: funderId ?? undefined }))
+  await sumMonths(db, months, saving)
 }

@@ -14,6 +14,7 @@ export type Pruned = {
   readonly donors: number
   readonly webhookEvents: number
   readonly processorEntries: number
+  readonly importChanges: number
 }
 
 /** What the configuration decides. */
@@ -36,6 +37,7 @@ const rules = {
   releases: 400 * day,
   webhookEvents: 90 * day,
   processorEntries: 400 * day,
+  importChanges: 90 * day,
 }
 
 /**
@@ -93,6 +95,10 @@ export async function pruneDatabase(
       before(rules.webhookEvents),
     ),
     processorEntries: await remove('delete from processor_entry where settled_at < $1', before(rules.processorEntries)),
+    importChanges: await remove(
+      'delete from import_change c using import i where i.id = c.import_id and i.started_at < $1',
+      before(rules.importChanges),
+    ),
     // A repeated request is compared with the donor's row while its donation is open.
     donors:
       donorRetentionDays === undefined

@@ -69,6 +69,7 @@ const leftBehind = [
     'featured_hour',
     'organisation_record',
   ],
+  ...['import', 'import_change'],
   'organisation_version',
   'taken_lock',
   ...['processor_entry', 'reconciliation', 'reconciliation_difference'],

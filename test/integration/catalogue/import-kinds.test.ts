@@ -42,7 +42,8 @@ const versions = () => rows(`select project_id, version from project_version ord
 /** Imports the same text again: nothing changes, and no project is marked. */
 async function changesNothingAgain(name: string, text: string): Promise<void> {
   const before = await versions()
-  expect(await importing(name, text)).toMatchObject({ created: 0, changed: 0, refused: 0 })
+  expect(await importing(name, text)).toMatchObject({ created: 0, changed: 0, refused: 0, differing: 0 })
+  expect(await importing(name, text, { repair: true })).toMatchObject({ created: 0, changed: 0, refused: 0 })
   expect(await versions()).toEqual(before)
 }
 

@@ -66,6 +66,7 @@ describe('importing a page of odd but good records', () => {
   it('creates them, with everything that belongs to them', async () => {
     const twice = { field: 'id', expected: 'what stands on one line of a file; line 102 has it too', got: '7002' }
     expect(await importing(fixture('projects-odd.xml'))).toEqual({
+      import: 1,
       files: 1,
       brokenFiles: 0,
       records: 4,
@@ -73,6 +74,7 @@ describe('importing a page of odd but good records', () => {
       changed: 0,
       unchanged: 0,
       repeated: 1,
+      differing: 0,
       refused: 0,
       kept: 0,
       problems: [{ file: fixture('projects-odd.xml'), line: 131, recordId: '7002', ...twice }],

@@ -48,6 +48,7 @@ describe('pruning', () => {
       webhookEvents: 0,
       donors: 0,
       processorEntries: 0,
+      importChanges: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
   })

@@ -322,12 +322,52 @@ create table featured_hour (
   constraint featured_hour_pkey PRIMARY KEY (hour)
 );
 
+create table import (
+  id bigint generated always as identity not null,
+  actor text not null,
+  origin text not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  state text default 'running'::text not null,
+  undone_at timestamp with time zone,
+  undone_by text,
+  files jsonb default '[]'::jsonb not null,
+  records bigint default 0 not null,
+  created bigint default 0 not null,
+  changed bigint default 0 not null,
+  unchanged bigint default 0 not null,
+  refused bigint default 0 not null,
+  kept bigint default 0 not null,
+  problem_count bigint default 0 not null,
+  problems jsonb default '[]'::jsonb not null,
+  constraint import_pkey PRIMARY KEY (id),
+  constraint import_check CHECK (undone_at IS NULL OR state = 'undone'::text),
+  constraint import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'undone'::text]))
+);
+
+create table import_change (
+  import_id bigint not null,
+  table_name text not null,
+  key jsonb not null,
+  before jsonb,
+  after uuid,
+  loose jsonb,
+  constraint import_change_pkey PRIMARY KEY (import_id, table_name, key)
+);
+
 create table imported_gift (
   reference_hash bytea not null,
   content_hash bytea not null,
   project_id bigint not null,
+  import_id bigint default NULLIF(current_setting('giving.import'::text, true), ''::text)::bigint,
+  given_on date,
+  kind text,
+  amount numeric(18,3),
+  count integer,
+  funder_id bigint,
   constraint imported_gift_pkey PRIMARY KEY (reference_hash),
   constraint imported_gift_content_hash_check CHECK (length(content_hash) = 32),
+  constraint imported_gift_kind_check CHECK (kind = ANY (ARRAY['gift'::text, 'refund'::text, 'fee'::text])),
   constraint imported_gift_reference_hash_check CHECK (length(reference_hash) = 32)
 );
 
@@ -1249,6 +1289,124 @@ AS $function$
   from known left join published_identifier i on i.project_id = $1
 $function$;
 
+CREATE OR REPLACE FUNCTION public.import_columns(name text, except_these text)
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(array_agg(attname::text order by attnum), '{}') from pg_attribute
+  where attrelid = name::regclass and attnum > 0 and not attisdropped and attname <> all (string_to_array(except_these, ' '))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.import_fits(name text, keys text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select string_agg(format(case when attnotnull then 't.%1$I = (%2$s).%1$I' else 't.%1$I is not distinct from (%2$s).%1$I' end, attname, 'k'), ' and ')
+  from pg_attribute where attrelid = name::regclass and attname = any (string_to_array(keys, ' '))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.import_needed(undone bigint, parent text, kept bigint[])
+ RETURNS TABLE(outcome text, what text, key jsonb, other text, other_key jsonb, by_import bigint, rows bigint)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+#variable_conflict use_column
+declare
+  one record;
+begin
+  for one in
+    select f.*, coalesce(t.keys, 'id') as child_keys, p.keys as parent_key
+    from import_references(parent) f left join import_tables() t on t.name = f.child join import_tables() p on p.name = parent
+  loop
+    return query execute format('
+      select %1$L, %2$L, c.key, %3$L, x.key,
+        (select max(l.import_id) from import_change l where l.import_id > $1 and l.table_name = %3$L and l.key = x.key), x.rows
+      from %4$s cross join lateral (
+        select to_jsonb(x) - %5$L::text[] as key, count(*) over () as rows from %3$I x where x.%6$I = k.%7$I and not (%8$s) limit 1) x
+      where c.import_id = $1 and c.table_name = %2$L and c.before is null and c.after is not null and %9$s
+      order by c.key limit 100', 'needed', parent, one.child, import_touched(parent), import_columns(one.child, one.child_keys),
+      one.child_column, one.parent_column, import_spared(one.child),
+      case when parent = 'project' then 'k.id <> all ($2)' else 'true' end) using undone, kept;
+    if found then return; end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.import_references(parent text)
+ RETURNS TABLE(child text, child_column text, parent_column text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select child, child_column, parent_column
+  from (
+    select c.relname::text as child, x.attname::text as child_column, y.attname::text as parent_column
+    from pg_constraint r join pg_class c on c.oid = r.conrelid
+      join pg_attribute x on x.attrelid = r.conrelid and x.attnum = r.conkey[1]
+      join pg_attribute y on y.attrelid = r.confrelid and y.attnum = r.confkey[1]
+    where r.contype = 'f' and r.confrelid = parent::regclass
+  ) f
+  where (child = 'donation' or child in (select name from import_tables()))
+    and (parent, child) not in (values ('organisation', 'organisation_country'), ('organisation', 'organisation_theme'),
+      ('organisation', 'organisation_version'), ('theme', 'theme_alias'))
+  order by 1, 2
+$function$;
+
+CREATE OR REPLACE FUNCTION public.import_spared(name text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case
+    when name = 'project' then 'x.id = any ($2)'
+    when name = 'report_image' then 'exists (select from progress_report r where r.id = x.report_id and r.project_id = any ($2))'
+    else coalesce((
+      select format('exists (select from import_change o where o.import_id = $1 and o.table_name = %L and o.before is null
+          and o.key = jsonb_build_object(%L, x.%I))', owner, id, reference)
+      from (values ('organisation_country', 'organisation', 'id', 'organisation_id'), ('organisation_theme', 'organisation', 'id', 'organisation_id'),
+        ('theme_alias', 'theme', 'id', 'theme_id'), ('country', 'country', 'code', 'code')) v (child, owner, id, reference)
+      where child = name), 'x.project_id = any ($2)')
+  end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.import_tables()
+ RETURNS TABLE(place integer, name text, keys text, unkept text, loose text)
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  values
+    (1, 'region', 'name', '', ''),
+    (2, 'country', 'code', '', ''),
+    (3, 'theme', 'id', '', ''),
+    (4, 'theme_alias', 'name', '', ''),
+    (5, 'organisation', 'id', '', ''),
+    (6, 'organisation_version', 'organisation_id', 'version changed_at', ''),
+    (7, 'organisation_country', 'organisation_id position', '', ''),
+    (8, 'organisation_theme', 'organisation_id position', '', ''),
+    (9, 'project', 'id', 'funding number_of_donations remaining totals_changed_at', ''),
+    (10, 'project_country', 'project_id position', '', ''),
+    (11, 'project_theme', 'project_id position', '', ''),
+    (12, 'project_sdg', 'project_id code', '', ''),
+    (13, 'video', 'project_id position', '', ''),
+    (14, 'donation_option', 'project_id position', '', ''),
+    (15, 'photo', 'project_id position', '', ''),
+    (16, 'payout_plan', 'reference', '', ''),
+    (17, 'progress_report', 'id', '', ''),
+    (18, 'report_image', 'report_id position', '', ''),
+    (19, 'donation_month', 'project_id month currency kind source funder_id', '', ''),
+    (20, 'imported_month', 'project_id month kind funder_id', '', 'import_id'),
+    (21, 'imported_gift', 'reference_hash', '', ''),
+    (22, 'disbursement', 'reference', '', '')
+$function$;
+
+CREATE OR REPLACE FUNCTION public.import_touched(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select format('import_change c cross join lateral jsonb_populate_record(null::%I, c.key) k', name)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_original_goal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1612,6 +1770,69 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.remember_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  importing bigint := nullif(current_setting('giving.import', true), '')::bigint;
+  others text[];
+  unkept text[] := string_to_array(tg_argv[1], ' ');
+  loose text[] := string_to_array(tg_argv[2], ' ');
+  firm text[];
+begin
+  if importing is null then return null; end if;
+  others := import_columns(tg_table_name, tg_argv[0]);
+  firm := case when tg_argv[2] <> '' then import_columns(tg_table_name, tg_argv[2]) end;
+  if tg_op = 'INSERT' then
+    insert into import_change as c (import_id, table_name, key, after, loose)
+    select importing, tg_table_name, n.row - others, md5((n.row - unkept - loose)::text)::uuid, n.row - firm
+    from (select to_jsonb(new_rows) as row from new_rows) n
+    on conflict (import_id, table_name, key) do update set after = excluded.after, loose = excluded.loose;
+  elsif tg_op = 'UPDATE' then
+    insert into import_change as c (import_id, table_name, key, before, after, loose)
+    select importing, tg_table_name, n.key, o.row, md5((n.row - loose)::text)::uuid, n.row - firm
+    from (select to_jsonb(new_rows) - others as key, to_jsonb(new_rows) - unkept as row from new_rows) n
+      join (select to_jsonb(old_rows) - others as key, to_jsonb(old_rows) - unkept as row from old_rows) o using (key)
+    where o.row <> n.row
+    on conflict (import_id, table_name, key) do update set after = excluded.after, loose = excluded.loose;
+  else
+    insert into import_change as c (import_id, table_name, key, before)
+    select importing, tg_table_name, o.row - others, o.row - unkept
+    from (select to_jsonb(old_rows) as row from old_rows) o
+    on conflict (import_id, table_name, key) do update set after = null, loose = null;
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.remember_project()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  importing bigint := nullif(current_setting('giving.import', true), '')::bigint;
+  kept text;
+begin
+  if importing is null then return null; end if;
+  insert into import_change as c (import_id, table_name, key, before, loose)
+  select importing, 'totals', jsonb_build_object('id', n.id),
+    jsonb_build_object('funding', o.funding, 'donations', o.number_of_donations, 'remaining', o.remaining, 'at', o.totals_changed_at),
+    jsonb_build_object('funding', n.funding, 'donations', n.number_of_donations, 'remaining', n.remaining, 'at', n.totals_changed_at)
+  from old_rows o join new_rows n using (id)
+  where (o.funding, o.number_of_donations, o.remaining, o.totals_changed_at)
+    is distinct from (n.funding, n.number_of_donations, n.remaining, n.totals_changed_at)
+  on conflict (import_id, table_name, key) do update set loose = excluded.loose;
+  kept := array_to_string(import_columns('project', tg_argv[0]), ', %1$s.');
+  execute format('
+    insert into import_change as c (import_id, table_name, key, before, after)
+    select $1, ''project'', jsonb_build_object(''id'', n.id), to_jsonb(o) - $2, md5((to_jsonb(n) - $2)::text)::uuid
+    from old_rows o join new_rows n using (id)
+    where row (%s) is distinct from row (%s)
+    on conflict (import_id, table_name, key) do update set after = excluded.after',
+    format('%1$s.' || kept, 'o'), format('%1$s.' || kept, 'n')) using importing, string_to_array(tg_argv[0], ' ');
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.say_what_is_refused()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1641,6 +1862,130 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.undo_import(undone bigint)
+ RETURNS TABLE(outcome text, what text, key jsonb, other text, other_key jsonb, by_import bigint, rows bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  one record;
+  columns text[];
+  kept bigint[];
+  done bigint;
+begin
+  kept := array(
+    select i.project_id from import_change c join published_identifier i on i.project_id = (c.key ->> 'id')::bigint
+    where c.import_id = undone and c.table_name = 'project' and c.before is null and c.after is not null
+      and i.withdrawn_at is null);
+
+  -- Nobody else changes these rows from here on.
+  for one in select t.* from import_tables() t where exists (
+    select from import_change c where c.import_id = undone and c.table_name = t.name) order by place
+  loop
+    execute format('select count(*) from (select from %s join %I t on %s where c.import_id = $1 and c.table_name = %L for update of t) locked',
+      import_touched(one.name), one.name, import_fits(one.name, one.keys), one.name) using undone into done;
+    return query execute format('
+      select %L, %L, c.key, null::text, null::jsonb,
+        (select max(l.import_id) from import_change l where l.import_id > $1 and l.table_name = c.table_name and l.key = c.key), 1::bigint
+      from %s left join %I t on %s
+      where c.import_id = $1 and c.table_name = %L and case
+        when c.after is null then t.tableoid is not null and c.before is not null
+        when t.tableoid is null then c.before is not null or exists (
+          select from import_change l where l.import_id > $1 and l.table_name = c.table_name and l.key = c.key)
+        else md5((to_jsonb(t) - %L::text[] - %L::text[])::text)::uuid <> c.after end
+      order by c.key limit 100', 'changed', one.name, import_touched(one.name), one.name, import_fits(one.name, one.keys),
+      one.name, string_to_array(one.unkept, ' '), string_to_array(one.loose, ' ')) using undone;
+    if found then return; end if;
+  end loop;
+
+  -- Children first; what belongs to a project that stays, stays with it.
+  delete from imported_gift where import_id = undone and project_id <> all (kept);
+  get diagnostics done = row_count;
+  return query select 'removed', 'imported_gift', null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+  for one in select t.* from import_tables() t where exists (
+      select from import_change c where c.import_id = undone and c.table_name = t.name and c.before is null and c.after is not null)
+    and t.name not in ('region', 'country', 'theme', 'organisation', 'organisation_version') order by place desc
+  loop
+    if one.name = 'project' then
+      return query select * from import_needed(undone, 'project', kept);
+      if found then return; end if;
+    end if;
+    execute format('delete from %1$I x using %2$s where c.import_id = $1 and c.table_name = %1$L and c.before is null
+      and c.after is not null and %3$s and not (%4$s)', one.name, import_touched(one.name),
+      replace(import_fits(one.name, one.keys), 't.', 'x.'), import_spared(one.name)) using undone, kept;
+    get diagnostics done = row_count;
+    return query select 'removed', one.name, null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+  end loop;
+
+  -- Parents first.
+  for one in select t.* from import_tables() t where exists (
+    select from import_change c where c.import_id = undone and c.table_name = t.name and c.before is not null) order by place
+  loop
+    columns := array(
+      select format('%I', attname) from pg_attribute where attrelid = one.name::regclass and attnum > 0 and not attisdropped
+        and attgenerated = '' and attidentity = '' and attname <> all (string_to_array(one.keys || ' ' || one.unkept, ' ')) order by attnum);
+    if columns <> '{}' then
+      execute format('
+        update %1$I t set (%2$s) = row (%3$s)
+        from (
+          select k, jsonb_populate_record(t, case when c.loose is null or to_jsonb(t) - %4$L::text[] = c.loose then c.before
+            else c.before - %5$L::text[] end) as r
+          from %6$s join %1$I t on %7$s
+          where c.import_id = $1 and c.table_name = %1$L and c.before is not null and c.after is not null offset 0
+        ) c where %8$s', one.name, array_to_string(columns, ', '),
+        array_to_string(array(select format('(c.r).%s', name) from unnest(columns) name), ', '),
+        import_columns(one.name, one.loose), string_to_array(one.loose, ' '),
+        import_touched(one.name), import_fits(one.name, one.keys), replace(import_fits(one.name, one.keys), '(k)', '(c.k)')) using undone;
+      get diagnostics done = row_count;
+      return query select 'returned', one.name, null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+    end if;
+    columns := array(select format('%I', attname) from pg_attribute where attrelid = one.name::regclass and attnum > 0
+      and not attisdropped and attgenerated = '' order by attnum);
+    execute format('insert into %1$I (%2$s) overriding system value select %3$s from import_change c
+      cross join lateral jsonb_populate_record(null::%1$I, c.before) r
+      where c.import_id = $1 and c.table_name = %1$L and c.before is not null and c.after is null', one.name, array_to_string(columns, ', '),
+      array_to_string(array(select format('r.%s', name) from unnest(columns) name), ', ')) using undone;
+    get diagnostics done = row_count;
+    return query select 'restored', one.name, null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+  end loop;
+
+  -- Totals that others have moved since are moved back by what the import had added.
+  update project p set
+    funding = w.funding, number_of_donations = w.donations, totals_changed_at = w.at,
+    remaining = case when w.same then w.remaining when p.goal is null then p.remaining else greatest(p.goal - w.funding, 0) end
+  from (
+    select p.id, (c.before ->> 'remaining')::numeric as remaining, s.same,
+      case when s.same then (c.before ->> 'at')::timestamptz else p.totals_changed_at end as at,
+      p.funding - (c.loose ->> 'funding')::numeric + (c.before ->> 'funding')::numeric as funding,
+      greatest(p.number_of_donations - (c.loose ->> 'donations')::integer + (c.before ->> 'donations')::integer, 0) as donations
+    from import_change c join project p on p.id = (c.key ->> 'id')::bigint
+      cross join lateral (select (p.funding, p.number_of_donations, p.remaining, p.totals_changed_at) is not distinct from
+        ((c.loose ->> 'funding')::numeric, (c.loose ->> 'donations')::integer, (c.loose ->> 'remaining')::numeric,
+          (c.loose ->> 'at')::timestamptz) as same) s
+    where c.import_id = undone and c.table_name = 'totals' and p.id <> all (kept)
+  ) w where p.id = w.id;
+  get diagnostics done = row_count;
+  return query select 'returned', 'totals of project', null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+
+  for one in select t.* from import_tables() t where t.name in ('region', 'country', 'theme', 'organisation')
+    and exists (select from import_change c where c.import_id = undone and c.table_name = t.name and c.before is null) order by place desc
+  loop
+    return query select * from import_needed(undone, one.name, kept);
+    if found then return; end if;
+    execute format('delete from %1$I t using %2$s where c.import_id = $1 and c.table_name = %1$L
+      and c.before is null and c.after is not null and %3$s and %4$s', one.name, import_touched(one.name), import_fits(one.name, one.keys),
+      (select string_agg(format('not exists (select from %I x where x.%I = t.%I)', child, child_column, parent_column), ' and ')
+        from import_references(one.name))) using undone;
+    get diagnostics done = row_count;
+    return query select 'removed', one.name, null::jsonb, null::text, null::jsonb, null::bigint, done where done > 0;
+  end loop;
+
+  update project set active = false, status = 'retired', source_hash = null where id = any (kept);
+  return query select 'closed', 'project', jsonb_build_object('id', id), null::text, null::jsonb, null::bigint, 1::bigint
+    from unnest(kept) id order by id;
+  delete from import_change where import_id = undone;
+end $function$;
+
 -- Triggers
 
 CREATE TRIGGER mark_delete AFTER DELETE ON activity_rows REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1655,6 +2000,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON country FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('code', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('code', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('code', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON country FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1667,6 +2018,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON disbursement FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('disbursed_on', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON disbursement REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON disbursement REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON disbursement REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON disbursement FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON donation_event FOR EACH ROW
@@ -1681,6 +2038,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON donation_month FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('month last_on', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON donation_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month currency kind source funder_id', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON donation_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month currency kind source funder_id', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON donation_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month currency kind source funder_id', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON donation_month FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1691,8 +2054,24 @@ CREATE TRIGGER mark_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON donation_option FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON donation_option REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON donation_option REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON donation_option REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON donation_option FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
+CREATE TRIGGER remember_delete AFTER DELETE ON imported_gift REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference_hash', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON imported_gift REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference_hash', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON imported_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
+CREATE TRIGGER remember_insert AFTER INSERT ON imported_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
+CREATE TRIGGER remember_update AFTER UPDATE ON imported_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
@@ -1701,6 +2080,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON organisation FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', 'url logo_url');
+CREATE TRIGGER remember_delete AFTER DELETE ON organisation REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON organisation FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1711,6 +2096,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON organisation_country REFERENCING NEW 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON organisation_country FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON organisation_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
 CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON organisation_record FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('records');
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1721,6 +2112,14 @@ CREATE TRIGGER mark_update AFTER UPDATE ON organisation_theme REFERENCING NEW TA
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON organisation_theme FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON organisation_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON organisation_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON organisation_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON organisation_version REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('organisation_id', 'version changed_at', '');
 CREATE TRIGGER mark_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -1731,6 +2130,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON payout_plan FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', 'planned_on', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON payout_plan REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON payout_plan REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON payout_plan REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('reference', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON payout_plan FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1741,6 +2146,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_ro
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON photo FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('taken_on', '', 'small_url thumbnail_url medium_url large_url extra_large_url original_url');
+CREATE TRIGGER remember_delete AFTER DELETE ON photo REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON photo REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON photo REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON photo FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1751,6 +2162,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON progress_report FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('published_at updated_at', '', 'url');
+CREATE TRIGGER remember_delete AFTER DELETE ON progress_report REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON progress_report REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON progress_report REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON progress_report FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER keep_original_goal BEFORE INSERT OR UPDATE ON project FOR EACH ROW WHEN (new.original_goal IS NULL AND new.goal IS NOT NULL)
@@ -1769,6 +2186,12 @@ CREATE TRIGGER refuse_deleting_published BEFORE DELETE ON project FOR EACH ROW W
   EXECUTE FUNCTION refuse_deleting_published();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR DELETE OR UPDATE ON project FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('date_of_most_recent_report modified_date', 'approved_date deadline', 'additional_documentation contact_url project_link progress_report_link image_link');
+CREATE TRIGGER remember_delete AFTER DELETE ON project REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', 'funding number_of_donations remaining totals_changed_at', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON project REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', 'funding number_of_donations remaining totals_changed_at', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON project REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_project('funding number_of_donations remaining totals_changed_at');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER say_why_not_identifier BEFORE INSERT OR UPDATE OF iati_identifier ON project FOR EACH ROW
@@ -1783,6 +2206,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project_country REFERENCING OLD TABLE
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_country FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON project_country REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project_country FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1793,6 +2222,12 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS 
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_sdg FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON project_sdg REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id code', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON project_sdg REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id code', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON project_sdg REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id code', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project_sdg FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_search REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1813,8 +2248,20 @@ CREATE TRIGGER mark_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE A
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON project_theme FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON project_theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON project_theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON project_theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON region FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON region REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON region REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON region REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
 CREATE TRIGGER mark_activities AFTER INSERT OR DELETE OR UPDATE OF text, verdict OR TRUNCATE ON rendering FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('activities');
 CREATE TRIGGER mark_delete AFTER DELETE ON rendering REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1835,14 +2282,32 @@ CREATE TRIGGER mark_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON report_image FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', 'url');
+CREATE TRIGGER remember_delete AFTER DELETE ON report_image REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('report_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON report_image REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('report_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON report_image REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('report_id position', '', '');
 CREATE TRIGGER mark_update AFTER UPDATE ON theme REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON theme REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON theme REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON theme REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('id', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON theme FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON theme_alias FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', '');
+CREATE TRIGGER remember_delete AFTER DELETE ON theme_alias REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON theme_alias REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON theme_alias REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('name', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON theme_alias FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER mark_delete AFTER DELETE ON video REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
@@ -1853,5 +2318,11 @@ CREATE TRIGGER mark_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_ro
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON video FOR EACH ROW
   EXECUTE FUNCTION refuse_nonsense('', '', 'url');
+CREATE TRIGGER remember_delete AFTER DELETE ON video REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON video REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON video REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id position', '', '');
 CREATE TRIGGER mark_records AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON wire_record FOR EACH STATEMENT
   EXECUTE FUNCTION mark_content('records');

@@ -43,12 +43,12 @@ export const disbursements = defineKind({
   name: 'disbursements',
   means: 'Payouts that were made.',
   notes:
-    'A payout that is in the books never changes: the same reference with other values is refused. Correct it with a row of its own.',
+    'A payout that is in the books stays: the same reference with other values is refused, unless `--correct` says that this file is right.',
   fields: disbursementKindFields,
   key: ['reference'],
   repeated: 'each',
-  check: checkMoney,
-  save: async (db, rows, { source }) => {
+  check: (row, { currency }) => checkMoney(row, currency),
+  save: async (db, rows, { source, correct }) => {
     const receivers = await organisationSources(
       db,
       rows.flatMap(({ receiver }) => receiver ?? []),
@@ -59,6 +59,7 @@ export const disbursements = defineKind({
       db,
       good.map(({ project, date, ...row }) => ({ projectId: project, on: date, ...row })),
       source,
+      correct,
     )
     const byReference = new Map(good.map((row, index) => [row.reference, outcomes[index]]))
     return rows.map((row): RecordOutcome => {
@@ -72,6 +73,7 @@ export const disbursements = defineKind({
 function toRecordOutcome(outcome: DisbursementOutcome | undefined, project: number, reference: string): RecordOutcome {
   if (outcome === 'new') return 'created'
   if (outcome === 'known') return 'unchanged'
+  if (outcome === 'corrected') return 'changed'
   if (outcome === 'unknown-project') return unknownProject(project)
   return { field: 'reference', expected: 'a new one, or the values it has in the books', got: reference }
 }

@@ -55,14 +55,15 @@ const giftKindFields = {
   },
 } as const satisfies KindFields
 
-type GiftRow = RowOf<typeof giftKindFields>
+/** A row of a file of gifts. */
+export type GiftRow = RowOf<typeof giftKindFields>
 
 export const gifts = defineKind({
   name: 'gifts',
   means:
     'The history of gifts, as single gifts or as sums of months. It holds no donor: a column about one is refused.',
   notes:
-    'Single gifts are summed by project, month, funder and kind when they are read; a hash of the reference is all that is kept of one, so that no gift counts twice, in whatever files it comes. A row without a reference is the whole sum of its month, funder and kind: it replaces what an earlier import said, and a second one in the same import is refused. A month is either of single gifts or a sum. Totals and numbers of donations follow. Leave funding out of projects whose gifts are imported; gifts until the day of a total that a project record has brought are in that total, and are refused.',
+    'Single gifts are summed by project, month, funder and kind when they are read; the reference of one is kept as a hash only, so that no gift counts twice, in whatever files it comes; the same reference with other values is refused, unless `--correct` says that this file is right. `--repair` sums months again that were changed in the store. A row without a reference is the whole sum of its month, funder and kind: it replaces what an earlier import said, and a second one in the same import is refused. A month is either of single gifts or a sum. Totals and numbers of donations follow. Leave funding out of projects whose gifts are imported; gifts until the day of a total that a project record has brought are in that total, and are refused.',
   fields: giftKindFields,
   key: ['project', 'date', 'kind', 'funder', 'amount', 'reference'],
   repeated: 'each',
@@ -79,7 +80,7 @@ function kindOf({ kind, amount }: GiftRow): ImportedGift['kind'] {
 }
 
 function check(row: GiftRow, saving: ImportSaving): FieldProblem[] {
-  const problems = checkMoney(row, saving)
+  const problems = checkMoney(row, saving.currency)
   const kind = kindOf(row)
   if ((kind === 'gift' && signOf(row.amount) < 0) || (kind === 'refund' && signOf(row.amount) > 0)) {
     const expected = kind === 'gift' ? 'an amount above 0' : 'an amount below 0'
@@ -118,7 +119,8 @@ async function save(db: Parameters<typeof saveGifts>[0], rows: readonly GiftRow[
   return rows.map((row) => outcomes.get(row) ?? 'unchanged')
 }
 
-function toGift(row: GiftRow): ImportedGift {
+/** The gift that a row is. */
+export function toGift(row: GiftRow): ImportedGift {
   const { project, date, amount, funder, reference: name } = row
   const kind = kindOf(row)
   const count = row.count ?? 1
@@ -135,6 +137,7 @@ function toGift(row: GiftRow): ImportedGift {
   }
 }
 
-function sha256(text: string): string {
+/** What is kept of a reference. */
+export function sha256(text: string): string {
   return hash('sha256', text)
 }

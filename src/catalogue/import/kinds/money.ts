@@ -2,7 +2,6 @@ import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../../kernel/money.js'
 import * as type from '../field-types.js'
 import { type KindFields, shown } from '../fields.js'
-import type { ImportSaving } from '../kind.js'
 
 /** The fields that every kind of money has. */
 export const moneyFields = {
@@ -30,13 +29,13 @@ export const reference: type.FieldType<string> = {
 type MoneyRow = { readonly amount: Decimal; readonly currency: CurrencyCode }
 
 /** What is wrong with an amount for the platform's currency. */
-export function checkMoney({ amount, currency }: MoneyRow, saving: ImportSaving): FieldProblem[] {
+export function checkMoney({ amount, currency }: MoneyRow, platform: CurrencyCode): FieldProblem[] {
   const problems: FieldProblem[] = []
-  const places = minorUnitExponent(saving.currency)
+  const places = minorUnitExponent(platform)
   const decimals = amount.split('.')[1]?.replace(/0+$/, '').length ?? 0
   if (decimals > places) problems.push({ field: 'amount', expected: `at most ${places} decimals`, ...shown(amount) })
-  if (currency !== saving.currency) {
-    problems.push({ field: 'currency', expected: saving.currency, ...shown(currency) })
+  if (currency !== platform) {
+    problems.push({ field: 'currency', expected: platform, ...shown(currency) })
   }
   return problems
 }

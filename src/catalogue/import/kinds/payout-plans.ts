@@ -39,7 +39,7 @@ export const payoutPlans = defineKind({
   fields: payoutPlanKindFields,
   key: ['reference'],
   repeated: 'last',
-  check: checkMoney,
+  check: (row, { currency }) => checkMoney(row, currency),
   save: async (db, rows, { source }) => {
     const projects = await lockProjectSources(
       db,

@@ -374,8 +374,9 @@ async function save(db: Db, rows: readonly ProjectRow[], saving: ImportSaving): 
 }
 
 /** The outcomes of project records by id. */
-export function toOutcomes({ states, kept, refused }: SavedRecords): Map<number, RecordOutcome> {
+export function toOutcomes({ states, kept, refused, differing }: SavedRecords): Map<number, RecordOutcome> {
   const outcomes = new Map<number, RecordOutcome>(states)
+  for (const id of differing) outcomes.set(id, { change: 'unchanged', differs: true })
   for (const { id, problem } of kept) outcomes.set(id, { change: states.get(id) ?? 'changed', kept: problem })
   for (const { id, problem } of refused) outcomes.set(id, problem)
   return outcomes

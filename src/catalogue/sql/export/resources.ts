@@ -165,6 +165,7 @@ export const resources = {
       table: 'imported_gift',
       order: ['project_id', 'reference_hash'],
       members: { project: 'project_id', referenceHash: 'reference_hash', contentHash: 'content_hash' },
+      left: { import_id: undefined },
     },
   },
   'gift-months': {

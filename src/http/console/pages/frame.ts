@@ -2,7 +2,14 @@ import { type Html, html } from '../../portal/html.js'
 import { table } from '../../portal/view.js'
 import { consoleStyleAddress } from '../style.js'
 
-const sections = { overview: '/', releases: '/releases', runs: '/runs', held: '/held', queues: '/queues' } as const
+const sections = {
+  overview: '/',
+  releases: '/releases',
+  runs: '/runs',
+  held: '/held',
+  imports: '/imports',
+  queues: '/queues',
+} as const
 
 export type Section = keyof typeof sections
 

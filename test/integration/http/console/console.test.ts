@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -38,6 +39,9 @@ beforeAll(async () => {
   await publish()
   await loseProjects(database.store, [3])
   await publish()
+  const file = path.join(dataDir, 'bad & good.csv')
+  await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
+  await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
   await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
 })
 
@@ -72,6 +76,8 @@ describe('the console on this machine', () => {
       [`/releases/difference?from=${ids[0]}&to=${ids[1]}`]: ['US-EIN-123456789-5', '/iati/activities.xml'],
       '/runs': ['3 runs have ended, 0 of them failed, 1 held', /render \d[\d.]* s/, '<svg'],
       '/held': ['<p>none</p>'],
+      '/imports': ['bad &amp; good.csv', 'href="/imports/1"', 'operator '],
+      '/imports/1': [/[0-9a-f]{64}/, 'Problems', '<td>title</td>', 'giving imports undo 1'],
       '/queues': ['settlement', '/board/'],
     }
     for (const [address, parts] of Object.entries(shown)) {
@@ -153,6 +159,7 @@ describe('the console on this machine', () => {
     expect((await publisher.live()).id).toBe(ids[1])
     const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
     expect(await listAudit(db, { since: new Date(0), limit: 10 })).toMatchObject([
+      { action: 'records-imported', subject: 'import 1' },
       { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
       { ...who, action: 'schedule-paused', subject: 'schedule publish' },
       { ...who, action: 'schedule-resumed', subject: 'schedule publish' },

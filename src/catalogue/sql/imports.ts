@@ -1,0 +1,190 @@
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+
+/** What an import did to the records that it read. */
+type ImportCounts = {
+  readonly records: number
+  readonly created: number
+  readonly changed: number
+  readonly unchanged: number
+  readonly refused: number
+  readonly kept: number
+}
+
+/** A file of an import: its content's hash when it was read to its end, and what became of its records. */
+export type ImportedFile = ImportCounts & {
+  readonly name: string
+  readonly kind?: string
+  readonly sha256?: string
+}
+
+type KeptProblem = FieldProblem & { readonly file: string; readonly line?: number; readonly recordId?: string }
+
+export type ImportEnd = ImportCounts & {
+  readonly files: readonly ImportedFile[]
+  readonly problemCount: number
+  readonly problems: readonly KeptProblem[]
+}
+
+/** One import; `running` without an end for long is one whose process died. */
+export type ImportRow = ImportCounts & {
+  readonly id: number
+  readonly actor: string
+  readonly origin: string
+  readonly state: 'running' | 'done' | 'undone'
+  readonly startedAt: Date
+  readonly finishedAt?: Date
+  readonly undoneAt?: Date
+  readonly undoneBy?: string
+  readonly files: readonly ImportedFile[]
+  readonly problemCount: number
+}
+
+/** An import with the first of its problems, and how many rows it would give back. */
+export type ImportDetails = ImportRow & { readonly problems: readonly KeptProblem[]; readonly remembered: number }
+
+/** Enters an import; returns its number. */
+export async function beginImport(db: Db, { actor, origin }: Operator, at: Date): Promise<number> {
+  const { rows } = await db.query<{ id: number }>(
+    'insert into import (actor, origin, started_at) values ($1, $2, $3) returning id',
+    [actor, origin, at],
+  )
+  return rows[0]?.id ?? 0
+}
+
+/**
+ * Makes what a transaction writes a part of the import, so that it can be taken back. Throws `aborted` when the import was
+ * taken back while it ran.
+ */
+export async function writeAsImport(db: Db, id: number): Promise<void> {
+  const { rowCount } = await db.query(
+    `select set_config('giving.import', id::text, true) from import where id = $1 and state = 'running' for key share`,
+    [id],
+  )
+  if (rowCount === 0) throw new ServiceError('aborted', `import ${id} was taken back while it ran`)
+}
+
+/** Enters what an import has done so far, or with `at` its end. */
+export async function recordImport(db: Db, id: number, end: ImportEnd, at?: Date): Promise<void> {
+  const { files, records, created, changed, unchanged, refused, kept, problemCount, problems } = end
+  await db.query(
+    `update import set files = $2, records = $3, created = $4, changed = $5, unchanged = $6, refused = $7, kept = $8,
+        problem_count = $9, problems = $10, finished_at = $11, state = case when $11::timestamptz is null then state else 'done' end
+      where id = $1 and state = 'running'`,
+    [
+      id,
+      ...[toJson(files), records, created, changed, unchanged, refused, kept, problemCount],
+      toJson(problems.slice(0, mostProblems)),
+      at ?? null,
+    ],
+  )
+}
+
+const mostProblems = 100
+
+/** JSON that the database takes: what came from a file may have U+0000 and halves of characters. */
+function toJson(value: unknown): string {
+  return JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'string' ? Buffer.from(part.replaceAll('\0', '\uFFFD')).toString() : part,
+  )
+}
+
+const columns = `id, actor, origin, state, started_at as "startedAt", finished_at as "finishedAt", undone_at as "undoneAt",
+  undone_by as "undoneBy", files, records, created, changed, unchanged, refused, kept, problem_count as "problemCount"`
+
+/** Imports, the newest first; only those before a number. */
+export async function listImports(
+  db: Db,
+  { before, limit }: { readonly before?: number; readonly limit: number },
+): Promise<ImportRow[]> {
+  const { rows } = await db.query<ImportRow>(
+    `select ${columns} from import where id < coalesce($1, 9223372036854775807) order by id desc limit $2`,
+    [before ?? null, limit],
+  )
+  return rows.map(withoutNulls)
+}
+
+export async function findImport(db: Db, id: number): Promise<ImportDetails | undefined> {
+  const { rows } = await db.query<ImportDetails>(
+    `select ${columns}, problems, (select count(*) from import_change where import_id = import.id) as remembered
+      from import where id = $1`,
+    [id],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** What stands against taking an import back: a row that it wrote and that was changed since, or one that others refer to. */
+export type Obstacle = {
+  readonly what: string
+  readonly key: Readonly<Record<string, unknown>>
+  /** A row that refers to it. */
+  readonly needs?: { readonly what: string; readonly key: Readonly<Record<string, unknown>>; readonly rows: number }
+  /** The later import that wrote it. */
+  readonly byImport?: number
+}
+
+/** What taking an import back does, by table. */
+export type Undone = {
+  readonly removed: Readonly<Record<string, number>>
+  readonly returned: Readonly<Record<string, number>>
+  readonly restored: Readonly<Record<string, number>>
+  /** Projects that stay, closed, since they are published. */
+  readonly closed: readonly number[]
+}
+
+type OutcomeRow = {
+  readonly outcome: 'changed' | 'needed' | 'closed' | 'removed' | 'returned' | 'restored'
+  readonly what: string
+  readonly key: Readonly<Record<string, unknown>> | null
+  readonly other: string | null
+  readonly otherKey: Readonly<Record<string, unknown>> | null
+  readonly byImport: number | null
+  readonly rows: number
+}
+
+/**
+ * Takes an import back: what it created goes, what it changed returns. Call it in a transaction; when it returns obstacles,
+ * roll back. Throws `not-found`, and `import-needed` for one that was taken back before.
+ */
+export async function undoImport(
+  db: Db,
+  id: number,
+  { actor }: Operator,
+  at: Date,
+): Promise<Undone | { readonly obstacles: readonly Obstacle[] }> {
+  const found = await db.query<{ state: string; forgotten: boolean }>(
+    `select state, created + changed > 0 and not exists (select from import_change where import_id = import.id) as forgotten
+      from import where id = $1 for update`,
+    [id],
+  )
+  const [one] = found.rows
+  if (!one) throw new ServiceError('not-found', `there is no import ${id}`)
+  if (one.state === 'undone') throw new ServiceError('import-needed', `import ${id} was taken back before`)
+  if (one.forgotten) throw new ServiceError('import-needed', `what import ${id} changed is no longer remembered`)
+  const { rows } = await db.query<OutcomeRow>(
+    `select outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows from undo_import($1)`,
+    [id],
+  )
+  const obstacles = rows.filter(({ outcome }) => outcome === 'changed' || outcome === 'needed')
+  if (obstacles.length > 0) return { obstacles: obstacles.map(toObstacle) }
+  await db.query(`update import set state = 'undone', undone_at = $2, undone_by = $3 where id = $1`, [id, at, actor])
+  const counts = (wanted: OutcomeRow['outcome']) =>
+    Object.fromEntries(rows.flatMap(({ outcome, what, rows }) => (outcome === wanted ? [[what, rows]] : [])))
+  return {
+    removed: counts('removed'),
+    returned: counts('returned'),
+    restored: counts('restored'),
+    closed: rows.flatMap(({ outcome, key }) => (outcome === 'closed' ? [Number(key?.id)] : [])),
+  }
+}
+
+function toObstacle({ what, key, other, otherKey, byImport, rows }: OutcomeRow): Obstacle {
+  return {
+    what,
+    key: key ?? {},
+    ...(other !== null && { needs: { what: other, key: otherKey ?? {}, rows } }),
+    ...(byImport !== null && { byImport }),
+  }
+}

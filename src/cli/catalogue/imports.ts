@@ -1,0 +1,160 @@
+import type { Command } from 'commander'
+import {
+  findImport,
+  type ImportDetails,
+  type ImportRow,
+  listImports,
+  type Obstacle,
+  type Undone,
+  undoImport,
+} from '../../catalogue/sql/imports.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
+import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving imports`. */
+export function registerImports(program: Command, { storeAction }: CommandLine): void {
+  const imports = program.command('imports').description('what was imported, by whom, and taking it back')
+  imports
+    .command('list')
+    .description('imports, the newest first')
+    .option('--before <number>', 'only those before this one', wholeNumber)
+    .option('--limit <number>', 'how many at most', wholeNumber, 50)
+    .option(...jsonOption)
+    .action(storeAction([], list))
+  addCommand(imports, 'show', 'one import: its files with their hashes, and the first of its problems')
+    .argument('<number>', 'its number', wholeNumber)
+    .action(storeAction([], show))
+  imports
+    .command('undo')
+    .description(
+      'take an import back: what it created goes, what it changed returns; exit code 1 when something depends on it',
+    )
+    .argument('<number>', 'its number', wholeNumber)
+    .option('--dry-run', 'show what would go and return, and change nothing', false)
+    .option(...jsonOption)
+    .action(storeAction([], undo))
+}
+
+async function list(
+  { store }: Runtime,
+  output: Output,
+  { before, limit }: { readonly before?: number; readonly limit: number },
+): Promise<number> {
+  const imports = await listImports(store.db, { limit, ...(before !== undefined && { before }) })
+  return output.result({ imports: imports.map(shown) }, () => imports.map(describe), {
+    note: imports.length === 0 && 'nothing was imported',
+  })
+}
+
+async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+  const found = orNotFound(await findImport(store.db, id), `there is no import ${id}`)
+  return output.result(shown(found), () => details(found))
+}
+
+/** Exit code 0 when it was, or would be, taken back; 1 when something depends on it. */
+async function undo(runtime: Runtime, output: Output, id: number, { dryRun }: { dryRun: boolean }): Promise<number> {
+  const { store, clock } = runtime
+  const work = async (db: Db) => {
+    const outcome = await undoImport(db, id, userOfProcess(), clock())
+    if ('obstacles' in outcome) throw new Depended(outcome.obstacles)
+    await auditOperator(runtime, db, { action: 'import-undone', subject: `import ${id}` })
+    return outcome
+  }
+  try {
+    const undone = dryRun ? await store.rehearsal((transact) => transact(work)) : await store.transaction(work)
+    return output.result(dryRun ? { ...undone, dryRun } : undone, () => [
+      `${dryRun ? 'dry run, ' : ''}import ${id} ${dryRun ? 'would be' : 'is'} taken back`,
+      ...describeUndone(undone),
+    ])
+  } catch (error) {
+    if (!(error instanceof Depended)) throw error
+    const { obstacles } = error
+    return output.result(
+      { obstacles },
+      () => [`import ${id} stays: something depends on it`, ...obstacles.map((one) => `  ${describeObstacle(one)}`)],
+      { code: 1 },
+    )
+  }
+}
+
+/** Rolls the work back. */
+class Depended extends ServiceError {
+  readonly obstacles: readonly Obstacle[]
+
+  constructor(obstacles: readonly Obstacle[]) {
+    super('import-needed', 'something depends on the import')
+    this.obstacles = obstacles
+  }
+}
+
+function shown<Row extends ImportRow>({ startedAt, finishedAt, undoneAt, ...row }: Row) {
+  return {
+    ...row,
+    startedAt: isoInstantOf(startedAt),
+    ...(finishedAt && { finishedAt: isoInstantOf(finishedAt) }),
+    ...(undoneAt && { undoneAt: isoInstantOf(undoneAt) }),
+  }
+}
+
+function describe({ id, state, startedAt, finishedAt, actor, files, ...counts }: ImportRow): string {
+  const { created, changed, refused } = counts
+  const [first, ...others] = files.map(({ name }) => name)
+  const names = others.length === 0 ? (first ?? 'no file yet') : `${first} and ${others.length} more`
+  const ended = state === 'running' && !finishedAt ? 'not ended' : state
+  return `${id}  ${isoInstantOf(startedAt)}  ${ended.padEnd(9)}  ${created} created, ${changed} changed, ${refused} refused  ${names} (${actor})`
+}
+
+function details(found: ImportDetails): string[] {
+  const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount, remembered } = found
+  return [
+    describe(found),
+    ...labelled(
+      [
+        ['by', `${actor} from ${origin}`],
+        ['started', isoInstantOf(startedAt)],
+        ['ended', finishedAt && isoInstantOf(finishedAt)],
+        ['taken back', undoneAt && `${isoInstantOf(undoneAt)} by ${undoneBy}`],
+        ['rows', `${remembered} that giving imports undo would take back`],
+      ],
+      12,
+    ),
+    ...files.map(
+      ({ name, kind = 'unreadable', sha256, records, created, changed, unchanged, refused }) =>
+        `${name}: ${kind}, ${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused; sha256 ${sha256 ?? 'unknown: not read to its end'}`,
+    ),
+    ...problems.map(({ file, line, recordId, field, expected, got }) => {
+      const place = [file, line && `line ${line}`, recordId && `record ${recordId}`].filter(Boolean).join(', ')
+      return `  ${place}, ${field}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`
+    }),
+    ...(problemCount > problems.length ? [`  ${problemCount - problems.length} more problems`] : []),
+  ]
+}
+
+function describeUndone({ removed, returned, restored, closed }: Undone): string[] {
+  const lines = (counts: Readonly<Record<string, number>>, done: string) =>
+    Object.entries(counts).map(([table, rows]) => `  ${rows} of ${table} ${done}`)
+  return [
+    ...lines(removed, 'removed'),
+    ...lines(returned, 'as before'),
+    ...lines(restored, 'restored'),
+    ...closed.map((project) => `  project ${project} is published and stays, closed`),
+  ]
+}
+
+function describeObstacle({ what, key, needs, byImport }: Obstacle): string {
+  const by = byImport === undefined ? '' : ` by import ${byImport}: take that back first`
+  if (!needs) return `${what} ${keyText(key)} was changed since${by}`
+  const more = needs.rows > 1 ? ` and ${needs.rows - 1} more` : ''
+  return `${what} ${keyText(key)} is needed by ${needs.what} ${keyText(needs.key)}${more}${byImport === undefined ? '' : `, of import ${byImport}: take that back first`}`
+}
+
+function keyText(key: Readonly<Record<string, unknown>>): string {
+  return Object.values(key)
+    .map((value) => String(value))
+    .join(' ')
+}

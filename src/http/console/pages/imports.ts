@@ -1,0 +1,47 @@
+import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
+import { type Html, html } from '../../portal/html.js'
+import { listed, shownInstant } from './frame.js'
+
+/** The imports, newest first. */
+export function importsPage(imports: readonly ImportRow[], hasMore: boolean): Html[] {
+  const last = imports.at(-1)
+  return [
+    html`${listed('Imports, newest first', heads, imports.map(row), 5)}
+${hasMore && last ? html`<p><a href="/imports?before=${String(last.id)}">Earlier imports</a></p>` : undefined}`,
+  ]
+}
+
+const heads = ['Import', 'Started', 'State', 'By', 'Files', 'Created', 'Changed', 'Refused']
+
+function row({ id, startedAt, state, finishedAt, actor, files, created, changed, refused }: ImportRow): Html {
+  const shown = state === 'running' && !finishedAt ? 'not ended' : state
+  const names = files.map(({ name, kind }) => `${name}${kind === undefined ? '' : ` (${kind})`}`)
+  return html`<tr><th scope="row"><a href="/imports/${String(id)}">${String(id)}</a></th><td>${shownInstant(startedAt)}</td><td>${shown}</td><td>${actor}</td><td>${names.join(', ')}</td><td class="number">${created}</td><td class="number">${changed}</td><td class="number">${refused}</td></tr>
+`
+}
+
+/** One import with the first of its problems. */
+export function importPage(one: ImportDetails): Html[] {
+  const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount } = one
+  return [
+    html`<p class="lead">By ${actor} from ${origin}, started ${shownInstant(startedAt)}, ended ${shownInstant(finishedAt)}${undoneAt && html`, taken back ${shownInstant(undoneAt)} by ${undoneBy}`}.</p>
+${listed(
+  'Files',
+  ['File', 'Kind', 'SHA-256', 'Records', 'Created', 'Changed', 'Unchanged', 'Refused'],
+  files.map(
+    (file) =>
+      html`<tr><th scope="row">${file.name}</th><td>${file.kind ?? 'unreadable'}</td><td>${file.sha256 ?? '–'}</td><td class="number">${file.records}</td><td class="number">${file.created}</td><td class="number">${file.changed}</td><td class="number">${file.unchanged}</td><td class="number">${file.refused}</td></tr>\n`,
+  ),
+  3,
+)}
+${listed(
+  problemCount > problems.length ? `The first ${problems.length} of ${problemCount} problems` : 'Problems',
+  ['File', 'Line', 'Record', 'Field', 'Expected', 'Got'],
+  problems.map(
+    ({ file, line, recordId, field, expected, got }) =>
+      html`<tr><th scope="row">${file}</th><td>${line === undefined ? '–' : String(line)}</td><td>${recordId ?? '–'}</td><td>${field}</td><td>${expected}</td><td>${got ?? '–'}</td></tr>\n`,
+  ),
+)}
+<p>${one.state === 'done' ? html`<code>giving imports undo ${String(one.id)} --dry-run</code> shows what taking it back would do.` : undefined}</p>`,
+  ]
+}

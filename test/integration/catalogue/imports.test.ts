@@ -1,0 +1,290 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { kinds } from '../../../src/catalogue/import/kinds.js'
+import { listDifferences } from '../../../src/money/sql/books-check.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { testDatabase } from '../../support/database.js'
+import { exported, fillWithTemplates, importAndUndo } from '../../support/import-undo.js'
+import { publishedBytes } from '../../support/published-bytes.js'
+import { testPublisher } from '../../support/publishing.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-imports-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe('imports and taking them back in random order', () => {
+  it('leave the store and the published files as they were', async () => {
+    const { store } = await testDatabase()
+    await fillWithTemplates(store, folder)
+    const publisher = await testPublisher(store)
+    await publisher.publish()
+    const before = { store: await exported(store), files: await publishedBytes(publisher.feedsDir) }
+    const sum = { outOfOrder: 0, refused: 0 }
+    const written = new Set<string>()
+    for (let seed = 1; seed <= 10; seed++) {
+      const counts = await importAndUndo(store, folder, seed, 14)
+      for (const name of counts.writing) written.add(name)
+      sum.outOfOrder += counts.outOfOrder
+      sum.refused += counts.refused
+      expect(await exported(store), `seed ${seed}`).toEqual(before.store)
+      expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+    }
+    // The sequences did what they are for.
+    expect([...written].sort()).toEqual([...kinds.map(({ name }) => `${name}.ndjson`), 'page.json'].sort())
+    expect(sum.outOfOrder).toBeGreaterThan(3)
+    expect(sum.refused).toBeGreaterThan(3)
+    await publisher.publish()
+    expect(await publishedBytes(publisher.feedsDir)).toEqual(before.files)
+  }, 240_000)
+})
+
+describe('giving imports', () => {
+  let store: Store
+  let environment: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    const database = await testDatabase()
+    store = database.store
+    environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+  })
+
+  async function giving(line: string, code = 0): Promise<Record<string, unknown>> {
+    const ended = await runCommandLine([...line.split(' '), '--json'], environment)
+    expect(ended, line).toMatchObject({ code })
+    return JSON.parse(ended.stdout) as Record<string, unknown>
+  }
+
+  async function importing(name: string, text: string, code = 0): Promise<number> {
+    const file = path.join(folder, name)
+    await writeFile(file, text)
+    return Number((await giving(`import ${file}`, code)).import)
+  }
+
+  it('say who imported what, with its problems', async () => {
+    const id = await importing('projects.csv', 'id,title,status\n1,Wells,active\n2,,active\n', 1)
+    expect(await giving('imports list')).toMatchObject({
+      imports: [{ id, state: 'done', actor: expect.stringMatching(/^operator /), created: 1, refused: 1 }],
+    })
+    expect(await giving(`imports show ${id}`)).toMatchObject({
+      files: [
+        { kind: 'projects', sha256: expect.stringMatching(/^[0-9a-f]{64}$/), records: 2, created: 1, refused: 1 },
+      ],
+      problems: [{ line: 3, field: 'title' }],
+      problemCount: 1,
+    })
+    const text = await runCommandLine(['imports', 'show', `${id}`], environment)
+    expect(text.stdout).toMatch(/projects.csv: projects, 2 records: 1 created/)
+    expect((await runCommandLine(['audit'], environment)).stdout).toMatch(
+      new RegExp(`records-imported .*import ${id}, files 1`),
+    )
+    expect(await runCommandLine(['imports', 'show', '999'], environment)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no import 999/),
+    })
+  })
+
+  it('are shown by a dry run, and taken back once', async () => {
+    const id = await importing('organizations.csv', 'id,name\n50,Tara Trust\n')
+    const dry = await giving(`imports undo ${id} --dry-run`)
+    expect(dry).toMatchObject({ dryRun: true, removed: { organisation: 1 } })
+    expect((await store.db.query('select from organisation where id = 50')).rowCount).toBe(1)
+    expect(await giving(`imports undo ${id}`)).toMatchObject({ removed: { organisation: 1 }, closed: [] })
+    expect((await store.db.query('select from organisation where id = 50')).rowCount).toBe(0)
+    expect(await runCommandLine(['imports', 'undo', `${id}`], environment)).toMatchObject({
+      stderr: expect.stringMatching(/taken back before/),
+    })
+    expect(await giving('imports list --limit 1')).toMatchObject({ imports: [{ id, state: 'undone' }] })
+  })
+
+  it('stay while something later depends on them, and say what', async () => {
+    const owners = await importing('organizations.csv', 'id,name\n60,Gulu Schools\n')
+    const ids = await importing('projects.csv', 'id,title,status,organization\n61,Desks,active,60\n')
+    const gifts = await importing('gifts.csv', 'project,date,amount,currency,reference\n61,2025-03-05,25.00,USD,G-1\n')
+    const retitled = await importing('projects.csv', 'id,title,status,organization\n61,Chairs,active,60\n')
+    const stands = async (id: number) => (await giving(`imports undo ${id}`, 1)).obstacles
+    expect(await stands(owners)).toMatchObject([
+      { what: 'organisation', key: { id: 60 }, needs: { what: 'project', key: { id: 61 } }, byImport: retitled },
+    ])
+    expect(await stands(ids)).toMatchObject([{ what: 'project', key: { id: 61 }, byImport: retitled }])
+    await giving(`imports undo ${retitled}`)
+    expect(await stands(ids)).toMatchObject([
+      { what: 'project', key: { id: 61 }, needs: { what: 'donation_month' }, byImport: gifts },
+    ])
+    await store.db.query(`update project set title = 'Ours' where id = 61`)
+    expect(await stands(ids)).toEqual([{ what: 'project', key: { id: 61 } }])
+    await store.db.query(`update project set title = 'Desks' where id = 61`)
+    for (const id of [gifts, ids, owners]) await giving(`imports undo ${id}`)
+    expect((await store.db.query('select from project where id = 61')).rowCount).toBe(0)
+  })
+
+  it('give back totals that a donation has moved since', async () => {
+    await importing('projects.csv', 'id,title,status,goal\n71,Hives,active,1000\n')
+    const gifts = await importing('gifts.csv', 'project,date,amount,currency,reference\n71,2025-03-05,25.00,USD,G-71\n')
+    // As a settled donation does.
+    await store.db.query(`insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
+      values (71, '2025-04-01', 'USD', 'gift', 'local', 10, 1, '2025-04-02')`)
+    await store.db.query(
+      'update project set funding = 35, number_of_donations = 2, remaining = 965, totals_changed_at = now() where id = 71',
+    )
+    await giving(`imports undo ${gifts}`)
+    const { rows } = await store.db.query(
+      'select funding, number_of_donations as donations, remaining from project where id = 71',
+    )
+    expect(rows).toEqual([{ funding: '10.000', donations: 1, remaining: '990.000' }])
+    expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+  })
+
+  it('close projects that are published, and open them again', async () => {
+    const id = await importing('page.json', JSON.stringify(page))
+    const publisher = await testPublisher(store)
+    await publisher.publish()
+    expect(await giving(`imports undo ${id}`)).toMatchObject({ closed: [81], removed: {} })
+    await publisher.publish()
+    const text = await publisher.read('/iati/activities.xml')
+    expect(text).toMatch(/<iati-identifier>[^<]*-81<\/iati-identifier>[\s\S]*?<activity-status code="4"\/>/)
+    await importing('page.json', JSON.stringify(page))
+    await publisher.publish()
+    expect(await publisher.read('/iati/activities.xml')).toMatch(
+      /-81<\/iati-identifier>[\s\S]*?<activity-status code="2"\/>/,
+    )
+  })
+})
+
+const page = {
+  projects: {
+    project: [
+      {
+        ...{ id: 81, active: true, status: 'active', title: 'Nets', funding: '5.00', numberOfDonations: 1 },
+        ...{ summary: 'Nets for boats', themeName: 'Boats', approvedDate: '2025-01-05T00:00:00Z' },
+        organization: { id: 82, name: 'Lake Trust', themes: {}, countries: {} },
+      },
+    ],
+  },
+}
+
+describe('what was changed by SQL', () => {
+  let store: Store
+  let environment: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    const database = await testDatabase()
+    store = database.store
+    environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+    await writeFile(
+      path.join(folder, 'projects.csv'),
+      'id,title,status,themes,goal\n1,Wells,active,water,500\n2,Desks,active,,900\n',
+    )
+    await writeFile(
+      path.join(folder, 'gifts.csv'),
+      lines('1,2025-03-05,25.00,USD,G-1', '1,2025-03-20,5.00,USD,G-2', '2,2025-04-01,7.00,USD,G-3'),
+    )
+    for (const name of ['projects', 'gifts']) await giving(`import ${folder}/${name}.csv`)
+  })
+
+  const lines = (...rows: readonly string[]) => ['project,date,amount,currency,reference', ...rows, ''].join('\n')
+  async function giving(line: string): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment)
+    expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' })
+    return JSON.parse(stdout) as Record<string, unknown>
+  }
+  const months = async () =>
+    (await store.db.query('select project_id, month, amount, count, last_on from donation_month order by 1, 2')).rows
+
+  it('is counted by an import, and written by --repair', async () => {
+    await store.db.query(`update project set title = 'Pumps' where id = 1`)
+    await store.db.query('delete from project_theme where project_id = 1')
+    const again = await runCommandLine(['import', path.join(folder, 'projects.csv')], environment)
+    expect(again.stdout).toMatch(/0 changed, 2 unchanged, 0 refused, 1 differ from the store/)
+    expect(await giving(`import ${folder}/projects.csv --repair --dry-run`)).toMatchObject({ changed: 1, unchanged: 1 })
+    const { import: id } = await giving(`import ${folder}/projects.csv --repair`)
+    const { rows } = await store.db.query(
+      'select title, (select theme_id from project_theme where project_id = id) as theme from project where id = 1',
+    )
+    expect(rows).toEqual([{ title: 'Wells', theme: 'water' }])
+    await giving(`imports undo ${id}`)
+    expect((await store.db.query('select title from project where id = 1')).rows).toEqual([{ title: 'Pumps' }])
+  })
+
+  it('comes back as months of gifts', async () => {
+    const before = await months()
+    await store.db.query('delete from donation_month where project_id = 1')
+    expect(await giving(`import ${folder}/gifts.csv`)).toMatchObject({ changed: 0, unchanged: 3, differing: 2 })
+    expect(await giving(`import ${folder}/gifts.csv --repair`)).toMatchObject({ changed: 2, unchanged: 1 })
+    expect(await months()).toEqual(before)
+    // Of gifts from before their values were kept, the file has them.
+    await store.db.query('update imported_gift set given_on = null, kind = null, amount = null, count = null')
+    await store.db.query('update donation_month set amount = 1 where project_id = 1')
+    expect(await giving(`import ${folder}/gifts.csv --repair`)).toMatchObject({ changed: 2, unchanged: 1 })
+    expect(await months()).toEqual(before)
+  })
+
+  it('gives a reference other values with --correct, and back', async () => {
+    const before = await months()
+    const file = path.join(folder, 'corrected-gifts.csv')
+    await writeFile(file, lines('1,2025-03-05,25.00,USD,G-1', '2,2025-04-11,6.00,USD,G-2'))
+    const refused = await runCommandLine(['import', file, '--kind', 'gifts'], environment)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/reference: expected a new one/) })
+    const { import: id } = await giving(`import ${file} --kind gifts --correct`)
+    expect(await months()).toEqual([
+      { project_id: 1, month: '2025-03-01', amount: '25.000', count: 1, last_on: '2025-03-05' },
+      { project_id: 2, month: '2025-04-01', amount: '13.000', count: 2, last_on: '2025-04-11' },
+    ])
+    expect((await store.db.query('select id, funding from project order by id')).rows).toEqual([
+      { id: 1, funding: '25.000' },
+      { id: 2, funding: '13.000' },
+    ])
+    expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+    await giving(`imports undo ${id}`)
+    expect(await months()).toEqual(before)
+    expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+  })
+
+  it('is one gift or payout by its reference, and taken back as an import', async () => {
+    const before = await months()
+    expect(await giving('gifts show G-2')).toMatchObject({ project: 1, date: '2025-03-20', amount: '5.000' })
+    expect(await giving('gifts correct G-2 --amount 6.50 --date 2025-05-02')).toMatchObject({ amount: '6.500' })
+    expect(await months()).toMatchObject([
+      { project_id: 1, month: '2025-03-01', amount: '25.000', count: 1, last_on: '2025-03-05' },
+      { project_id: 1, month: '2025-05-01', amount: '6.500', last_on: '2025-05-02' },
+      { project_id: 2 },
+    ])
+    const { import: id } = await giving('gifts remove G-2')
+    expect(await months()).toMatchObject([{ month: '2025-03-01' }, { project_id: 2 }])
+    expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+    await giving(`imports undo ${id}`)
+    await giving(`imports undo ${Number(id) - 1}`)
+    expect(await months()).toEqual(before)
+
+    for (const [line, message] of [
+      ['gifts show G-9', 'no gift was imported with the reference G-9'],
+      ['gifts correct G-2 --date 2030-01-01', '--date: expected a day that is not in the future'],
+      ['gifts correct G-2 --amount 1.234', '--amount: expected at most 2 decimals'],
+      ['gifts correct G-2 --amount -5', 'expected an amount above 0'],
+      ['disbursements remove P-9', 'there is no payout P-9'],
+    ] as const) {
+      const { code, stderr } = await runCommandLine(line.split(' '), environment)
+      expect({ code, stderr }, line).toEqual({ code: 2, stderr: expect.stringContaining(message) })
+    }
+    expect(await months()).toEqual(before)
+  })
+
+  it('gives a payout other values with --correct', async () => {
+    const file = path.join(folder, 'disbursements.csv')
+    await writeFile(file, lines('1,2025-05-01,10.00,USD,P-1'))
+    await giving(`import ${file}`)
+    await writeFile(file, lines('1,2025-05-02,12.00,USD,P-1'))
+    expect(await runCommandLine(['import', file], environment)).toMatchObject({ code: 2 })
+    expect(await giving(`import ${file} --correct`)).toMatchObject({ changed: 1 })
+    expect((await store.db.query('select disbursed_on, amount from disbursement')).rows).toEqual([
+      { disbursed_on: '2025-05-02', amount: '12.000' },
+    ])
+    expect(await giving('disbursements correct P-1 --amount 13')).toMatchObject({ amount: '13', on: '2025-05-02' })
+    const { import: id } = await giving('disbursements remove P-1')
+    expect((await store.db.query('select from disbursement')).rowCount).toBe(0)
+    await giving(`imports undo ${id}`)
+    expect(await giving('disbursements show P-1')).toMatchObject({ amount: '13.000' })
+  })
+})
