@@ -172,7 +172,13 @@ export async function importAndUndo(store: Store, folder: string, seed: number, 
     const [name, text] = nextFile()
     const file = path.join(folder, name)
     await writeFile(file, text)
-    const { import: id, created, changed } = await importFiles(store, [file], { ...importing, force: true })
+    const {
+      import: id,
+      created,
+      changed,
+    } = await importFiles(store, [file], {
+      ...{ ...importing, force: true, repair: random() < 0.3, correct: random() < 0.3 },
+    })
     if (created + changed > 0) counts.writing.add(name)
     open.push(id ?? 0)
     // Random payouts may be more than what came in.
