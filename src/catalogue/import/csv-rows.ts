@@ -8,6 +8,31 @@ import { type FileRecord, whyColumn } from './file-record.js'
 /** The columns of a CSV file, and its separator. */
 export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
 
+/** How a CSV file is read that was not made for this program. */
+export type CsvReading = {
+  /** The fields that columns are, by the columns' names; an empty name leaves a column out. */
+  readonly map?: ReadonlyMap<string, string> | undefined
+  /** The encoding of a file without a byte order mark, as the WHATWG Encoding Standard names it; absent: UTF-8. */
+  readonly encoding?: string | undefined
+}
+
+/** The columns with the names of fields. Throws `input-unusable` when the mapping names a column that is not there. */
+export function mapColumns(columns: readonly string[], map: ReadonlyMap<string, string> = new Map()): string[] {
+  const missing = [...map.keys()].filter((name) => !columns.some((column) => sameName(column, name)))
+  if (missing.length > 0) {
+    const names = missing.map((name) => JSON.stringify(name)).join(', ')
+    throw new ServiceError('input-unusable', `a first line without ${names}, which --map names`)
+  }
+  return columns.map((column) => {
+    const [, field] = [...map].find(([name]) => sameName(column, name)) ?? []
+    return field === undefined ? column : field === '' ? whyColumn : field
+  })
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
 /** Reads the first line of a CSV file; in many countries spreadsheets separate cells by semicolons or tabs. */
 export function readCsvHeader(head: string): CsvHeader {
   const [line = ''] = /^[^\r\n]*/.exec(head.replace(/^\uFEFF/, '')) ?? []
@@ -32,6 +57,7 @@ export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
   { columns, delimiter }: CsvHeader,
   fields: KindFields,
+  encoding?: string,
 ): AsyncGenerator<FileRecord> {
   const names = matchColumns(columns, fields)
   let isHeader = true
@@ -73,7 +99,7 @@ export async function* csvRows(
     }
     if (failure) throw failure
   }
-  for await (const text of decoded(chunks)) yield* parsed((done) => parser.write(text, done))
+  for await (const text of decoded(chunks, encoding)) yield* parsed((done) => parser.write(text, done))
   yield* parsed((done) => parser.end(done))
 }
 
@@ -118,22 +144,28 @@ function toRecord(names: readonly string[], line: number, cells: readonly string
 }
 
 /** Text of UTF-8, or of UTF-16 with a byte order mark, as spreadsheets save it. */
-async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* decoded(chunks: AsyncIterable<Buffer>, encoding?: string): AsyncGenerator<string> {
   let decoder: InstanceType<typeof TextDecoder> | undefined
   try {
     for await (const chunk of chunks) {
-      decoder ??= new TextDecoder(encodingOf(chunk), { fatal: true, ignoreBOM: true })
+      decoder ??= new TextDecoder(encodingOf(chunk, encoding), { fatal: true, ignoreBOM: true })
       yield decoder.decode(chunk, { stream: true })
     }
     yield decoder?.decode() ?? ''
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new ServiceError('input-unusable', 'text that is not UTF-8: save it as "CSV UTF-8"', { cause: error })
+    throw new ServiceError(
+      'input-unusable',
+      encoding === undefined
+        ? 'text that is not UTF-8: save it as "CSV UTF-8", or name its --encoding'
+        : `text that is not ${encoding}`,
+      { cause: error },
+    )
   }
 }
 
-/** The encoding that the byte order mark of a text names. */
-export function encodingOf(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+/** The encoding that the byte order mark of a text names, else the one given. */
+export function encodingOf(head: Buffer, given = 'utf-8'): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
-  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8'
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : head[0] === 0xef && head[1] === 0xbb ? 'utf-8' : given
 }

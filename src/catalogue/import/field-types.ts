@@ -12,7 +12,7 @@ import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
 import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
-import { explainAmount, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
+import { explainAmount, isoDayOf, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
 
 /** A JSON Schema (2020-12) of one value. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -35,6 +35,14 @@ export type FieldType<T = unknown> = {
 
 function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
   return { name, expected: type.expected, parse: (value) => parseValue(value, type), schema }
+}
+
+/** A day or an instant, in the notation of its file. */
+function dated<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
+  const parse: FieldType<T>['parse'] = (value, notation) =>
+    parseValue(typeof value === 'string' && notation?.date ? isoDayOf(value, notation.date) : value, type)
+  const explain: FieldType<T>['explain'] = (_value, { date }) => date && `a day such as ${date}`
+  return { name, expected: type.expected, parse, explain, schema }
 }
 
 /** A number, in the notation of its file. */
@@ -122,14 +130,14 @@ export const yesNo = scalar('yes or no', valueTypes.yesNo, {
   anyOf: [{ type: 'boolean' }, { enum: ['yes', 'no', 'true', 'false'] }],
 })
 
-export const day = scalar('day', valueTypes.day, { type: 'string', format: 'date' })
+export const day = dated('day', valueTypes.day, { type: 'string', format: 'date' })
 
 const dayOrInstant: ValueType<Date> = {
   expected: 'a day such as 2026-11-21 or a date and time with offset such as 2026-11-21T09:30:00+00:00',
   parse: (value) => (valueTypes.day.parse(value) ? new Date(`${value}T00:00:00Z`) : valueTypes.instant.parse(value)),
 }
 
-export const instant = scalar('instant', dayOrInstant, {
+export const instant = dated('instant', dayOrInstant, {
   type: 'string',
   anyOf: [{ format: 'date' }, { format: 'date-time' }],
 })

@@ -11,6 +11,7 @@ import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { findNumbers } from '../sql/external-ids.js'
 import { beginImport, type ImportedFile, recordImport, writeAsImport } from '../sql/imports.js'
+import type { CsvReading } from './csv-rows.js'
 import { identifier, projectReference } from './field-types.js'
 import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
@@ -47,6 +48,10 @@ export type ImportOptions = {
   readonly force?: boolean
   /** The decimal sign of the numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
   readonly decimal?: DecimalSign | undefined
+  /** How days in CSV are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
+  readonly date?: string | undefined
+  /** How the columns and characters of CSV are read. */
+  readonly csv?: CsvReading | undefined
   /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
   readonly missing?: MissingWords | undefined
   /** Whether records that were seen before are written where the store differs from them. */
@@ -92,6 +97,7 @@ export async function importFiles(
     publisherRef: options.publisherRef,
     project: options.project === undefined ? undefined : await numberOfProject(store.db, options.project),
     decimal: options.decimal,
+    date: options.date,
     missing: options.missing,
     repair: options.repair,
     correct: options.correct,
@@ -151,7 +157,7 @@ async function importAll(
   const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
   const tally = new ImportTally(maxProblems, refusedRows)
   try {
-    for (const opened of await openFiles(files, kind, options.signal)) {
+    for (const opened of await openFiles(files, { kind, csv: options.csv }, options.signal)) {
       tally.beginFile()
       const before = tally.counts()
       if ('broken' in opened) tally.breakFile(opened.file, opened.broken)

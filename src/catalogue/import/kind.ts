@@ -20,6 +20,8 @@ export type ImportSaving = {
   readonly photoConsent: boolean
   /** The decimal sign of the numbers in CSV, where the operator named it. */
   readonly decimal?: DecimalSign | undefined
+  /** How days in CSV are written, where the operator said it. */
+  readonly date?: string | undefined
   /** What `NULL`, `N/A` and the like mean, where the operator said it. */
   readonly missing?: MissingWords | undefined
   /** The project of Atom feeds whose links do not tell it. */

@@ -10,6 +10,21 @@ export type NumberNotation = {
   readonly decimal: DecimalSign | undefined
   /** Whether amounts have three decimals, as those of KWD: then a point before three digits is one before decimals. */
   readonly hasThreeDecimals: boolean
+  /** How days are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
+  readonly date?: string | undefined
+}
+
+/** A pattern of days: each of dd, mm and yyyy once, with a sign between them. */
+export const datePattern = /^(?=.*dd)(?=.*mm)(?=.*yyyy)(?:dd|mm|yyyy)([./ -])(?:dd|mm|yyyy)\1(?:dd|mm|yyyy)$/
+
+/** A day in this pattern as 2026-11-21; other texts stay as they are. Days and months may have one digit. */
+export function isoDayOf(text: string, pattern: string): string {
+  const sign = datePattern.exec(pattern)?.[1] ?? '-'
+  const [parts, names] = [text.trim().split(sign), pattern.split(sign)]
+  const digits = (name: string) => parts[names.indexOf(name)] ?? ''
+  const [year, month, day] = [digits('yyyy'), digits('mm').padStart(2, '0'), digits('dd').padStart(2, '0')]
+  const isDay = parts.length === 3 && /^\d{4}$/.test(year) && /^\d{2}$/.test(month) && /^\d{2}$/.test(day)
+  return isDay ? `${year}-${month}-${day}` : text
 }
 
 const patterns: Readonly<Record<DecimalSign, RegExp>> = {

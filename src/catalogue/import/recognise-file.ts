@@ -5,7 +5,7 @@ import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
-import { type CsvHeader, csvRows, encodingOf, readCsvHeader } from './csv-rows.js'
+import { type CsvHeader, type CsvReading, csvRows, encodingOf, mapColumns, readCsvHeader } from './csv-rows.js'
 import { missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import { jsonLines } from './json-lines.js'
@@ -29,7 +29,12 @@ export type RecognisedFile = {
  * document in JSON, the columns of a CSV header or the members of the first line of NDJSON. Throws `input-unusable` when
  * no kind, or more than one, fits.
  */
-export function recogniseFile(file: string, head: Buffer, asked: string | undefined): RecognisedFile {
+export function recogniseFile(
+  file: string,
+  head: Buffer,
+  asked: string | undefined,
+  csv: CsvReading = {},
+): RecognisedFile {
   const first = firstCharacterOf(head)
   if (first === undefined) throw new ServiceError('input-unusable', 'an empty file')
   const kind = asked ?? kindOfName(file)
@@ -45,12 +50,13 @@ export function recogniseFile(file: string, head: Buffer, asked: string | undefi
     const importer = importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other')
     return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
-  const header = readCsvHeader(text)
-  const known = kindOf(kind, header.columns)
+  const header = readCsvHeader(new TextDecoder(encodingOf(head, csv.encoding)).decode(head))
+  const columns = mapColumns(header.columns, csv.map)
+  const known = kindOf(kind, columns)
   return {
     importer: importerOfKind(known, 'csv'),
     form: { name: 'csv', ...header },
-    records: (chunks) => csvRows(chunks, header, known.fields),
+    records: (chunks) => csvRows(chunks, { ...header, columns }, known.fields, csv.encoding),
   }
 }
 

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
+import type { CsvReading } from './csv-rows.js'
 import type { FileRecord } from './file-record.js'
 import { kinds } from './kinds.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
@@ -33,13 +34,13 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
  */
 export async function openFiles(
   files: readonly string[],
-  kind: string | undefined,
+  reading: { readonly kind: string | undefined; readonly csv: CsvReading | undefined },
   signal: AbortSignal | undefined,
 ): Promise<(ReadableFile | (Broken & { readonly file: string }))[]> {
   const opened: (ReadableFile | (Broken & { readonly file: string }))[] = []
   for (const file of files) {
     try {
-      opened.push(await recognise(file, kind, signal))
+      opened.push(await recognise(file, reading, signal))
     } catch (error) {
       opened.push({ file, ...toBroken(error, signal) })
     }
@@ -51,14 +52,14 @@ export async function openFiles(
 
 async function recognise(
   file: string,
-  kind: string | undefined,
+  { kind, csv }: Parameters<typeof openFiles>[1],
   signal: AbortSignal | undefined,
 ): Promise<ReadableFile> {
   const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
   const { head, rest, close } = await sniff(chunksOf(file, signal))
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
-  const { importer, form, records: read } = recogniseFile(file, head, kind)
+  const { importer, form, records: read } = recogniseFile(file, head, kind, csv)
   let sha256: string | undefined
   async function* hashed(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const content = createHash('sha256')

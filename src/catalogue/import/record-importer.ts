@@ -46,8 +46,8 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
     kind: kind.name,
     repeated: kind.repeated,
     read: (value, saving) => {
-      const { decimal, currency, missing, today } = saving
-      const notation = { decimal, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
+      const { decimal, currency, date, missing, today } = saving
+      const notation = { decimal, date, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
       const reading = readRow(kind.fields, value, { ...(form === 'csv' && { notation }), missing, today })
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) {

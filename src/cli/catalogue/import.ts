@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { importExport } from '../../catalogue/export/import-export.js'
 import { schemaOf, templateOf } from '../../catalogue/import/describe-kind.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
-import type { DecimalSign, MissingWords } from '../../catalogue/import/number-notation.js'
+import { type DecimalSign, datePattern, type MissingWords } from '../../catalogue/import/number-notation.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
@@ -35,6 +35,13 @@ export function registerImport(program: Command, { action, storeAction }: Comman
         'point',
       ]),
     )
+    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy', dayPattern)
+    .option('--encoding <name>', 'the encoding of CSV without a byte order mark, such as windows-1252', encodingName)
+    .option(
+      '--map <columns>',
+      "columns of CSV as COLUMN=field with commas between, such as 'Project No=project,Note='",
+      columnMap,
+    )
     .addOption(
       new Option('--missing <meaning>', 'what NULL, N/A, - and the like are: empty cells, or texts').choices([
         'empty',
@@ -57,10 +64,36 @@ export function registerImport(program: Command, { action, storeAction }: Comman
     })
 }
 
+function dayPattern(raw: string): string {
+  if (!datePattern.test(raw))
+    throw new InvalidArgumentError('expected dd, mm and yyyy with a sign between, such as dd.mm.yyyy')
+  return raw
+}
+
+function encodingName(raw: string): string {
+  try {
+    return new TextDecoder(raw).encoding
+  } catch {
+    throw new InvalidArgumentError('expected an encoding such as windows-1252 or utf-8')
+  }
+}
+
+function columnMap(raw: string): ReadonlyMap<string, string> {
+  const pairs = raw
+    .split(',')
+    .map((pair) => [pair.slice(0, pair.lastIndexOf('=')).trim(), pair.slice(pair.lastIndexOf('=') + 1).trim()] as const)
+  const isUsable = raw.split(',').every((pair) => /[^=\s]\s*=[^=]*$/.test(pair))
+  if (!isUsable) throw new InvalidArgumentError('expected COLUMN=field with commas between')
+  return new Map(pairs)
+}
+
 type ImportingOptions = {
   readonly kind?: string
   readonly project?: string
   readonly decimal?: DecimalSign
+  readonly date?: string
+  readonly encoding?: string
+  readonly map?: ReadonlyMap<string, string>
   readonly missing?: MissingWords
   readonly problems?: string
   readonly dryRun: boolean
@@ -90,7 +123,21 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
   output: Output,
   files: readonly string[],
-  { kind, project, decimal, missing, problems, dryRun, repair, correct, force, photoConsent }: ImportingOptions,
+  {
+    kind,
+    project,
+    decimal,
+    date,
+    encoding,
+    map,
+    missing,
+    problems,
+    dryRun,
+    repair,
+    correct,
+    force,
+    photoConsent,
+  }: ImportingOptions,
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
@@ -104,6 +151,8 @@ async function importRecords(
       kind,
       project,
       decimal,
+      date,
+      csv: { encoding, map },
       missing,
       refusedTo: problems,
       dryRun,

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -286,5 +286,58 @@ describe('what was changed by SQL', () => {
     expect((await store.db.query('select from disbursement')).rowCount).toBe(0)
     await giving(`imports undo ${id}`)
     expect(await giving('disbursements show P-1')).toMatchObject({ amount: '13.000' })
+  })
+})
+
+describe('a CSV file that was not made for this program', () => {
+  let environment: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    environment = { DATABASE_URL: (await testDatabase()).url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+    await importing(['projects.csv'], 'id,title,status\n1,Wells,active\n')
+  })
+
+  async function importing(args: readonly string[], content: string | Buffer) {
+    const [name = '', ...options] = args
+    await writeFile(path.join(folder, name), content)
+    return await runCommandLine(['import', path.join(folder, name), ...options], environment)
+  }
+  const ofGermany = [
+    ...['messy.csv', '--kind', 'gifts', '--encoding', 'windows-1252', '--decimal', 'comma', '--date', 'dd.mm.yyyy'],
+    ...['--map', 'projekt nr=project,Betrag=amount,Währung=currency,Tag=date,Notiz=,Beleg=reference'],
+  ]
+  const head = 'Projekt Nr;Betrag;Währung;Tag;Notiz;Beleg'
+  const messy = (...rows: readonly string[]) => Buffer.from(`${[head, ...rows].join('\r\n')}\r\n`, 'latin1')
+
+  it('is read with a mapping of its columns, its encoding, its amounts and its days', async () => {
+    const { code, stdout } = await importing(ofGermany, messy('1;1.234,50;USD;5.3.2025;Grüße;R-ü1'))
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1 records: 1 created, 0 changed, 0 unchanged, 0 refused\n' })
+    expect((await runCommandLine(['gifts', 'show', 'R-ü1', '--json'], environment)).stdout).toBe(
+      '{"reference":"R-ü1","project":1,"date":"2025-03-05","kind":"gift","amount":"1234.500","count":1}\n',
+    )
+  })
+
+  it('is refused in its rows by what was said of it, and mended as it came', async () => {
+    const bad = path.join(folder, 'bad.csv')
+    const args = [...ofGermany, '--problems', bad]
+    const { code, stderr } = await importing(args, messy('1;5,00;USD;32.03.2025;;R-2', '1;5,00;USD;03/04/2025;;R-3'))
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/line 2, .*date: expected a day such as dd.mm.yyyy, got "32.03.2025"/)
+    const mended = (await readFile(bad, 'utf8')).replace('5;USD;32.', '5;USD;30.').replace(';32.03.', ';30.03.')
+    const again = await importing(['bad.csv', ...args.slice(1)], mended.replace(';03/04/2025', ';03.04.2025'))
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 records: 2 created/) })
+  })
+
+  it('is told what its options lack', async () => {
+    for (const [args, message] of [
+      [['messy.csv', '--kind', 'gifts', '--encoding', 'latin1', '--map', 'Nix=project'], 'a first line without "Nix"'],
+      [['messy.csv', '--kind', 'gifts'], 'not UTF-8: save it as "CSV UTF-8", or name its --encoding'],
+      [['messy.csv', '--date', 'yy-mm'], 'expected dd, mm and yyyy'],
+      [['messy.csv', '--encoding', 'morse'], 'expected an encoding such as windows-1252'],
+      [['messy.csv', '--map', 'Betrag'], 'expected COLUMN=field'],
+    ] as const) {
+      const { code, stderr } = await importing([...args], messy('1;5,00;USD;05.03.2025;Grüße;R-4'))
+      expect(code, args.join(' ')).not.toBe(0)
+      expect(stderr).toContain(message)
+    }
   })
 })
