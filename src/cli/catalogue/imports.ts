@@ -11,7 +11,7 @@ import {
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { addCommand, type CommandLine, jsonOption, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -19,24 +19,20 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving imports`. */
 export function registerImports(program: Command, { storeAction }: CommandLine): void {
   const imports = program.command('imports').description('what was imported, by whom, and taking it back')
-  imports
-    .command('list')
-    .description('imports, the newest first')
+  addCommand(imports, 'list', 'imports, the newest first')
     .option('--before <number>', 'only those before this one', wholeNumber)
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
-    .option(...jsonOption)
     .action(storeAction([], list))
   addCommand(imports, 'show', 'one import: its files with their hashes, and the first of its problems')
     .argument('<number>', 'its number', wholeNumber)
     .action(storeAction([], show))
-  imports
-    .command('undo')
-    .description(
-      'take an import back: what it created goes, what it changed returns; exit code 1 when something depends on it',
-    )
+  addCommand(
+    imports,
+    'undo',
+    'take an import back: what it created goes, what it changed returns; exit code 1 when something depends on it',
+  )
     .argument('<number>', 'its number', wholeNumber)
     .option('--dry-run', 'show what would go and return, and change nothing', false)
-    .option(...jsonOption)
     .action(storeAction([], undo))
 }
 

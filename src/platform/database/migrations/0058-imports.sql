@@ -167,13 +167,13 @@ $$;
 create function import_references(parent text) returns table (child text, child_column text, parent_column text) language sql stable as $$
   select child, child_column, parent_column
   from (
-    select c.relname::text as child, x.attname::text as child_column, y.attname::text as parent_column
+    select c.relname::text as child, x.attname::text as child_column, y.attname::text as parent_column, r.confdeltype as action
     from pg_constraint r join pg_class c on c.oid = r.conrelid
       join pg_attribute x on x.attrelid = r.conrelid and x.attnum = r.conkey[1]
       join pg_attribute y on y.attrelid = r.confrelid and y.attnum = r.confkey[1]
     where r.contype = 'f' and r.confrelid = parent::regclass
   ) f
-  where (child = 'donation' or child in (select name from import_tables()))
+  where (action <> 'c' or child in (select name from import_tables()))
     and (parent, child) not in (values ('organisation', 'organisation_country'), ('organisation', 'organisation_theme'),
       ('organisation', 'organisation_version'), ('theme', 'theme_alias'))
   order by 1, 2
