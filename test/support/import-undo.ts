@@ -113,6 +113,7 @@ function recordsFrom(random: () => number) {
         reference: `D-${upTo(20)}`,
         date: day(),
         amount: money(),
+        currency: 'USD',
         receiver: one('', organization()),
       },
     }),

@@ -13,7 +13,7 @@ import {
 import { addCommand, type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { userOfProcess } from '../wiring/audit.js'
-import { plainAmount, refuseUnusable } from '../wiring/corrected-money.js'
+import { amountArgument, refuseUnusable } from '../wiring/corrected-money.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving disbursements`. */
@@ -22,7 +22,7 @@ export function registerDisbursements(program: Command, { storeAction }: Command
   addCommand(disbursements, 'show', 'one payout of the books').argument('<reference>').action(storeAction([], show))
   addCommand(disbursements, 'correct', 'give a payout other values; giving imports undo takes it back')
     .argument('<reference>')
-    .option('--amount <amount>', 'its amount', plainAmount)
+    .option('--amount <amount>', 'its amount', amountArgument)
     .option('--date <day>', 'its day', isoDay)
     .action(storeAction(['currency'], correct))
   addCommand(disbursements, 'remove', 'remove a payout; giving imports undo takes it back')

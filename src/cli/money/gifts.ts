@@ -8,7 +8,7 @@ import { findGift, removeGift, type StoredGift, saveGifts } from '../../money/sq
 import { addCommand, type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { userOfProcess } from '../wiring/audit.js'
-import { plainAmount, refuseUnusable } from '../wiring/corrected-money.js'
+import { amountArgument, refuseUnusable } from '../wiring/corrected-money.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving gifts`. */
@@ -17,7 +17,7 @@ export function registerGifts(program: Command, { storeAction }: CommandLine): v
   addCommand(gifts, 'show', 'what is known of a gift').argument('<reference>').action(storeAction([], show))
   addCommand(gifts, 'correct', 'give a gift other values; giving imports undo takes it back')
     .argument('<reference>')
-    .option('--amount <amount>', 'its amount', plainAmount)
+    .option('--amount <amount>', 'its amount', amountArgument)
     .option('--date <day>', 'its day', isoDay)
     .action(storeAction(['currency'], correct))
   addCommand(gifts, 'remove', 'remove a gift; giving imports undo takes it back')

@@ -7,7 +7,7 @@ import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Runtime } from './runtime.js'
 
 /** Reads an amount that is not 0. */
-export function plainAmount(raw: string): Decimal {
+export function amountArgument(raw: string): Decimal {
   const amount = signedAmount.parse(raw)
   if (amount === undefined) throw new InvalidArgumentError(`expected ${signedAmount.expected}`)
   return amount

@@ -403,11 +403,18 @@ export async function findGift(db: Db, referenceHash: string): Promise<StoredGif
 
 /** Removes a single gift whose values are known from its month, and from the totals of its project. */
 export async function removeGift(db: Db, referenceHash: string, saving: Saving): Promise<void> {
-  const { rows } = await db.query<Required<Omit<MonthKey, 'funderId'>> & { readonly funderId: number | null }>(
+  const { rows } = await db.query<{
+    readonly projectId: number
+    readonly month: IsoDate | null
+    readonly kind: ImportedGift['kind'] | null
+    readonly funderId: number | null
+  }>(
     `delete from imported_gift where reference_hash = decode($1, 'hex')
       returning project_id as "projectId", date_trunc('month', given_on)::date as month, kind, funder_id as "funderId"`,
     [referenceHash],
   )
-  const months = rows.map(({ funderId, ...month }) => ({ ...month, funderId: funderId ?? undefined }))
+  const months = rows.flatMap(({ projectId, month, kind, funderId }) =>
+    month === null || kind === null ? [] : [{ projectId, month, kind, funderId: funderId ?? undefined }],
+  )
   await sumMonths(db, months, saving)
 }

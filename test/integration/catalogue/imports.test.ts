@@ -329,7 +329,10 @@ describe('a CSV file that was not made for this program', () => {
 
   it('is told what its options lack', async () => {
     for (const [args, message] of [
-      [['messy.csv', '--kind', 'gifts', '--encoding', 'latin1', '--map', 'Nix=project'], 'a first line without "Nix"'],
+      [
+        ['messy.csv', '--kind', 'gifts', '--encoding', 'latin1', '--map', 'Nix=project'],
+        'a first line without \\"Nix\\", which --map names',
+      ],
       [['messy.csv', '--date', 'yy-mm'], 'expected dd, mm and yyyy'],
       [['messy.csv', '--encoding', 'morse'], 'expected an encoding such as windows-1252'],
       [['messy.csv', '--map', 'Betrag'], 'expected COLUMN=field'],
