@@ -27,7 +27,7 @@ const hostileAddresses = [`https://hostile.example/"><script>alert(1)</script>`,
 
 // Codes and marks that decide whether a project is published at all; every other column takes the text.
 const decisive =
-  /^(source|source_hash|status|type|operator_state|glide_number|iati_identifier|location_precision|country_code|org_ref|org_type|ein|id|sector_code|name_source|media_type)$/
+  /^(source|source_hash|status|type|operator_state|glide_number|iati_identifier|location_precision|country_code|org_ref|org_type|ein|id|sector_code|name_source|media_type|external_id)$/
 
 const secret = {
   place: 'Secret Village',
