@@ -1,5 +1,6 @@
 import { accountMail } from './account-mail.js'
 import { alarms } from './alarms.js'
+import { backups } from './backups.js'
 import { bucket } from './bucket.js'
 import { donors } from './donors.js'
 import { hub } from './hub.js'
@@ -26,6 +27,7 @@ export const work = [
   reconciliation,
   registry,
   alarms,
+  backups,
   bucket,
   hub,
   pruning,

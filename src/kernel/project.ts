@@ -239,6 +239,8 @@ export type ProjectGraph = {
   readonly donationOptions: readonly DonationOption[]
   /** Newest first. */
   readonly reports: readonly ProgressReport[]
+  /** What another publisher's file said of it before it moved here. */
+  readonly kept?: { readonly text: string; readonly movedOn: IsoDate } | undefined
   /** Moves with every change of any part. */
   readonly version: number
 }

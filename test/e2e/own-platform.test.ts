@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { transpileProgram } from '../support/cli.js'
@@ -14,21 +15,19 @@ beforeAll(async () => {
   folder = await temporaryFolder()
 }, 120_000)
 
-/** The commands of the page, without those of the installation, which this test has made itself. */
-function commands(): string {
-  return [...readProjectFile('docs/how-to/own-platform.md').matchAll(/```sh\n([\s\S]*?)```/g)]
-    .map(([, block = '']) => block)
-    .join('\n')
+/** The commands of a page, without those of the installation, which this test has made itself. */
+function commands(page: string): string {
+  return [...readProjectFile(page).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
+}
+
+function runPage(page: string, cwd: string) {
+  const { PATH = '', HOME = '' } = process.env
+  const script = `set -e\ngiving() { "${process.execPath}" "${path.join(program, 'src/cli.js')}" "$@"; }\n${commands(page)}`
+  return spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', env: { PATH, HOME } })
 }
 
 it('docs/how-to/own-platform.md: five CSV files become a valid IATI file', { timeout: 300_000 }, () => {
-  const { PATH = '', HOME = '' } = process.env
-  const script = `set -e\ngiving() { "${process.execPath}" "${path.join(program, 'src/cli.js')}" "$@"; }\n${commands()}`
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { PATH, HOME },
-  })
+  const { status, stdout, stderr } = runPage('docs/how-to/own-platform.md', folder)
   expect(status, `${stdout}\n${stderr}`).toBe(0)
   expect(stdout).toContain('dry run, 12 records: 12 created, 0 changed, 0 unchanged, 0 refused')
   const file = readFileSync(path.join(folder, 'data/feeds/current/iati/activities.xml'), 'utf8')
@@ -49,4 +48,40 @@ it('docs/how-to/own-platform.md: five CSV files become a valid IATI file', { tim
     '<pos>7.9647 -11.7383</pos>',
   ])
     expect(file.includes(fact), fact).toBe(true)
+})
+
+const published = `<iati-activities version="2.03"><iati-activity xml:lang="en" default-currency="USD">
+  <iati-identifier>GB-CHC-1164883-WELLS</iati-identifier>
+  <reporting-org ref="GB-CHC-1164883" type="22"><narrative>Giving Lakes</narrative></reporting-org>
+  <title><narrative>Wells for Tara</narrative></title>
+  <description type="1"><narrative>As it was published.</narrative></description>
+  <participating-org ref="GB-CHC-202918" role="4" type="22"><narrative>Tara Water Trust</narrative></participating-org>
+  <activity-status code="2"/>
+  <activity-date type="2" iso-date="2020-01-01"/>
+  <recipient-country code="SL"/>
+  <sector vocabulary="1" code="14031"/>
+  <policy-marker vocabulary="1" code="1" significance="1"/>
+  <transaction ref="T-1"><transaction-type code="3"/><transaction-date iso-date="2021-05-01"/>
+    <value value-date="2021-05-01">55.00</value></transaction>
+</iati-activity></iati-activities>`
+
+it('docs/how-to/move-from-another-publisher.md: identifiers and history stay', { timeout: 300_000 }, async () => {
+  const cwd = path.join(folder, 'moved')
+  await mkdir(cwd)
+  await writeFile(path.join(cwd, 'old-activities.xml'), published)
+  const { status, stdout, stderr } = runPage('docs/how-to/move-from-another-publisher.md', cwd)
+  expect(status, `${stdout}\n${stderr}`).toBe(0)
+  expect(stderr).toContain('policy-marker: 1 kept as they are')
+  const file = readFileSync(path.join(cwd, 'data/feeds/current/iati/activities.xml'), 'utf8')
+  for (const fact of [
+    'GB-CHC-1164883-WELLS<',
+    'policy-marker',
+    '>55.00<',
+    'Four village wells',
+    '>25.00<',
+    'code="14031"',
+  ]) {
+    expect(file.includes(fact), fact).toBe(true)
+  }
+  expect(file).not.toContain('As it was published.')
 })

@@ -45,6 +45,8 @@ export const auditActions = {
   'records-imported': 'files were imported (`created`, `changed`, `refused`); `giving imports show` has the rest',
   'import-undone': 'an import was taken back',
   'store-imported': 'an export was put into the store',
+  'store-backed-up': 'the store was written to a file by giving backup',
+  'store-restored': 'a backup was put into the store',
   'donations-exported': 'what donors of a project let its organisation know was written as CSV',
   'maintenance-started': 'the API was closed for a while',
   'maintenance-ended': 'the API was opened again',

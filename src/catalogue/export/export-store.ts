@@ -4,6 +4,7 @@ import { type Clock, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Connection } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
+import { writeWhole } from '../../platform/files/whole-file.js'
 import { findKind } from '../import/kinds.js'
 import { isPrivate, isWritten, namesFor, type ResourceName, sqlOf } from '../sql/export/resources.js'
 import { readStoreFacts, selectedTexts } from '../sql/export/snapshot.js'
@@ -18,7 +19,6 @@ import {
   type PackageResource,
   packageSchema,
 } from './data-package.js'
-import { writeWhole } from './exported-file.js'
 
 /** What is exported, and how. */
 export type ExportOptions = {

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findNumbers, giveNumbers, type NumberedTable, saveExternalIds } from '../sql/external-ids.js'
+import { findProjectsByIdentifier } from '../sql/kept-activities.js'
 import type { ClearedRow, KindFields } from './fields.js'
 import { asChanged, isRefusal, type RecordOutcome } from './kind.js'
 
@@ -21,6 +22,11 @@ export async function resolveExternalIds(
   const referred = (table: NumberedTable) =>
     references.flatMap(([name, of]) => (of === table ? rows.flatMap(({ row }) => textOf(row[name])) : []))
   const own = fields.id?.numbers
+  // A project that came with its IATI activity is found by its identifier until it has an id of the platform.
+  const published = await findProjectsByIdentifier(
+    db,
+    own === 'project' ? rows.flatMap(({ row }) => (row.id === undefined ? textOf(row.iatiIdentifier) : [])) : [],
+  )
   const ownIds = rows.flatMap(({ row }) => textOf(row.externalId))
   if (ownIds.length === 0 && references.every(([name]) => rows.every(({ row }) => typeof row[name] !== 'string'))) {
     return [...rows]
@@ -29,7 +35,10 @@ export async function resolveExternalIds(
   for (const table of tables) {
     stored.set(table, await findNumbers(db, table, [...referred(table), ...(own === table ? ownIds : [])]))
   }
-  const isNew = ({ row }: ClearedRow) => row.id === undefined && !(own && stored.get(own)?.has(String(row.externalId)))
+  const isNew = ({ row }: ClearedRow) =>
+    row.id === undefined &&
+    !(own && stored.get(own)?.has(String(row.externalId))) &&
+    !published.has(String(row.iatiIdentifier))
   // A report is numbered by its address where its file names no number.
   const given =
     own === undefined || own === 'progress_report'
@@ -49,7 +58,7 @@ export async function resolveExternalIds(
     }
     const [externalId] = textOf(row.externalId)
     if (own && externalId !== undefined) {
-      const number = stored.get(own)?.get(externalId)
+      const number = stored.get(own)?.get(externalId) ?? published.get(String(row.iatiIdentifier))?.id
       if (number !== undefined && row.id !== undefined && row.id !== number) {
         return {
           field: 'externalId',

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { FileRecord } from './file-record.js'
+import type { ReadRecord } from './record-importer.js'
 import type { RefusedFile, RefusedRows } from './refused-rows.js'
 
 /** One problem of an input: where, what was expected, what came. */
@@ -44,6 +45,8 @@ export type ImportSummary = {
   readonly problemCount: number
   /** All problems by file, field and what was expected, the most frequent first. */
   readonly groups: readonly ProblemGroup[]
+  /** Elements of IATI activities by name: how many the store takes, and how many are kept as they are. */
+  readonly elements?: Readonly<Record<string, { readonly taken: number; readonly kept: number }>>
   /** The files that were written for refused records. */
   readonly refusedTo: readonly RefusedFile[]
 }
@@ -76,6 +79,7 @@ export class ImportTally {
   readonly #refusedRows: RefusedRows | undefined
   readonly #fileProblems: ImportProblem[] = []
   readonly #problems: ImportProblem[] = []
+  readonly #elements = new Map<string, { taken: number; kept: number }>()
   readonly #groups = new Map<string, { count: number; examples: ImportProblem[] }>()
 
   constructor(maxProblems: number, refusedRows?: RefusedRows) {
@@ -130,6 +134,15 @@ export class ImportTally {
     else this.#unchanged++
   }
 
+  /** Counts the elements of one activity that was not refused. */
+  countElements(elements: ReadRecord<unknown>['elements'] = new Map()): void {
+    for (const [name, { taken, count }] of elements) {
+      const known = this.#elements.get(name) ?? { taken: 0, kept: 0 }
+      known[taken ? 'taken' : 'kept'] += count
+      this.#elements.set(name, known)
+    }
+  }
+
   /** What became of the records so far. */
   counts() {
     return {
@@ -170,6 +183,7 @@ export class ImportTally {
         })
         .sort((a, b) => b.count - a.count),
       refusedTo: this.#refusedRows?.written ?? [],
+      ...(this.#elements.size > 0 && { elements: Object.fromEntries(this.#elements) }),
     }
   }
 

@@ -255,6 +255,7 @@ async function saveBatch<Row, Prepared>(
     if (typeof outcome === 'object' && 'field' in outcome) tally.refuse(where, repeats ? [outcome, repeats] : [outcome])
     else {
       tally.note(where, repeats)
+      tally.countElements(record.elements)
       if (typeof outcome === 'string') tally.count(outcome)
       else {
         tally.count(outcome.change)

@@ -3,12 +3,13 @@ import { createReadStream } from 'node:fs'
 import { addAbortSignal } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
+import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
 import type { CsvReading } from './csv-rows.js'
 import type { FileRecord } from './file-record.js'
+import { iatiKind } from './iati-activities.js'
 import { kinds } from './kinds.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
-import { sizeOfRegularFile } from './regular-file.js'
 
 /** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
@@ -45,7 +46,8 @@ export async function openFiles(
       opened.push({ file, ...toBroken(error, signal) })
     }
   }
-  const order = kinds.map(({ name }) => name as string)
+  // Files of IATI find the projects that have their identifiers already.
+  const order = kinds.flatMap(({ name }): string[] => (name === 'projects' ? [name, iatiKind] : [name]))
   const placeOf = (one: (typeof opened)[number]) => ('broken' in one ? -1 : order.indexOf(one.importer.kind))
   return opened.sort((a, b) => placeOf(a) - placeOf(b))
 }

@@ -21,6 +21,8 @@ export type ReadRecord<Row> = {
   readonly key: string
   /** What may stand once in a file. */
   readonly once: readonly [field: string, value: string]
+  /** Elements of it by name: whether the store takes them, or they are kept as they are. */
+  readonly elements?: ReadonlyMap<string, { readonly taken: boolean; readonly count: number }>
 }
 
 /** How records of one form and kind are read and saved; every kind of input ends here. */

@@ -38,7 +38,8 @@ const selectGraphs = `
     ${jsonList('select amount::text, description from donation_option where project_id = p.id order by position')}
       as "donationOptions",
     ${jsonList(`select ${reportColumns} from progress_report r where r.project_id = p.id
-      order by r.published_at desc, r.id desc`)} as reports
+      order by r.published_at desc, r.id desc`)} as reports,
+    (select row_to_json(k) from (select text, moved_on as "movedOn" from kept_activity where project_id = p.id) k) as kept
   ) g) as source
   from project p join project_version v on v.project_id = p.id
   where p.id = any ($1::bigint[])`

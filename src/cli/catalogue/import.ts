@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { importExport } from '../../catalogue/export/import-export.js'
 import { schemaOf, templateOf } from '../../catalogue/import/describe-kind.js'
+import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
@@ -26,7 +27,10 @@ export function registerImport(program: Command, { action, storeAction }: Comman
   )
     .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
     .addOption(
-      new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices(names),
+      new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices([
+        ...names,
+        iatiKind,
+      ]),
     )
     .option('--project <id>', 'the project of reports that do not name one: its number or externalId')
     .addOption(
@@ -179,7 +183,7 @@ const maxProblemsInJson = 100_000
 
 /** Prints problems in groups of one field: the first of each group, and how many there are. */
 function noteProblems(
-  { problems, problemCount, groups, refused, refusedTo }: ImportSummary,
+  { problems, problemCount, groups, refused, refusedTo, elements = {} }: ImportSummary,
   output: Output,
   asked: string | undefined,
 ) {
@@ -189,6 +193,9 @@ function noteProblems(
     if (count > examples.length) {
       output.note(`${file}, ${field}: ${count - examples.length} more such problems, ${count} in all`)
     }
+  }
+  for (const [name, { taken, kept }] of Object.entries(elements)) {
+    output.note(`${name}: ${taken > 0 ? `${taken} taken into the store` : `${kept} kept as they are`}`)
   }
   for (const { file, of, records } of refusedTo) {
     output.note(`${file} has the ${records} refused rows of ${of} and why: mend and import it`)

@@ -12,6 +12,7 @@ import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
+import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
 import { readServerFacts } from '../../platform/database/server-facts.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
 import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
@@ -65,6 +66,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'database', inspect: inspectDatabase },
   { about: 'queue', inspect: inspectQueue },
   { about: 'schedule', inspect: inspectSchedule },
+  { about: 'backup', inspect: inspectBackup },
   { about: 'standard', inspect: inspectStandard },
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
@@ -89,6 +91,16 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
       fix(`${field}: expected ${expected}, got ${JSON.stringify(got)}`, 'docs/reference/configuration.md'),
     )
   }
+}
+
+async function inspectBackup({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, ['backup'], { signal, migrate: false })
+  const { config, store, clock } = runtime
+  const last = await findLastBackup(store.db)
+  const [old] = oldBackup(last, clock())
+  if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
+  if (old !== undefined) return [config.backup ? fix(old, 'giving status') : note(old, 'docs/how-to/backup.md')]
+  return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes`)]
 }
 
 /** Files with secrets must be closed to everybody but their owner and group. */

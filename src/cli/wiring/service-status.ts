@@ -11,6 +11,7 @@ import { reconciliationNeeds } from '../../money/reconcile.js'
 import type { Cause } from '../../outbound/alarms.js'
 import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
+import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import type { Need } from '../../release/health.js'
 import { publicationHealth } from '../../release/health.js'
@@ -30,7 +31,7 @@ import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that the state of the service follows from. */
-export const statusFields = ['publish', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
+export const statusFields = ['publish', 'backup', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
 
 export type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
@@ -105,6 +106,7 @@ export async function lookAtService(
     publisher,
     publication: others(health.needs, publisher),
     registry: config.registry?.sync ? problems : [],
+    backup: config.backup ? oldBackup(await findLastBackup(store.db), clock()) : [],
   }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
@@ -164,10 +166,12 @@ export async function findNeeds(
     publisher,
     publication,
     registry,
+    backup,
   }: {
     readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
     readonly publication: readonly Need[]
     readonly registry: readonly string[]
+    readonly backup: readonly string[]
   },
   payments: Payments,
   mirrors: boolean,
@@ -178,6 +182,7 @@ export async function findNeeds(
     ...publication.map(({ code, message }) => ({ cause: code, message })),
     ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('registry', registry),
+    ...of('backup', backup),
     ...of('sync', mirrors ? await syncNeeds(db) : []),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),

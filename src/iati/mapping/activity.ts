@@ -9,6 +9,7 @@ import { budgets, hasGoal } from './budgets.js'
 import { documentLinks } from './document-links.js'
 import { activityScope, location, recipients, usableCountries } from './geography.js'
 import { humanitarianScope, isHumanitarian } from './humanitarian.js'
+import { withKept } from './kept.js'
 import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
 import type { MappingConfig } from './mapping-config.js'
 import { MappingContext, type Party } from './mapping-context.js'
@@ -100,7 +101,12 @@ export function toActivity(
       results(graph, cycle, context),
     ],
   )
-  return { element: activity, notices: context.notices, validUntil: context.validUntil, totals: money.totals }
+  return {
+    element: withKept(activity, graph),
+    notices: context.notices,
+    validUntil: context.validUntil,
+    totals: money.totals,
+  }
 }
 
 /**

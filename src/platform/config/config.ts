@@ -150,6 +150,12 @@ const fields = {
   }),
   /** Address of the mirrored platform, up to `/api`; undefined: none. Needs no key. */
   upstreamUrl: (variable) => variable.get('UPSTREAM_URL'),
+  /** Where the store is backed up into, and how many stay; undefined: nowhere. */
+  backup: (variable) => {
+    const directory = variable.get('BACKUP_DIR')
+    const keep = variable.get('BACKUP_KEEP')
+    return directory === undefined ? undefined : { directory: path.resolve(directory), keep }
+  },
   /** How a process that syncs reads that platform; undefined: none. */
   upstream: readUpstream,
   allowPrivateNetworks: (variable) => variable.get('ALLOW_PRIVATE_NETWORKS'),

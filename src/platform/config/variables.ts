@@ -228,6 +228,11 @@ export const variables = {
     wholeNumberIn(0, 100),
     '5',
   ),
+  BACKUP_DIR: variable(
+    'Folder that the store is backed up into once a day; unset: it is not (docs/how-to/backup.md).',
+    text('a folder'),
+  ),
+  BACKUP_KEEP: variable('Backups that stay in BACKUP_DIR.', wholeNumberIn(1, 1000), '7'),
   IATI_STANDARD_DIR: variable(
     'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
     text('a folder'),

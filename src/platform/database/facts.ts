@@ -27,6 +27,8 @@ export type FactName =
   /** The folder that the store publishes into, and a process that has another one, as JSON. */
   | 'release-folder'
   | 'refused-folder'
+  /** The newest backup of the store, as JSON. */
+  | 'last-backup'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -80,11 +80,16 @@ type OnBlocked = (migration: string) => void
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
  * program does not know, or ends before the baseline, or when an applied file was edited since; `database-unavailable` when a table stays in use.
  */
-export async function migrate(store: Store, onBlocked: OnBlocked = () => undefined): Promise<MigrationResult> {
+export async function migrate(
+  store: Store,
+  onBlocked: OnBlocked = () => undefined,
+  /** The last migration that is applied; absent: all. */
+  until = Number.POSITIVE_INFINITY,
+): Promise<MigrationResult> {
   await refuseUnfit(store.db)
   const found = await appliedMigrations(store.db)
   // Without pending migrations nothing is written, so that a process starts while the database is read-only.
-  const pending = pendingOf(found)
+  const pending = pendingOf(found).filter((one) => one.version <= until)
   const applied: string[] = []
   for (const migration of pending) {
     if (await apply(store, migration, onBlocked)) applied.push(migration.name)
@@ -97,6 +102,11 @@ export async function migrate(store: Store, onBlocked: OnBlocked = () => undefin
 /** Names of migrations that are not applied yet; throws like `migrate` when this program cannot work with the schema. */
 export async function pendingMigrations(db: Db): Promise<string[]> {
   return pendingOf(await appliedMigrations(db)).map(({ name }) => name)
+}
+
+/** The highest migration of the schema; undefined in an empty database. */
+export async function appliedVersion(db: Db): Promise<number | undefined> {
+  return (await appliedMigrations(db)).at(-1)?.version
 }
 
 async function refuseUnfit(db: Db): Promise<void> {

@@ -41,7 +41,17 @@ describe('giving doctor', async () => {
     const { diagnoses, toFix } = await examine()
     expect(toFix).toEqual([])
     expect([...new Set(diagnoses.map(({ about }) => about))]).toEqual([
-      ...['configuration', 'secrets', 'data directory', 'database', 'queue', 'schedule', 'standard', 'certificate'],
+      ...[
+        'configuration',
+        'secrets',
+        'data directory',
+        'database',
+        'queue',
+        'schedule',
+        'backup',
+        'standard',
+        'certificate',
+      ],
       ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
     ])
   })

@@ -113,6 +113,10 @@ export const resources = {
       },
     },
   },
+  'kept-activities': {
+    means: 'What was published of projects before they moved here.',
+    rows: { table: 'kept_activity', order: ['project_id'], members: { project: 'project_id', text: 'text' } },
+  },
   images: {
     means: 'Pictures of projects; position 0 is the main one.',
     rows: {

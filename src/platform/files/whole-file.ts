@@ -5,7 +5,7 @@ import { ServiceError } from '../../kernel/errors.js'
 const blockBytes = 256 * 1024
 
 /** Size and hash of a file that is complete. */
-export type ExportedFile = { readonly bytes: number; readonly hash: string }
+export type WholeFile = { readonly bytes: number; readonly hash: string }
 
 /**
  * Writes a file under a temporary name and gives it its own name once it is complete and on the disk. Waits for each block
@@ -15,7 +15,7 @@ export async function writeWhole(
   path: string,
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   options: { readonly isPrivate: boolean },
-): Promise<ExportedFile> {
+): Promise<WholeFile> {
   const temporary = `${path}.part`
   const hash = createHash('sha256')
   let bytes = 0

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Command } from 'commander'
+import { findContents } from '../../catalogue/sql/export/snapshot.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type BackupHeader, writeBackup } from '../../platform/database/backup.js'
+import { type Restored, restoreBackup } from '../../platform/database/restore.js'
+import { openStore } from '../../platform/database/store.js'
+import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
+import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
+import type { CommandLine } from '../command-line.js'
+import { jsonOption } from '../command-line.js'
+import type { Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving backup` and `giving restore`. */
+export function registerBackup(program: Command, { action, storeAction, signal }: CommandLine): void {
+  const backingUp = storeAction([], backUp, { migrate: false })
+  const verifying = action((output: Output, file: string) => verify(output, file, signal))
+  program
+    .command('backup')
+    .description('write the whole store to a file while everything runs; it holds personal data, and none of the keys')
+    .argument('<file>', 'a new file, such as giving.sql.gz')
+    .option(
+      '--verify',
+      'read a backup instead, and restore it into a PostgreSQL that is made for it and removed',
+      false,
+    )
+    .option(...jsonOption)
+    .action(async (file: string, options: { readonly verify: boolean }, command: Command) => {
+      await (options.verify ? verifying(file, command) : backingUp(file, options, command))
+    })
+  program
+    .command('restore')
+    .description('put a backup into an empty store, all of it or nothing')
+    .argument('<file>', 'a file of giving backup')
+    .option(...jsonOption)
+    .action(storeAction([], restore, { migrate: false }))
+}
+
+async function backUp(runtime: Runtime, output: Output, file: string): Promise<number> {
+  const { store, clock, signal } = runtime
+  if ((await sizeOfRegularFile(file).catch(() => undefined)) !== undefined) {
+    throw new ServiceError('input-unusable', `expected a new file, but ${file} is there`)
+  }
+  const { bytes, hash, header, rows } = await writeBackup(store, file, { clock, signal })
+  await auditOperator(runtime, store.db, { action: 'store-backed-up' })
+  return output.result({ file, bytes, hash, rows, ...header }, () => [
+    `${file}: ${rows} rows, ${bytes} bytes, schema ${header.schema}, as of ${header.created}`,
+    keysNeeded(header),
+  ])
+}
+
+async function restore(runtime: Runtime, output: Output, file: string): Promise<number> {
+  const { store, signal } = runtime
+  const restored = await restoreBackup(store, file, {
+    signal,
+    contentsOf: findContents,
+    afterwards: (db) => auditOperator(runtime, db, { action: 'store-restored' }),
+  })
+  return report(output, file, restored)
+}
+
+/** Restores a backup into a server of its own. Exit code 0: it is whole and fits the schema. */
+async function verify(output: Output, file: string, signal: AbortSignal): Promise<number> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-verify-'))
+  try {
+    const server = await openEmbeddedPostgres({ dataDir })
+    try {
+      await using store = openStore({ url: server.url, max: 2, applicationName: 'giving verify' })
+      return report(output, file, await restoreBackup(store, file, { signal, contentsOf: findContents }))
+    } finally {
+      await server.release()
+      await rm(server.clusterDir, { recursive: true, force: true })
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+function report(output: Output, file: string, { header, rows, migrated }: Restored): number {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+  return output.result({ file, ...header, rows, migrated }, () => [
+    `${file}: ${total} rows of ${Object.keys(rows).length} tables, schema ${header.schema}, as of ${header.created}`,
+    ...(migrated.length > 0 ? [`brought up to date: ${migrated.join(', ')}`] : []),
+    keysNeeded(header),
+  ])
+}
+
+function keysNeeded({ donorKeys }: BackupHeader): string {
+  return donorKeys.length === 0
+    ? 'no key is needed to read it'
+    : `to read its donors, DONOR_KEYS needs the keys ${donorKeys.join(', ')}: they are not in the file`
+}

@@ -1,0 +1,189 @@
+import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { exportStore } from '../../../src/catalogue/export/export-store.js'
+import { listDifferences } from '../../../src/money/sql/books-check.js'
+import { submitDonation } from '../../../src/money/submit-donation.js'
+import { writeBackup } from '../../../src/platform/database/backup.js'
+import { migrate } from '../../../src/platform/database/migrate.js'
+import { restoreBackup } from '../../../src/platform/database/restore.js'
+import { backUpIfDue } from '../../../src/platform/database/scheduled-backup.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { emptyDatabase, type TestDatabase, testDatabase } from '../../support/database.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
+import { everything, fillWithEverySource } from '../../support/export-proof.js'
+import { publishedBytes } from '../../support/published-bytes.js'
+import { testPublisher } from '../../support/publishing.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
+
+let folder: string
+let database: TestDatabase
+let store: Store
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  database = await testDatabase()
+  store = database.store
+})
+
+const signal = new AbortController().signal
+const clock = () => new Date('2026-11-21T08:00:00Z')
+const nothing = async () => undefined
+
+const command = (url: string, ...args: string[]) =>
+  runCommandLine(args, { DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' })
+
+async function exported(from: Store, name: string): Promise<Record<string, string>> {
+  const directory = path.join(folder, name)
+  const options = { ...everything, donors: true, accounts: true }
+  await exportStore(from, directory, options)
+  const files = await readdir(directory)
+  return Object.fromEntries(
+    await Promise.all(files.map(async (file) => [file, await readFile(path.join(directory, file), 'utf8')] as const)),
+  )
+}
+
+describe('giving backup and giving restore', () => {
+  it('a backup is one snapshot, while donations and a publication go on', async () => {
+    await fillWithEverySource(store, 30)
+    const targets = [9_001, 9_002]
+    const keyId = await insertDonationTargets(store.db, targets)
+    const payments = testPayments(store)
+    const give = async (number: number) => {
+      const request = donationRequest({ transactionId: `tx-${number}`, project: { id: targets[number % 2] } })
+      await submitDonation(payments, { account, keyId, requestId: `rq-${number}` }, request)
+    }
+    const publisher = await testPublisher(store)
+    await give(0)
+    const giving = (async () => {
+      for (let number = 1; number <= 30; number++) await give(number)
+    })()
+    const file = path.join(folder, 'running.sql.gz')
+    const [made] = await Promise.all([command(database.url, 'backup', file, '--json'), publisher.publish(), giving])
+    expect(made.code, made.stderr).toBe(0)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+
+    const other = await emptyDatabase()
+    const restored = await command(other.url, 'restore', file, '--json')
+    expect(restored.code, restored.stderr).toBe(0)
+    expect(JSON.parse(restored.stdout)).toMatchObject({ donorKeys: ['test'], migrated: [] })
+    expect(await other.store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+    const { rows } = await other.store.db.query<{ count: number }>('select count(*)::integer as count from donation')
+    expect(rows[0]?.count).toBeGreaterThanOrEqual(1)
+    // Writers and triggers go on where the backup ended.
+    await other.store.db.query(`insert into project (active, status, title) values (true, 'active', 'Next')`)
+    const { rows: marked } = await other.store.db.query(
+      "select from project_version v join project p on p.id = v.project_id where title = 'Next'",
+    )
+    expect(marked).toHaveLength(1)
+  })
+
+  it('what is restored exports the same files and publishes the same bytes', async () => {
+    const publisher = await testPublisher(store)
+    publisher.now = new Date('2026-11-22T02:00:00Z')
+    await publisher.publish()
+    const file = path.join(folder, 'whole.sql.gz')
+    await writeBackup(store, file, { clock, signal })
+    const other = await emptyDatabase()
+    await restoreBackup(other.store, file, { signal, contentsOf: nothing })
+    expect(await exported(other.store, 'theirs')).toEqual(await exported(store, 'ours'))
+    const feedsDir = path.join(folder, 'feeds')
+    await cp(publisher.feedsDir, feedsDir, { recursive: true, verbatimSymlinks: true })
+    const theirs = await testPublisher(other.store, { feedsDir })
+    for (const one of [store, other.store]) {
+      await one.db.query(`update project set summary = 'After the backup' where id % 5 = 0`)
+    }
+    for (const one of [publisher, theirs]) {
+      one.now = new Date('2026-11-23T02:00:00Z')
+      expect(await one.publish()).toMatchObject({ state: 'published' })
+    }
+    expect(await publishedBytes(feedsDir)).toEqual(await publishedBytes(publisher.feedsDir))
+  })
+
+  it('holds no secret that is not hashed or encrypted', async () => {
+    const text = gunzipSync(await readFile(path.join(folder, 'whole.sql.gz'))).toString('utf8')
+    expect(text).toContain('copy "donor"')
+    expect(text).not.toContain('lina@example.org')
+    expect(text.match(/^copy "schema_migration"/m)).toBeNull()
+  })
+
+  it('is tried in a server of its own, which is removed', { timeout: 120_000 }, async () => {
+    const file = path.join(folder, 'whole.sql.gz')
+    const good = await command('postgres://nobody@127.0.0.1:1/none', 'backup', '--verify', file)
+    expect(good.code, good.stderr).toBe(0)
+    expect(good.stdout).toMatch(/rows of \d+ tables, schema \d+, as of 2026-11-21T08:00:00Z/)
+    expect(good.stdout).toContain('DONOR_KEYS needs the keys test')
+    const cut = path.join(folder, 'cut.sql.gz')
+    await writeFile(cut, (await readFile(file)).subarray(0, -2000))
+    const bad = await command('postgres://nobody@127.0.0.1:1/none', 'backup', '--verify', cut)
+    expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('cut.sql.gz')])
+  })
+
+  it('refuses a store with contents, a file that is none, one that is not whole, and a newer one; nothing stays', async () => {
+    const file = path.join(folder, 'whole.sql.gz')
+    const taken = await command(database.url, 'restore', file)
+    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('the store has projects')])
+    const text = gunzipSync(await readFile(file)).toString('utf8')
+    const wrong = async (name: string, changed: string, message: string) => {
+      const other = path.join(folder, name)
+      await writeFile(other, gzipSync(changed))
+      const { store: target } = await testDatabase()
+      await expect(restoreBackup(target, other, { signal, contentsOf: nothing })).rejects.toThrow(message)
+      const { rows } = await target.db.query<{ count: number }>(
+        `select (select count(*) from project)::integer + (select count(*) from pg_trigger where tgenabled = 'D')::integer as count`,
+      )
+      expect(rows).toEqual([{ count: 0 }])
+    }
+    await wrong('none.sql.gz', 'select 1;\n', 'is not of giving backup')
+    await wrong('half.sql.gz', text.slice(0, text.indexOf('copy "project_theme"') + 200), 'it is not whole')
+    await wrong('less.sql.gz', text.replace(/(copy "project_search" .*\n).*\n/, '$1'), 'its last line says')
+    await wrong('more.sql.gz', text.replace('"summary"', '"strange"'), 'with a column strange')
+    await wrong('newer.sql.gz', text.replace(/"schema":\d+/, '"schema":9999'), 'install the newer version first')
+  })
+
+  it('one of an older schema is brought up to date in an empty database', async () => {
+    const old = await emptyDatabase()
+    await migrate(old.store, undefined, 54)
+    await old.store.db.query(
+      `insert into project (id, active, status, title) values (7, true, 'active', E'a\\\\.\\n\\\\.\\tb')`,
+    )
+    const file = path.join(folder, 'old.sql.gz')
+    await writeBackup(old.store, file, { clock, signal })
+    const other = await emptyDatabase()
+    const { migrated } = await restoreBackup(other.store, file, { signal, contentsOf: nothing })
+    expect(migrated).toContain('0055-external-ids')
+    const { rows } = await other.store.db.query('select title, external_id from project')
+    expect(rows).toEqual([{ title: 'a\\.\n\\.\tb', external_id: null }])
+    const { store: newer } = await testDatabase()
+    await expect(restoreBackup(newer, file, { signal, contentsOf: nothing })).rejects.toThrow(
+      'restore into an empty database',
+    )
+  })
+
+  it('once a day into BACKUP_DIR, of which the newest stay; status and doctor say when the last is old', async () => {
+    const directory = path.join(folder, 'daily')
+    const at = async (time: string) =>
+      await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(time), signal })
+    expect(await at('2026-11-01T03:37:00Z')).toMatch(/^giving-20261101T033700Z.sql.gz: .* 0 older ones removed$/)
+    expect(await at('2026-11-01T04:37:00Z')).toBe('not due')
+    await at('2026-11-02T03:37:00Z')
+    expect(await at('2026-11-03T03:37:00Z')).toMatch('1 older ones removed')
+    expect((await readdir(directory)).sort()).toEqual([
+      'giving-20261102T033700Z.sql.gz',
+      'giving-20261103T033700Z.sql.gz',
+    ])
+    const environment = {
+      DATABASE_URL: database.url,
+      GIVING_DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      BACKUP_DIR: directory,
+    }
+    const old = 'the last backup is of 2026-11-03T03:37:00Z, more than two days ago'
+    expect((await runCommandLine(['status'], environment)).stdout).toContain(old)
+    expect((await runCommandLine(['doctor'], environment)).stdout).toContain(old)
+    await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(), signal })
+    expect((await runCommandLine(['status'], environment)).stdout).not.toContain('the last backup')
+    expect((await runCommandLine(['doctor'], environment)).stdout).toMatch('the last one is of')
+  })
+})
