@@ -161,7 +161,7 @@ it('the data of the platform takes over where it has some, and history stays', a
   ]) {
     expect(all, part).toContain(part)
   }
-  for (const part of ['Old title', 'Old text', 'iso-date="2027-01-01"><', 'As agreed'])
+  for (const part of ['Old title', 'Old text', 'period-start iso-date="2027-01-01"', 'As agreed'])
     expect(all, part).not.toContain(part)
   expect((await publisher.manifest()).held.sample).toEqual([])
 })
