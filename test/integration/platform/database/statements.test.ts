@@ -10,9 +10,11 @@ import { listStatements, type Member, type Statement } from '../../../support/st
  * statement from constants, or give its row a type of named members.
  */
 const untold: Readonly<Record<string, string>> = {
+  'src/platform/database/restore.ts writeTables': 'names the tables of the catalogue; the statements have no rows',
   'src/platform/database/store.ts besideSnapshot': 'the server names the snapshot; the statement has no rows',
   'src/platform/database/writer-role.ts grantColumns': 'the server writes the statement; it has no rows',
   'src/platform/database/writer-role.ts createRole': 'the server writes the statement; it has no rows',
+  'src/platform/database/backup.ts lastNumbers': 'reads each sequence by its name in the catalogue',
   'src/platform/database/migrate.ts applyOnce': 'migrations are files; they have no rows',
   'src/catalogue/sql/clear-columns.ts clearColumns': 'the fields of a kind name the columns; the row is the id',
   'src/catalogue/sql/export/table-resource.ts insertRecords': 'the columns of the schema make it; it has no rows',
