@@ -9,8 +9,7 @@ import { type Restored, restoreBackup } from '../../platform/database/restore.js
 import { openStore } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
 import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
-import type { CommandLine } from '../command-line.js'
-import { jsonOption } from '../command-line.js'
+import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -19,24 +18,22 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerBackup(program: Command, { action, storeAction, signal }: CommandLine): void {
   const backingUp = storeAction([], backUp, { migrate: false })
   const verifying = action((output: Output, file: string) => verify(output, file, signal))
-  program
-    .command('backup')
-    .description('write the whole store to a file while everything runs; it holds personal data, and none of the keys')
+  addCommand(
+    program,
+    'backup',
+    'write the whole store to a file while everything runs; it holds personal data, and none of the keys',
+  )
     .argument('<file>', 'a new file, such as giving.sql.gz')
     .option(
       '--verify',
       'read a backup instead, and restore it into a PostgreSQL that is made for it and removed',
       false,
     )
-    .option(...jsonOption)
     .action(async (file: string, options: { readonly verify: boolean }, command: Command) => {
       await (options.verify ? verifying(file, command) : backingUp(file, options, command))
     })
-  program
-    .command('restore')
-    .description('put a backup into an empty store, all of it or nothing')
+  addCommand(program, 'restore', 'put a backup into an empty store, all of it or nothing')
     .argument('<file>', 'a file of giving backup')
-    .option(...jsonOption)
     .action(storeAction([], restore, { migrate: false }))
 }
 
