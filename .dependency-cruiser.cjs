@@ -121,7 +121,11 @@ module.exports = {
     folder('platform/config', [], 'Configuration is values only.'),
     folder('platform/observability', ['config'], 'Logs and metrics are handed values.'),
     folder('platform/embedded-postgres', [], 'Our own PostgreSQL knows processes and files, no tables.'),
-    folder('platform/database', ['files'], 'Connections, transactions and migrations; statements of a room are in its sql/.'),
+    folder(
+      'platform/database',
+      ['files'],
+      'Connections, transactions and migrations; statements of a room are in its sql/.',
+    ),
     folder('platform/outgoing', [], 'Others are called with one client; what is said to them comes from the rooms.'),
     folder('platform/mail', [], 'Mail is written and sent; what it says comes from the rooms.'),
     folder('accounts/sql', [], 'SQL of accounts, keys, tokens and the audit trail.'),

@@ -382,6 +382,13 @@ create table imported_month (
   constraint imported_month_origin_check CHECK (origin = ANY (ARRAY['references'::text, 'sum'::text]))
 );
 
+create table kept_activity (
+  project_id bigint not null,
+  text text not null,
+  moved_on date not null,
+  constraint kept_activity_pkey PRIMARY KEY (project_id)
+);
+
 create table organisation (
   id bigint default new_number('organisation'::regclass) not null,
   bridge_id bigint,
@@ -1073,6 +1080,8 @@ alter table donor add constraint donor_donation_id_fkey
 alter table imported_gift add constraint imported_gift_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table imported_month add constraint imported_month_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table kept_activity add constraint kept_activity_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table organisation_country add constraint organisation_country_country_code_fkey
   FOREIGN KEY (country_code) REFERENCES country(code);
@@ -2072,6 +2081,12 @@ CREATE TRIGGER remember_insert AFTER INSERT ON imported_month REFERENCING NEW TA
   EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
 CREATE TRIGGER remember_update AFTER UPDATE ON imported_month REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
+CREATE TRIGGER mark_delete AFTER DELETE ON kept_activity REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_insert AFTER INSERT ON kept_activity REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
+CREATE TRIGGER mark_update AFTER UPDATE ON kept_activity REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
+  EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
