@@ -96,6 +96,8 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
 async function inspectBackup({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, ['backup'], { signal, migrate: false })
   const { config, store, clock } = runtime
+  const pending = await pendingMigrations(store.db)
+  if (pending.length > 0) return [note('not examined while migrations are pending')]
   const last = await findLastBackup(store.db)
   const [old] = oldBackup(last, clock())
   if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
