@@ -100,6 +100,23 @@ describe('giving imports', () => {
     expect(await giving('imports list --limit 1')).toMatchObject({ imports: [{ id, state: 'undone' }] })
   })
 
+  it('of IATI files are taken back with what they keep', async () => {
+    const file = (day: string) => `<iati-activities version="2.03"><iati-activity xml:lang="en" default-currency="USD">
+      <iati-identifier>XE-EXAMPLE-INVENTED-MOVED</iati-identifier><reporting-org ref="XE-EXAMPLE-INVENTED" type="22"/>
+      <title><narrative>Moved</narrative></title><activity-status code="2"/><activity-date type="2" iso-date="2020-01-01"/>
+      <budget><period-start iso-date="2020-01-01"/><period-end iso-date="2020-12-31"/><value value-date="${day}">9</value></budget>
+      </iati-activity></iati-activities>`
+    const kept = async () => (await store.db.query<{ text: string }>('select text from kept_activity')).rows
+    const first = await importing('moved.xml', file('2020-01-01'))
+    const before = await kept()
+    const second = await importing('moved.xml', file('2020-02-02'))
+    expect(await kept()).not.toEqual(before)
+    await giving(`imports undo ${second}`)
+    expect(await kept()).toEqual(before)
+    expect(await giving(`imports undo ${first}`)).toMatchObject({ removed: { project: 1, kept_activity: 1 } })
+    expect(await kept()).toEqual([])
+  })
+
   it('stay while something later depends on them, and say what', async () => {
     const owners = await importing('organizations.csv', 'id,name\n60,Gulu Schools\n')
     const ids = await importing('projects.csv', 'id,title,status,organization\n61,Desks,active,60\n')

@@ -1405,7 +1405,8 @@ AS $function$
     (19, 'donation_month', 'project_id month currency kind source funder_id', '', ''),
     (20, 'imported_month', 'project_id month kind funder_id', '', 'import_id'),
     (21, 'imported_gift', 'reference_hash', '', ''),
-    (22, 'disbursement', 'reference', '', '')
+    (22, 'disbursement', 'reference', '', ''),
+    (23, 'kept_activity', 'project_id', '', '')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.import_touched(name text)
@@ -2087,6 +2088,12 @@ CREATE TRIGGER mark_insert AFTER INSERT ON kept_activity REFERENCING NEW TABLE A
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON kept_activity REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER remember_delete AFTER DELETE ON kept_activity REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON kept_activity REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON kept_activity REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('project_id', '', '');
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
