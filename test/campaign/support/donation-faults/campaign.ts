@@ -139,13 +139,14 @@ async function chargeMonths(
   {
     url,
     plan: { feedsDir },
-    processor: { place },
+    processor: { place, beAhead },
     random,
   }: { url: string; plan: CampaignPlan; processor: CampaignProcessor; random: () => number },
 ): Promise<number> {
   const gateway = await campaignGateway(place, store, 2_000)
   for (const months of [0, 1, 2, 3]) {
     const aheadMs = months * 31 * 86_400_000 + 600_000
+    beAhead(aheadMs)
     const start = () => startProcess('plan-process.ts', { url, feedsDir, place, aheadMs })
     const workers = await Promise.all([start(), start()])
     for (let kills = 0; kills < 6; kills++) {
@@ -182,7 +183,16 @@ async function chargeMonths(
   )
   const [{ charged, doubled, late } = { charged: 0, doubled: 0, late: 0 }] = rows
   if (charged === 0 || doubled > 0 || late > 0) {
-    throw new Error(`of the plans ${charged} months were charged, ${doubled} twice, and ${late} plans are behind`)
+    const { rows: behind } = await store.db.query(
+      `select p.id, p.instant, p.tries, p.next_at, p.look_at, c.try, d.status, d.received_at, d.lease_until
+        from donation_plan p left join donation_plan_charge c on c.plan_id = p.id and c.instant = p.instant
+          left join donation d on d.reference = c.reference
+        where p.state = 'active' and p.next_at <= $1`,
+      [new Date(Date.now() + 3 * 31 * 86_400_000)],
+    )
+    throw new Error(
+      `of the plans ${charged} months were charged, ${doubled} twice, and ${late} plans are behind: ${JSON.stringify(behind)}`,
+    )
   }
   return charged
 }

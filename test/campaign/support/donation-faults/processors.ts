@@ -24,6 +24,8 @@ export type CampaignProcessor = {
   readonly takesPlans: boolean
   /** What the donor answers to the bank; of no use where no bank asks. */
   confirm(clientSecret: string, yes: boolean): void
+  /** Puts its clock ahead, as that of the processes that charge: what it lists is since a time of theirs. */
+  beAhead(ms: number): void
   /** Lets the money of all slow payments come, and of none. */
   payAll(): void
   /** References with more than nothing held, one entry for each charge, and the sum of what is held. */
@@ -57,6 +59,9 @@ export async function startCampaignProcessor(name: ProcessorName): Promise<Campa
       const charge = ledger.charges.find(({ id }) => secret.startsWith(`${id}_`))
       if (charge?.waits === 'donor' && !charge.voided) ledger.decide(charge, yes ? 'paid' : 'declined')
     },
+    beAhead: (ms) => {
+      ledger.now = () => Date.now() + ms
+    },
     payAll: () => {
       for (const charge of ledger.charges.filter(({ waits }) => waits === 'processor')) ledger.decide(charge, 'paid')
     },
@@ -76,6 +81,7 @@ function sandboxProcessor(): CampaignProcessor {
     nonces: usual,
     takesPlans: false,
     confirm: () => undefined,
+    beAhead: () => undefined,
     payAll: () => undefined,
     held: async (store) => {
       const { rows } = await store.db.query<{ reference: string; sum: string }>(
