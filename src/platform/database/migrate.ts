@@ -125,7 +125,11 @@ async function refuseUnfit(db: Db): Promise<void> {
 type Applied = { readonly version: number; readonly name: string; readonly hash: string; readonly breaking: boolean }
 
 async function appliedMigrations(db: Db): Promise<Applied[]> {
-  const present = await db.query<{ table: string | null }>(`select to_regclass('schema_migration') as table`)
+  // A statement that opens a table makes the server drop what it remembers: after waiting for the lock, a session that had
+  // not found the name would go on not finding it.
+  const present = await db.query<{ table: string | null }>(
+    `select to_regclass('schema_migration') as table from pg_catalog.pg_class limit 1`,
+  )
   if (present.rows[0]?.table === null) return []
   // Through JSON, because databases of older versions lack the column `breaking`.
   const { rows } = await db.query<Applied>(
