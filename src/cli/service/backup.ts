@@ -1,14 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { findContents } from '../../catalogue/sql/export/snapshot.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { type BackupHeader, writeBackup } from '../../platform/database/backup.js'
 import { type Restored, restoreBackup } from '../../platform/database/restore.js'
 import { openStore } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
-import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -39,7 +39,8 @@ export function registerBackup(program: Command, { action, storeAction, signal }
 
 async function backUp(runtime: Runtime, output: Output, file: string): Promise<number> {
   const { store, clock, signal } = runtime
-  if ((await sizeOfRegularFile(file).catch(() => undefined)) !== undefined) {
+  // Whatever has the name, a device too: the backup is renamed to it.
+  if ((await ifThere(lstat(file))) !== undefined) {
     throw new ServiceError('input-unusable', `expected a new file, but ${file} is there`)
   }
   const { bytes, hash, header, rows } = await writeBackup(store, file, { clock, signal })

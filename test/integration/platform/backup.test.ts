@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -106,6 +106,16 @@ describe('giving backup and giving restore', () => {
     expect(text).toContain('copy "donor"')
     expect(text).not.toContain('lina@example.org')
     expect(text.match(/^copy "schema_migration"/m)).toBeNull()
+  })
+
+  it('replaces nothing that has the name, a link to a device too', async () => {
+    const link = path.join(folder, 'device')
+    await symlink('/dev/null', link)
+    expect(await command(database.url, 'backup', link)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`expected a new file, but ${link} is there`),
+    })
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
   })
 
   it('is tried in a server of its own, which is removed', { timeout: 120_000 }, async () => {
