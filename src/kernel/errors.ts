@@ -276,7 +276,7 @@ export const errorKinds = {
     public: false,
   },
   'storage-failed': {
-    meaning: 'The data directory cannot be written: full, read-only or owned by someone else.',
+    meaning: 'The data directory cannot be written or read: full, read-only, broken or owned by someone else.',
     status: 500,
     remedy: 'retry',
     public: false,

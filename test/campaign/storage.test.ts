@@ -143,7 +143,7 @@ test('a folder of another owner', async (context) => {
   process.seteuid(65_534)
   const run = await publisher.publish().finally(() => process.seteuid?.(0))
   expect(run).toMatchObject({ state: 'failed', error: { code: 'storage-failed' } })
-  expect(run.error?.message).toMatch(/^cannot write to \S+: this user may not write there$/)
+  expect(run.error?.message).toMatch(/^cannot write to \S+: permission denied$/)
   expect((await publisher.live()).id).toBe(before.id)
   expect(await publisher.publish()).toMatchObject({ state: 'published' })
   expect(await faultsOf(publisher.feedsDir, store)).toEqual([])

@@ -5,8 +5,8 @@ const storageReasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'the file system is read-only',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EIO: 'the disk reports an input/output error',
   ENOTDIR: 'something that is not a folder is in the way',
   EMFILE: 'too many files are open',
@@ -31,10 +31,10 @@ function missingOperation(error: Error & { readonly syscall?: unknown }): string
 }
 
 /** A file system failure as `storage-failed` with one clear sentence; any other error is returned as it is. */
-export function toStorageError(error: unknown, where: string): unknown {
+export function toStorageError(error: unknown, where: string, failed = 'write to'): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError || !('code' in error)) return error
   const missing = missingOperation(error)
   const reason = missing === undefined ? storageReasons[String(error.code)] : `its file system has no ${missing}`
   if (!reason) return error
-  return new ServiceError('storage-failed', `cannot write to ${where}: ${reason}`, { cause: error })
+  return new ServiceError('storage-failed', `cannot ${failed} ${where}: ${reason}`, { cause: error })
 }

@@ -8,6 +8,7 @@ import { Body } from '../folder/body.js'
 import { readParts } from '../folder/joined-file.js'
 import { isReleaseId, liveReleaseId, releaseFolder } from '../folder/release-folder.js'
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
+import { toStorageError } from '../folder/storage-errors.js'
 import { findPackedFeed, packPath } from './feed-pack.js'
 import type { Manifest } from './manifest.js'
 import { NewestKept } from './newest-kept.js'
@@ -45,7 +46,11 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
     const directory = join(folder.releases, id)
     // It may have been removed since it was opened.
     if (cache.has(id) && !(await isReleaseThere(directory))) return undefined
-    return await ifThere(cache.get(id, () => openRelease(directory, id)))
+    try {
+      return await ifThere(cache.get(id, () => openRelease(directory, id)))
+    } catch (error) {
+      throw toStorageError(error, directory, 'read')
+    }
   }
 
   return {

@@ -174,11 +174,11 @@ describe('a folder', () => {
     if (root) {
       if (!process.seteuid) return context.skip('this system knows no users')
       onTestFinished(() => process.seteuid?.(0))
-      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/, 65_534)
+      await expectFailure(publisher, /^cannot write to .*: permission denied$/, 65_534)
     } else {
       const { drafts } = releaseFolder(feedsDir)
       await chmod(drafts, 0o500)
-      await expectFailure(publisher, /^cannot write to .*: this user may not write there$/)
+      await expectFailure(publisher, /^cannot write to .*: permission denied$/)
       await chmod(drafts, 0o700)
     }
     expect(await publisher.publish()).toMatchObject({ state: 'published' })

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
+import { Readable, Writable } from 'node:stream'
 import pg from 'pg'
 
 /** What happens at a call: it fails, the process is killed, or from then on the clock is wrong. */
@@ -134,10 +135,11 @@ function countStatements(): void {
     const text = typeof given[0] === 'string' ? given[0] : (given[0] as { text?: string }).text
     if (!mustFail(`SQL ${text?.trim().split(/\s+/).slice(0, 4).join(' ') ?? 'copy'}`)) return real?.apply(this, given)
     const cut = () => stream.destroy(failure('ECONNRESET', 'read'))
-    // A COPY is no promise that could fail by itself.
-    const way = text === undefined ? 0 : (fault?.variant ?? 0) % 3
+    // A COPY is a stream, not a promise.
+    const copy = given[0] instanceof Readable || given[0] instanceof Writable ? given[0] : undefined
+    const way = (fault?.variant ?? 0) % 3
     const result = way === 1 ? undefined : real?.apply(this, given)
-    if (way === 0) cut()
+    if (way === 0 || (way === 2 && copy)) cut()
     if (way === 2 && result instanceof Promise) {
       return result.then(() => {
         cut()
@@ -146,6 +148,7 @@ function countStatements(): void {
     }
     if (way !== 1) return result
     const refusal = Object.assign(new Error('out of memory'), { code: '53200', severity: 'ERROR' })
+    if (copy) return copy.destroy(refusal)
     const callback = given.find((value) => typeof value === 'function') as ((error: Error) => void) | undefined
     if (!callback) return Promise.reject(refusal)
     process.nextTick(callback, refusal)
