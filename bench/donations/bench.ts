@@ -63,7 +63,7 @@ async function measure(store: Store, { rounds, seconds, say }: Plan): Promise<Be
     donors: new DonorVault([{ id: 'bench', secret: randomBytes(32) }]),
     gateway: createSandboxGateway({ store, clock }),
     timeoutMs: 10_000,
-    limits: usualLimits,
+    limits: { USD: usualLimits },
     feePercent: '5' as Decimal,
     currency: usd,
     warn: () => undefined,
@@ -145,7 +145,7 @@ function requestFor(projectId: number) {
   const rules = {
     version: 2,
     currency: usd,
-    limits: usualLimits,
+    limits: { USD: usualLimits },
     gateways: ['sandbox'],
     mayNote: false,
     mayNamePartner: false,

@@ -24,8 +24,11 @@ export type Donation = {
   readonly amount: Decimal
   /** A tip to the platform, charged together with the amount; 0 when there is none. */
   readonly addon: Decimal
+  /** In the currency of the books. */
   readonly fee: Decimal
   readonly currency: CurrencyCode
+  /** What the processor settled for amount and tip, where it charged another currency than that of the books. */
+  readonly settled?: { readonly amount: Decimal; readonly addon: Decimal; readonly currency: CurrencyCode } | undefined
   readonly transactionId?: string | undefined
   readonly refcode?: string | undefined
   readonly newsletterPlatform: boolean

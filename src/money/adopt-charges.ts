@@ -1,9 +1,10 @@
 import { isoDateOf } from '../kernel/dates.js'
-import { fromMinorUnits, minorUnitExponent, toMinorUnits } from '../kernel/money.js'
+import { type CurrencyCode, fromMinorUnits, minorUnitExponent, toMinorUnits } from '../kernel/money.js'
 import { followCharge } from './follow-charge.js'
 import { type ChargeState, withTimeout } from './gateways/gateway.js'
 import { feeOf, type Payments } from './payments.js'
-import { recordSettlements } from './sql/donation-outcomes.js'
+import { settledShare } from './settled-share.js'
+import { recordSettlements, type SettledShare } from './sql/donation-outcomes.js'
 import { enterLostDonation, type LostDonation } from './sql/lost-donations.js'
 import type { ReconciliationDifference } from './sql/reconciliation.js'
 
@@ -43,11 +44,12 @@ async function adopt(
   const charge = await withTimeout(timeoutMs, (signal) => gateway.readCharge(chargeId, signal))
   const read = charge ? toDonation(payments, charge) : { left: 'the processor has no charge of this name' }
   if ('left' in read) return read
+  const { settled } = read
   // Both or nothing: a donation that is entered and not settled would be looked up as one that was just requested.
   const donationId = await store.transaction(async (db) => {
     const id = await enterLostDonation(db, read)
     if (id === undefined) return undefined
-    await recordSettlements(db, [{ id, chargeId, at: read.at, day: isoDateOf(read.at), mailsReceipt: false }])
+    await recordSettlements(db, [{ id, chargeId, at: read.at, day: isoDateOf(read.at), mailsReceipt: false, settled }])
     return id
   })
   if (donationId === undefined) {
@@ -58,20 +60,25 @@ async function adopt(
 }
 
 function toDonation(
-  { gateway, currency, feePercent }: Payments,
+  payments: Payments,
   charge: ChargeState,
-): LostDonation | { readonly left: string } {
+): (LostDonation & { readonly settled: SettledShare | undefined }) | { readonly left: string } {
+  const { gateway, feePercent } = payments
   const { reference, notes, at } = charge
   if (reference === undefined || !notes)
     return { left: 'it does not say what it was for: this service did not make it' }
-  if (charge.currency !== currency) return { left: `it is in ${charge.currency}, the books are in ${currency}` }
   if (charge.progress === 'failed' || charge.progress === 'voided') return { left: `it has ${charge.progress}` }
+  const currency = charge.currency as CurrencyCode
+  const settled = settledShare(payments, { amount: charge.amount, currency, notes }, charge.settled)
+  if (settled === 'unknown' || settled === 'foreign') {
+    return { left: `it is in ${currency}, and nothing has settled for it in ${payments.currency}` }
+  }
   const places = minorUnitExponent(currency)
   const amount = toMinorUnits(charge.amount, places) - toMinorUnits(notes.addon, places)
   if (amount <= 0n) return { left: 'its tip is more than its amount' }
   const gift = fromMinorUnits(amount, places)
   return {
     ...{ reference, at, gateway: gateway.name, currency, amount: gift, addon: notes.addon },
-    ...{ fee: feeOf(gift, feePercent, currency), projectId: notes.projectId, refcode: notes.refcode },
+    ...{ fee: feeOf(gift, feePercent, currency), settled, projectId: notes.projectId, refcode: notes.refcode },
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toServiceError } from '../kernel/errors.js'
 import { roundToCurrency, sameAmount } from '../kernel/money.js'
 import { type FoundCharge, isSandbox, withTimeout } from './gateways/gateway.js'
-import type { Payments } from './payments.js'
+import { type Payments, usualLimits } from './payments.js'
 
 /** One step of a check of the gateway, and its outcome. */
 export type GatewayStep = {
@@ -24,7 +24,7 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   const { gateway, timeoutMs, currency, limits } = payments
   const call = <T>(work: (signal: AbortSignal) => Promise<T>) => withTimeout(timeoutMs, work)
   const [reference, since] = [`check-${randomUUID()}`, new Date()]
-  const amount = roundToCurrency(limits.least, currency)
+  const amount = roundToCurrency((limits[currency] ?? usualLimits).least, currency)
 
   const account = await attempt('account', () => call((signal) => gateway.describeAccount(signal)))
   yield account

@@ -54,13 +54,13 @@ const lagMs = 120_000
 /** `difference`: one that was not known before. */
 async function bringInLine(
   db: Db,
-  { clock }: Payments,
+  { clock, currency }: Payments,
   { id }: Donation,
   { charge, startedAt }: { readonly charge: ChargeState; readonly startedAt: Date },
 ): Promise<{ readonly followed: Followed; readonly difference?: string | undefined }> {
   const booked = await lockBookedCharge(db, id)
   const { donation, last, open, lastBackAt, followedAt } = booked
-  const { status, currency } = donation
+  const { status } = donation
   // What another process has entered meanwhile may be newer than what was read.
   if (open || (followedAt !== undefined && followedAt > startedAt)) return { followed: 'waits' }
   if (status === 'failed' && holdsMoney(charge) && isChargeOf(wantedOf(donation), charge)) {

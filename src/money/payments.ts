@@ -25,9 +25,10 @@ export type Payments = {
   readonly timeoutMs: number
   /** The platform's share of each donation, as a percentage. */
   readonly feePercent: Decimal
-  /** The platform's only currency. */
+  /** The platform's currency, in which the books are. */
   readonly currency: CurrencyCode
-  readonly limits: GiftLimits
+  /** The currencies that are taken, the platform's among them. */
+  readonly limits: Readonly<Record<string, GiftLimits>>
   /** Whether receipts are mailed to donors. */
   readonly mailsReceipts?: boolean
   /** Why donations are refused at the moment, for operators; undefined: they are taken. */

@@ -37,14 +37,14 @@ export async function refundDonation(
 
 /** Makes a recorded refund and enters it in the books; safe to repeat. */
 export async function finishRefund(payments: Payments, intent: RefundIntent): Promise<void> {
-  const { store, clock } = payments
+  const { store, clock, currency } = payments
   if (intent.kind === 'refund') await giveBack(payments, intent)
   const at = clock()
   await recordRefundDone(store.db, {
     id: intent.id,
     at,
     day: isoDateOf(at),
-    places: minorUnitExponent(intent.donation.currency),
+    places: minorUnitExponent(currency),
   })
 }
 

@@ -128,7 +128,7 @@ export async function rehearseDonation(payments: Payments, request: DonationRequ
   return {
     receiptNumber: 'R0-GC0-TEST',
     settledAt: payments.clock(),
-    totals: totalsAfter(before, request),
+    totals: request.currency === payments.currency ? totalsAfter(before, request) : before,
   }
 }
 
@@ -152,7 +152,8 @@ function toIntent(payments: Payments, request: DonationRequest, reference: strin
     projectId: request.projectId,
     amount,
     addon: addon ?? ('0' as Decimal),
-    fee: feeOf(amount, payments.feePercent, currency),
+    // Of another currency it is known once the charge has settled.
+    fee: currency === payments.currency ? feeOf(amount, payments.feePercent, currency) : ('0' as Decimal),
     currency,
     reference,
     gateway: payments.gateway.name,

@@ -13,6 +13,7 @@ import {
   withTimeout,
 } from './gateways/gateway.js'
 import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
+import { settledShare } from './settled-share.js'
 import { type EarlierDonation, findDonationTarget, findEarlierDonation } from './sql/donation-intents.js'
 import {
   claimLateCharge,
@@ -66,7 +67,7 @@ export async function takePayment(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await recordOutcome(payments, { id, reference: charge.reference }, outcome)
+      return await recordOutcome(payments, { id, reference: charge.reference, charge }, outcome)
     } catch (cause) {
       const { code } = toServiceError(cause)
       if (code === 'payment-pending' || code === 'payment-unavailable') throw cause
@@ -83,25 +84,31 @@ export async function takePayment(
  */
 async function recordOutcome(
   payments: Payments,
-  { id, reference }: { readonly id: number; readonly reference: string },
+  { id, reference, charge }: { readonly id: number; readonly reference: string; readonly charge: WantedMoney },
   outcome: ChargeOutcome,
 ): Promise<PaymentResult> {
   const { store, books, clock } = payments
   const at = clock()
-  if (outcome.kind === 'approved') {
+  const share = outcome.kind === 'approved' ? settledShare(payments, charge, outcome.settled) : undefined
+  if (share === 'foreign') {
+    payments.warn({ donationId: id, reference }, 'a charge has settled in a currency that is not that of the books')
+  }
+  const isSettled = outcome.kind === 'approved' && share !== 'unknown' && share !== 'foreign'
+  if (isSettled) {
     const settled = await books.recordSettled({
       id,
       chargeId: outcome.chargeId,
       at,
       day: isoDateOf(at),
       mailsReceipt: payments.mailsReceipts ?? false,
+      settled: share,
       liabilityShifted: outcome.liabilityShifted,
     })
     if (settled) return { kind: 'settled', ...settled }
   } else if (outcome.kind === 'action-required') {
     const { clientSecret } = outcome
     if (await recordWaiting(store.db, id, { waitsFor: 'donor', at })) return { kind: 'action-required', clientSecret }
-  } else if (outcome.kind === 'processing') {
+  } else if (outcome.kind === 'processing' || outcome.kind === 'approved') {
     const waits = await recordWaiting(store.db, id, { waitsFor: 'processor', at })
     const waiting = waits ? (await findEarlierDonation(store.db, id))?.donation : undefined
     const project = waiting && (await findDonationTarget(store.db, waiting.projectId))
@@ -152,7 +159,7 @@ export async function findOutcome(
   }
   // The page has what completes a payment: with another card it would charge a donation that was declined.
   if (found.outcome.kind === 'declined' && waitsFor === 'donor') await abandonCharge(payments, donation)
-  return await recordOutcome(payments, { id, reference }, found.outcome)
+  return await recordOutcome(payments, { id, reference, charge: wantedOf(donation) }, found.outcome)
 }
 
 /** Ends a donation's charge that waits for the donor. */
@@ -165,21 +172,16 @@ export function wantedCharge({ reference = '', receivedAt = new Date(0) }: Donat
   return { reference, since: receivedAt }
 }
 
+/** What is to be charged, and for what. */
+type WantedMoney = Pick<Charge, 'amount' | 'currency' | 'notes'>
+
 /** What a donation was to be charged. */
-export function wantedOf({
-  amount,
-  addon,
-  currency,
-  projectId,
-}: Donation): Pick<Charge, 'amount' | 'currency' | 'notes'> {
+export function wantedOf({ amount, addon, currency, projectId }: Donation): WantedMoney {
   return { amount: sumOf(amount, addon, currency), currency, notes: { projectId, addon } }
 }
 
 /** Whether this is what was to be charged: amount, currency and, where the charge names them, project and tip. */
-export function isChargeOf(
-  wanted: Pick<Charge, 'amount' | 'currency' | 'notes'>,
-  { amount, currency, notes }: Charged,
-): boolean {
+export function isChargeOf(wanted: WantedMoney, { amount, currency, notes }: Charged): boolean {
   if (currency !== wanted.currency || !sameAmount(amount, wanted.amount)) return false
   if (!notes || !wanted.notes) return true
   return notes.projectId === wanted.notes.projectId && sameAmount(notes.addon, wanted.notes.addon)

@@ -12,6 +12,9 @@ import {
   toText,
 } from './processor-server.js'
 
+/** Merchant accounts, by their names. */
+const accounts: Readonly<Record<string, string>> = { giving_usd: 'USD', giving_eur: 'EUR', giving_jpy: 'JPY' }
+
 export const braintreeKeys = {
   merchantId: 'use_your_merchant_id',
   publicKey: 'public_key_9f2c',
@@ -85,8 +88,8 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     const [, kind, id = '', verb = ''] = url.slice(root.length).split('/')
     if (kind === 'client_token') return xml(201, element('client-token', element('value', 'eyJ2ZXJzaW9uIjoyfQ==')))
     if (kind === 'merchant_accounts') {
-      if (id !== braintreeKeys.merchantAccount) return { status: 404, type: 'text/plain', body: '' }
-      const fields = { id, status: 'active', 'currency-iso-code': 'USD' }
+      if (!accounts[id]) return { status: 404, type: 'text/plain', body: '' }
+      const fields = { id, status: 'active', 'currency-iso-code': accounts[id] }
       return xml(200, element('merchant-account', elements(fields)))
     }
     if (kind === 'transactions' && id === '' && method === 'POST') return sale(given.transaction as Sale)
@@ -126,11 +129,13 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
       xml(status, transactionXml(charge, wanted), { fault, delayMs })
     if ('charged' in fault && !fault.charged) return { status: 201, type: 'application/xml', body: '', fault }
     const cents = toCents(wanted.amount) + (fault.kind === 'other-amount' ? 100 : 0)
+    const currency = accounts[wanted.merchant_account_id]
+    if (currency === undefined) return invalid('91513', 'merchant_account_id', wanted)
     const [reference = ''] = wanted.order_id.split('.')
     const token = wanted.options.store_in_vault_on_success ? `kept_${ledger.nextId()}` : undefined
     if (token !== undefined) ledger.keptMethods.set(token, shifted === undefined ? nonce : 'fake-valid-nonce')
     const keeps = token !== undefined && { kept: { token } }
-    const entry = { reference, carried: wanted.order_id, amount: cents, currency: 'USD', ...keeps }
+    const entry = { reference, carried: wanted.order_id, amount: cents, currency, ...keeps }
     const reason = rejection
     if (reason !== undefined) rejected.set(reference, reason)
     const declineCode = code ?? (reason === undefined ? undefined : 0)
@@ -264,7 +269,10 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
               element('liability-shift-possible', 'true', 'boolean'),
           )
     const history = settled ? statusHistory(charge.settledAt) : ''
-    const lists = backs + history + element('disputes', complaints.join(''), 'array')
+    const cents = settled && currency !== 'USD' ? ledger.settledCents(charge) : undefined
+    const paidOut = { 'settlement-amount': toText(cents ?? 0), 'settlement-currency-iso-code': 'USD' }
+    const disbursed = cents === undefined ? '' : element('disbursement-details', elements(paidOut))
+    const lists = disbursed + backs + history + element('disputes', complaints.join(''), 'array')
     return element('transaction', elements(fields) + lists + secure + card + customer)
   }
 }

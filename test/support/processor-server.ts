@@ -90,11 +90,15 @@ export function readNonce(nonce: string, amount: string): { fault: Fault; code?:
 export class ProcessorLedger {
   /** Done before each answer. */
   beforeAnswer: () => Promise<void> = async () => undefined
+  /** Whether the answer of a call that was worked on gets lost. */
+  losesAnswer: () => boolean = () => false
   /** The processor's clock. */
   now: () => number = Date.now
   readonly charges: LedgerCharge[] = []
   /** Kept ways to pay, by the nonce that they were made of. */
   readonly keptMethods = new Map<string, string>()
+  /** What the processor settles in cents of dollars for one of the smallest unit of another currency; unset: nothing yet. */
+  readonly rates = new Map<string, number>()
   /** Numbers that the next charges with kept ways to pay are declined with. */
   readonly declinesOfKept: number[] = []
   #ids = 0
@@ -122,6 +126,13 @@ export class ProcessorLedger {
     }
     this.charges.push(charge)
     return charge
+  }
+
+  /** The cents of dollars that are settled for a charge in another currency; undefined: that is not known yet. */
+  settledCents({ amount, currency }: LedgerCharge): number | undefined {
+    if (currency.toUpperCase() === 'USD') return amount
+    const rate = this.rates.get(currency.toUpperCase())
+    return rate === undefined ? undefined : Math.round(amount * rate)
   }
 
   approved(reference?: string): LedgerCharge[] {
@@ -234,7 +245,8 @@ export async function startProcessor(
       await ledger.beforeAnswer()
       const { delayMs = 0, ...given } = answer(request, body)
       if (delayMs > 0) await sleep(delayMs)
-      send(response, given)
+      if (ledger.losesAnswer()) response.destroy()
+      else send(response, given)
     })().catch((error: unknown) => response.destroy(error as Error))
   })
   server.listen(0, '127.0.0.1')

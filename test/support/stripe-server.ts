@@ -248,18 +248,37 @@ export async function startStripe(): Promise<StripeServer> {
     if (ledger.left(charge) === 0) return failure(400, { code: 'charge_already_refunded' })
     if (amount > ledger.left(charge)) return failure(400, { code: 'amount_too_large', param: 'amount' })
     const reference = form.get('metadata[reference]') ?? ''
-    return json<Stripe.Refund>(refundOf(ledger.refund(charge, { id: ledger.nextId('re_'), reference, amount })))
+    return json<Stripe.Refund>(refundOf(charge, ledger.refund(charge, { id: ledger.nextId('re_'), reference, amount })))
   }
 
   function refunds(id: string): ProcessorAnswer {
     const charge = ledger.charges.find((item) => item.id === id)
     if (!charge) return failure(404, { code: 'resource_missing', param: 'payment_intent' })
-    return json<Stripe.ApiList<Stripe.Refund>>({ object: 'list', data: charge.refunds.map(refundOf), has_more: false })
+    return json<Stripe.ApiList<Stripe.Refund>>({
+      object: 'list',
+      data: charge.refunds.map((one) => refundOf(charge, one)),
+      has_more: false,
+    })
   }
 
   function retrieve(id: string): ProcessorAnswer {
     const charge = ledger.charges.find((item) => item.id === id)
-    return charge ? json(intent(charge)) : failure(404, { code: 'resource_missing', param: 'intent' })
+    return charge
+      ? json({ ...intent(charge), latest_charge: chargeOf(charge) })
+      : failure(404, { code: 'resource_missing', param: 'intent' })
+  }
+
+  /** The charge of a payment with its entry in the balance, as it is asked for when a payment is read. */
+  function chargeOf(charge: LedgerCharge) {
+    const cents = ledger.settledCents(charge)
+    if (charge.declineCode !== undefined || charge.waits) return null
+    const entry = { object: 'balance_transaction', amount: cents ?? 0, currency: 'usd' } as const
+    const made = {
+      id: `ch_${charge.id}`,
+      object: 'charge' as const,
+      balance_transaction: cents === undefined ? null : entry,
+    }
+    return made satisfies Part<Stripe.Charge>
   }
 
   function cancel(id: string): ProcessorAnswer {
@@ -273,10 +292,10 @@ export async function startStripe(): Promise<StripeServer> {
   }
 
   function disputes(id: string): ProcessorAnswer {
-    const found = ledger.charges.find((item) => item.id === id)?.disputes ?? []
+    const { disputes: found = [], currency = 'usd' } = ledger.charges.find((item) => item.id === id) ?? {}
     const data = found.map(({ status, ...dispute }) => {
       const named = status === 'open' ? ('needs_response' as const) : status
-      return { ...dispute, object: 'dispute' as const, currency: 'usd', status: named, payment_intent: id }
+      return { ...dispute, object: 'dispute' as const, currency, status: named, payment_intent: id }
     })
     return json<Stripe.ApiList<Stripe.Dispute>>({ object: 'list', data, has_more: false })
   }
@@ -289,10 +308,10 @@ function pageOf<T extends { readonly id: string }>(items: readonly T[], params: 
   return { object: 'list' as const, data: items.slice(start, start + limit), has_more: start + limit < items.length }
 }
 
-const refundOf = ({ id, amount, reference, failed }: LedgerRefund) => {
+const refundOf = ({ currency }: LedgerCharge, { id, amount, reference, failed }: LedgerRefund) => {
   const metadata = reference === '' ? {} : { reference }
   const status = failed ? 'failed' : 'succeeded'
-  return { id, object: 'refund', amount, currency: 'usd', status, metadata } satisfies Part<Stripe.Refund>
+  return { id, object: 'refund', amount, currency, status, metadata } satisfies Part<Stripe.Refund>
 }
 
 /** Stripe's code for a number of the API, as far as it has one. */

@@ -138,7 +138,8 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
     ['transactionId', donation.transactionId],
     ['receipt', donation.receiptNumber],
     ['tip', signOf(donation.addon) > 0 ? money(donation, donation.addon) : undefined],
-    ['fee', signOf(donation.fee) > 0 ? money(donation, donation.fee) : undefined],
+    ['settled', donation.settled && money(donation.settled, donation.settled.amount)],
+    ['fee', signOf(donation.fee) > 0 ? money(donation.settled ?? donation, donation.fee) : undefined],
     ['waits for', donation.waitsFor],
     ['liability shift', donation.liabilityShifted === undefined ? undefined : donation.liabilityShifted ? 'yes' : 'no'],
     ['declined', donation.decline && `${donation.decline.code} ${donation.decline.text}`],
@@ -162,10 +163,12 @@ async function refund(
   id: number,
   options: RefundOptions,
 ): Promise<number> {
+  const history = orNotFound(await findDonationHistory(runtime.store.db, id), `there is no donation ${id}`)
+  const { currency } = history.donation
   const { kind, amount, reference, donation } = await refundDonation(await openPayments(runtime), {
     donationId: id,
     kind: options.chargeback ? 'chargeback' : 'refund',
-    amount: options.amount === undefined ? undefined : readAmount(options.amount, runtime.config.currency),
+    amount: options.amount === undefined ? undefined : readAmount(options.amount, currency),
   })
   await auditOperator(runtime, runtime.store.db, {
     action: kind === 'refund' ? 'donation-refunded' : 'donation-charged-back',
@@ -225,6 +228,6 @@ function describe(donation: Donation): string {
   return parts.join('  ')
 }
 
-function money({ currency }: Donation, amount: Decimal): string {
+function money({ currency }: Pick<Donation, 'currency'>, amount: Decimal): string {
   return `${roundToCurrency(amount, currency)} ${currency}`
 }

@@ -32,7 +32,10 @@ export async function openPayments(
     timeoutMs: timeoutSeconds * 1000,
     feePercent,
     currency: config.currency,
-    limits: limits[config.currency] ?? usualLimits,
+    limits: {
+      ...Object.fromEntries(Object.entries(limits).filter(([code]) => gateway.takes?.(code))),
+      [config.currency]: limits[config.currency] ?? usualLimits,
+    },
     mailsReceipts: config.mail !== undefined,
     closedBecause: async () => {
       const reasons = [await differs(), sandboxRefusal(gateway, config), donors.refusal]

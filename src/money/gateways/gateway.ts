@@ -17,6 +17,10 @@ export type Gateway = {
   listLacks?(signal: AbortSignal): Promise<readonly string[]>
   /** A nonce that is approved as long as no money moves. */
   readonly testNonce: string
+  /**
+   * Whether it charges in this currency, which is not the platform's, and says later what it settled for it; absent: in none.
+   */
+  takes?(currency: string): boolean
   /** What a page needs to make a nonce with the processor's client library. */
   clientToken(signal: AbortSignal): Promise<string>
   /**
@@ -134,12 +138,16 @@ export type ChargeOutcome =
       readonly kind: 'approved'
       readonly chargeId: string
       readonly liabilityShifted?: boolean | undefined
+      readonly settled?: SettledMoney | undefined
     } & Earlier)
   | { readonly kind: 'declined'; readonly decline: Decline }
   /** The donor's bank wants the donor to confirm it, which the processor's client library does with the secret. */
   | ({ readonly kind: 'action-required'; readonly clientSecret: string } & Earlier)
   /** The donor has done all; whether money comes is known in days, as with a direct debit. */
   | ({ readonly kind: 'processing' } & Earlier)
+
+/** What came of a charge in the currency that the processor pays out in; absent: it has not said so yet. */
+export type SettledMoney = { readonly amount: Decimal; readonly currency: string }
 
 type Earlier = {
   /** What is charged, where an earlier call may have charged it. */
@@ -174,6 +182,7 @@ export type ChargeState = {
   readonly at: Date
   readonly amount: Decimal
   readonly currency: string
+  readonly settled?: SettledMoney | undefined
   readonly progress: ChargeProgress
   /** Refunds that were made, or are being made; without those that failed. */
   readonly refunds: readonly ProcessorRefund[]

@@ -3,7 +3,7 @@ import { addMonths, isoDateOf } from '../../kernel/dates.js'
 import type { Donation } from '../../kernel/donation.js'
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
-import { sameAmount } from '../../kernel/money.js'
+import { type Decimal, sameAmount } from '../../kernel/money.js'
 import { withTimeout } from '../gateways/gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from '../payments.js'
 import { type EarlierDonation, findDonationByReference, findEarlierDonation } from '../sql/donation-intents.js'
@@ -111,10 +111,21 @@ async function takeCharge(
   const find = () => findDonationByReference(store.db, [reference])
   const earlier = await find()
   if (earlier && (earlier.donation.status !== 'failed' || earlier.chargeId !== undefined)) return earlier
+  // What is charged in another currency has its fee once it has settled.
+  const isOwn = currency === payments.currency
   const payloadSalt = randomBytes(16)
   const digest = createHash('sha256').update(reference).digest()
   const recorded = await books.recordIntent({
-    ...{ projectId, amount, addon, fee, currency, reference, refcode, gateway: gateway.name },
+    ...{
+      projectId,
+      amount,
+      addon,
+      fee: isOwn ? fee : ('0' as Decimal),
+      currency,
+      reference,
+      refcode,
+      gateway: gateway.name,
+    },
     ...{ keyId: first.keyId ?? 0, idempotencyKey: `plan:${id}:${instant}:${tries}` },
     ...{ transactionId: `plan-${id}-${isoDateOf(plan.nextAt)}`, partnerCode: undefined },
     ...{ newsletterPlatform: false, newsletterCharity: false, at: clock(), leaseSeconds: leaseSecondsOf(payments) },

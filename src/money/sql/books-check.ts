@@ -81,16 +81,18 @@ const comparisons = [
       ), single as (
         select project_id, date_trunc('month', day)::date as month, currency, kind, sum(amount) as amount
         from (
-          select d.project_id, d.settled_at::date as day, d.currency, 'gift' as kind, d.amount
+          select d.project_id, d.settled_at::date as day, coalesce(d.settled_currency, d.currency) as currency,
+              'gift' as kind, coalesce(d.settled_amount, d.amount) as amount
             from donation d where d.reference is not null and d.settled_at is not null
           union all
-          select d.project_id, d.settled_at::date, d.currency, 'fee', d.fee
+          select d.project_id, d.settled_at::date, coalesce(d.settled_currency, d.currency), 'fee', d.fee
             from donation d where d.reference is not null and d.settled_at is not null
           union all
-          select d.project_id, r.done_at::date, d.currency, 'refund', -r.amount
+          select d.project_id, r.done_at::date, coalesce(d.settled_currency, d.currency), 'refund',
+              -coalesce(r.settled_amount, r.amount)
             from donation_refund r join donation d on d.id = r.donation_id where r.done_at is not null
           union all
-          select d.project_id, e.at::date, d.currency, 'fee', -(e.details ->> 'fee')::numeric
+          select d.project_id, e.at::date, coalesce(d.settled_currency, d.currency), 'fee', -(e.details ->> 'fee')::numeric
             from donation_event e join donation d on d.id = e.donation_id where e.kind = 'refunded'
         ) line group by 1, 2, 3, 4
       )
@@ -120,6 +122,14 @@ const comparisons = [
         select donation_id, sum(amount) as amount from donation_refund where done_at is not null group by donation_id
       ) r on r.donation_id = d.id
       where d.refunded <> coalesce(r.amount, 0)`,
+  },
+  {
+    what: 'a gift in another currency that was given back whole leaves nothing',
+    sql: `select 'donation ' || d.id as subject, d.settled_amount::text as expected,
+        sum(coalesce(r.settled_amount, r.amount))::text as got
+      from donation d join donation_refund r on r.donation_id = d.id and r.done_at is not null
+      where d.settled_amount is not null and d.refunded = d.amount
+      group by d.id having sum(coalesce(r.settled_amount, r.amount)) <> d.settled_amount`,
   },
   {
     what: 'no payment is open for more than ten minutes',

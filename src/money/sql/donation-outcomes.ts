@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Decline, Donation, ProjectTotals } from '../../kernel/donation.js'
-import type { Decimal } from '../../kernel/money.js'
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
@@ -12,6 +12,14 @@ export type Settlement = {
   readonly totals: ProjectTotals
 }
 
+/** What came of a charge in another currency, in that of the books: the gift, the tip, and the platform's share of the gift. */
+export type SettledShare = {
+  readonly amount: Decimal
+  readonly addon: Decimal
+  readonly fee: Decimal
+  readonly currency: CurrencyCode
+}
+
 /** A payment that was made, for the books. */
 export type Payment = {
   readonly id: number
@@ -20,6 +28,8 @@ export type Payment = {
   readonly day: IsoDate
   /** Whether the receipt is to be mailed. */
   readonly mailsReceipt: boolean
+  /** What goes into the books, where another currency was charged. */
+  readonly settled?: SettledShare | undefined
   /** As the processor said it of 3-D Secure. */
   readonly liabilityShifted?: boolean | undefined
 }
@@ -39,6 +49,10 @@ export async function recordSettlements(db: Db, payments: readonly Payment[]): P
       payments.map(({ day }) => day),
       payments.map(({ mailsReceipt }) => mailsReceipt),
       payments.map(({ liabilityShifted }) => liabilityShifted ?? null),
+      payments.map(({ settled }) => settled?.amount ?? null),
+      payments.map(({ settled }) => settled?.addon ?? null),
+      payments.map(({ settled }) => settled?.fee ?? null),
+      payments.map(({ settled }) => settled?.currency ?? null),
     ],
     'settle-donations',
   )
@@ -52,14 +66,16 @@ const isOpen = `status || '' = 'received'`
 const settle = `
   with given as (
     select * from unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::date[], $5::boolean[],
-      $6::boolean[]) as g (id, charge_id, at, day, mails, liability_shifted)
+      $6::boolean[], $7::numeric[], $8::numeric[], $9::numeric[], $10::text[])
+      as g (id, charge_id, at, day, mails, liability_shifted, amount, addon, fee, currency)
   ), settled as (
     update donation d set status = 'settled', settled_at = g.at, charge_id = g.charge_id,
-      liability_shifted = g.liability_shifted,
+      liability_shifted = g.liability_shifted, settled_amount = g.amount, settled_addon = g.addon,
+      settled_currency = g.currency, fee = coalesce(g.fee, d.fee),
       receipt_number = 'R' || nextval('receipt_number_seq') || '-GC' || nextval('receipt_contribution_seq') || '-T1'
     from given g where d.id = g.id and d.${isOpen}
-    returning d.id, d.project_id, d.funder_id, d.amount, d.fee, d.currency, d.receipt_number, d.settled_at, g.day,
-      g.mails
+    returning d.id, d.project_id, d.funder_id, coalesce(g.amount, d.amount) as amount, d.fee,
+      coalesce(g.currency, d.currency) as currency, d.receipt_number, d.settled_at, g.day, g.mails
   ), mail as (
     insert into receipt_mail (donation_id, next_at) select id, settled_at from settled where mails order by id
   ), sums as (

@@ -84,7 +84,7 @@ function refuse(expected: string, got: string): ServiceError {
 
 /**
  * Enters a refund that has been made in the books: a negative amount of its own in the month of the refund, the project's
- * totals, and the same share of the fee (rounded to `places`), all in one statement. A donation stops counting once all of
+ * totals, and the same share of the fee (rounded to `places`, those of the books' currency), all in one statement. A donation stops counting once all of
  * it was given back. False: it was entered before.
  */
 export async function recordRefundDone(
@@ -95,17 +95,23 @@ export async function recordRefundDone(
   return rows.length > 0
 }
 
-// The fee given back is the difference of two rounded shares, so that a full refund in parts leaves no rest.
+// The fee given back, and of a charge in another currency the amount, is the difference of two rounded shares, so that a full
+// refund in parts leaves no rest. What currencies have become worth meanwhile is the platform's, not the project's.
 const enterRefundDone = `
-  with done as (
-    update donation_refund set done_at = $2 where id = $1 and done_at is null
-    returning id, donation_id, kind, amount, reference
+  with due as (
+    select id, donation_id, kind, amount, reference from donation_refund where id = $1 and done_at is null for update
   ), given_back as (
     update donation d set status = 'refunded', refunded = d.refunded + r.amount
-    from done r where d.id = r.donation_id
-    returning d.id, d.project_id, d.funder_id, d.currency, r.amount, r.kind, r.reference,
+    from due r where d.id = r.donation_id
+    returning d.id, d.project_id, d.funder_id, coalesce(d.settled_currency, d.currency) as currency, r.amount as charged,
+      r.kind, r.reference, r.id as refund_id,
       case when d.refunded = d.amount and r.amount > 0 then 1 else 0 end as whole,
+      case when d.settled_amount is null then r.amount else round(d.settled_amount * d.refunded / d.amount, $4)
+        - round(d.settled_amount * (d.refunded - r.amount) / d.amount, $4) end as amount,
       round(d.fee * d.refunded / d.amount, $4) - round(d.fee * (d.refunded - r.amount) / d.amount, $4) as fee
+  ), done as (
+    update donation_refund r set done_at = $2, settled_amount = nullif(g.amount, g.charged)
+    from given_back g where r.id = g.refund_id
   ), totals as (
     update project p set funding = p.funding - g.amount,
       number_of_donations = greatest(p.number_of_donations - g.whole, 0),
@@ -125,7 +131,7 @@ const enterRefundDone = `
       itemised = donation_month.itemised + excluded.itemised
   ), event as (
     insert into donation_event (donation_id, kind, at, details)
-    select id, 'refunded', $2, jsonb_build_object('kind', kind, 'amount', amount::text, 'fee', fee::text,
+    select id, 'refunded', $2, jsonb_build_object('kind', kind, 'amount', charged::text, 'fee', fee::text,
       'reference', reference) from totals
   )
   select id from totals`

@@ -29,16 +29,19 @@ export async function countTestDonations(db: Db): Promise<number> {
 
 const takeOutOfMonths = `
   with line as (
-    select d.project_id, d.currency, d.funder_id, part.kind, d.settled_at::date as day, part.amount, 1 as count
-      from donation d, lateral (values ('gift', d.amount), ('fee', d.fee)) part (kind, amount)
+    select d.project_id, coalesce(d.settled_currency, d.currency) as currency, d.funder_id, part.kind,
+        d.settled_at::date as day, part.amount, 1 as count
+      from donation d, lateral (values ('gift', coalesce(d.settled_amount, d.amount)), ('fee', d.fee)) part (kind, amount)
       where ${isTest} and d.settled_at is not null and part.amount > 0
     union all
-    select d.project_id, d.currency, d.funder_id, 'refund', r.done_at::date, -r.amount,
-        case when d.refunded = d.amount and r.done_at = max(r.done_at) over (partition by d.id) then 1 else 0 end
+    select d.project_id, coalesce(d.settled_currency, d.currency), d.funder_id, 'refund', r.done_at::date,
+        -coalesce(r.settled_amount, r.amount),
+        case when d.refunded = d.amount
+          and row_number() over (partition by d.id order by r.done_at desc, r.id desc) = 1 then 1 else 0 end
       from donation_refund r join donation d on d.id = r.donation_id
       where ${isTest} and r.done_at is not null and r.amount > 0
     union all
-    select d.project_id, d.currency, d.funder_id, 'fee', e.at::date, -(e.details ->> 'fee')::numeric, 0
+    select d.project_id, coalesce(d.settled_currency, d.currency), d.funder_id, 'fee', e.at::date, -(e.details ->> 'fee')::numeric, 0
       from donation_event e join donation d on d.id = e.donation_id
       where ${isTest} and e.kind = 'refunded'
   ), sum as (
@@ -61,9 +64,13 @@ const takeOutOfMonths = `
 
 const takeOutOfTotals = `
   with sum as (
-    select d.project_id, sum(d.amount - d.refunded) as amount,
+    select d.project_id, sum(coalesce(d.settled_amount, d.amount) - coalesce(r.amount, 0)) as amount,
       count(*) filter (where d.refunded < d.amount)::integer as count
-    from donation d where ${isTest} and d.settled_at is not null group by d.project_id
+    from donation d left join (
+        select donation_id, sum(coalesce(settled_amount, amount)) as amount from donation_refund
+        where done_at is not null group by donation_id
+      ) r on r.donation_id = d.id
+    where ${isTest} and d.settled_at is not null group by d.project_id
   )
   update project p set funding = p.funding - s.amount,
     number_of_donations = greatest(p.number_of_donations - s.count, 0),

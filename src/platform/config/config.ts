@@ -278,14 +278,16 @@ function readBraintree(variable: VariableReader) {
   const publicKey = variable.need('BRAINTREE_PUBLIC_KEY', expected)
   variable.need('BRAINTREE_PRIVATE_KEY', expected)
   /** The account of the platform's currency. */
-  const merchantAccount = accounts[currency] ?? ''
-  if (merchantAccount === '') {
+  const { [currency]: merchantAccount = '', ...otherAccounts } = accounts
+  const wanted = new Set([currency, ...Object.keys(variable.get('DONATION_LIMITS') ?? {})])
+  const missing = [...wanted].filter((code) => accounts[code] === undefined)
+  if (missing.length > 0) {
     const got = Object.keys(accounts).join(', ') || 'nothing'
-    const account = `an account for ${currency}, the currency of the platform`
+    const account = `an account for ${missing.join(', ')}: the platform's currency and those of DONATION_LIMITS need one`
     variable.refuse({ field: 'BRAINTREE_MERCHANT_ACCOUNTS', expected: account, got })
   }
   return {
-    ...{ environment: variable.get('BRAINTREE_ENVIRONMENT'), merchantId, publicKey, merchantAccount },
+    ...{ environment: variable.get('BRAINTREE_ENVIRONMENT'), merchantId, publicKey, merchantAccount, otherAccounts },
     needsThreeDSecure: variable.get('BRAINTREE_3D_SECURE') === 'required',
   }
 }

@@ -376,7 +376,7 @@ export const variables = {
   BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', text('a key', /^\w{1,128}$/)),
   BRAINTREE_PRIVATE_KEY: secret('paymentKey', 'Private key of the Braintree API.', text('a key', /^\S+$/)),
   BRAINTREE_MERCHANT_ACCOUNTS: variable(
-    'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY.',
+    'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY and for each other one of DONATION_LIMITS.',
     accountsByCurrency,
   ),
   BRAINTREE_3D_SECURE: variable(
@@ -400,7 +400,7 @@ export const variables = {
   ),
   PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumberIn(1, 60), '10'),
   DONATION_LIMITS: variable(
-    'Smallest and largest donation by currency, such as USD:5-50000,EUR:4.50-; without it at least 10, in DEFAULT_CURRENCY.',
+    'Smallest and largest donation by currency, such as USD:5-50000,EUR:4.50-; a processor takes donations in these currencies and in DEFAULT_CURRENCY, without a limit of its own at least 10 (docs/how-to/currencies.md).',
     limitsByCurrency,
   ),
   PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", percent, '0'),

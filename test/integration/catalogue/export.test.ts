@@ -292,7 +292,7 @@ async function give(
   const rules = {
     version: 2,
     currency: usd,
-    limits: usualLimits,
+    limits: { USD: usualLimits },
     gateways: ['braintree'],
     mayNote: true,
     mayNamePartner: false,

@@ -203,6 +203,9 @@ create table donation (
   refunded numeric(18,3) default 0 not null,
   waits_for text,
   liability_shifted boolean,
+  settled_amount numeric(18,3),
+  settled_addon numeric(18,3),
+  settled_currency text,
   constraint donation_pkey PRIMARY KEY (id),
   constraint donation_receipt_number_key UNIQUE (receipt_number),
   constraint donation_reference_key UNIQUE (reference),
@@ -295,6 +298,7 @@ create table donation_refund (
   requested_at timestamp with time zone not null,
   lease_until timestamp with time zone not null,
   done_at timestamp with time zone,
+  settled_amount numeric(18,3),
   constraint donation_refund_pkey PRIMARY KEY (id),
   constraint donation_refund_reference_key UNIQUE (reference),
   constraint donation_refund_addon_check CHECK (addon >= 0::numeric),
@@ -1150,6 +1154,7 @@ alter table wire_record add constraint wire_record_project_id_fkey
 
 alter table country add constraint country_has_name CHECK (name <> ''::text) NOT VALID;
 alter table disbursement add constraint disbursement_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
+alter table donation add constraint donation_settled_money_check CHECK (num_nonnulls(settled_amount, settled_addon, settled_currency) = ANY (ARRAY[0, 3])) NOT VALID;
 alter table donation add constraint donation_waits_for_check CHECK (waits_for = ANY (ARRAY['donor'::text, 'processor'::text])) NOT VALID;
 alter table donation_month add constraint donation_month_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_month add constraint month_amount_has_sign_of_its_kind CHECK (

@@ -17,7 +17,14 @@ const payment = {
 }
 const read = (changes: Record<string, unknown> = {}, paid: Record<string, unknown> = {}) =>
   readDonationRequest(donationFields({ ...fields, ...changes }, { ...payment, ...paid }), {
-    ...{ version: 2, currency: usd, limits: usualLimits, gateways: ['braintree'], mayNote: true, mayNamePartner: true },
+    ...{
+      version: 2,
+      currency: usd,
+      limits: { USD: usualLimits },
+      gateways: ['braintree'],
+      mayNote: true,
+      mayNamePartner: true,
+    },
   })
 /** What versions before this one recorded. */
 const recordedBefore = (request: object) => createHash('sha256').update(salt).update(JSON.stringify(request)).digest()
@@ -33,7 +40,7 @@ describe('the digest of a donation request', () => {
     const rules = {
       version: 2,
       currency: usd,
-      limits: usualLimits,
+      limits: { USD: usualLimits },
       gateways: ['braintree'],
       mayNote: false,
       mayNamePartner: false,

@@ -65,7 +65,10 @@ export function donationRequestSchema(version: DonationVersion) {
       amount: decimalField(
         'Within the limits of the operator, where there are none at least 10; with no more decimals than the currency has.',
       ),
-      'currencyCode?': textUpToLength(10, "The platform's only currency; absent: the same."),
+      'currencyCode?': textUpToLength(
+        10,
+        "The platform's currency, or another one that the operator takes; absent: the platform's.",
+      ),
       'addon?': objectOf({ amount: decimalField('A tip to the platform, above 0; addon may be absent.') }),
       project: objectOf({ id: { type: ['integer', 'string'], description: 'The identifier of an active project.' } }),
       ...(version === 2 && {

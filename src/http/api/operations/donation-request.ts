@@ -5,6 +5,7 @@ import {
   type Decimal,
   fromMinorUnits,
   minorUnitExponent,
+  parseCurrencyCode,
   signOf,
   toMinorUnits,
 } from '../../../kernel/money.js'
@@ -19,7 +20,8 @@ import { FieldReader } from './field-reader.js'
 export type DonationRules = {
   readonly version: DonationVersion
   readonly currency: CurrencyCode
-  readonly limits: GiftLimits
+  /** By currency that is taken. */
+  readonly limits: Readonly<Record<string, GiftLimits>>
   /** Accepted values of `paymentGateway`, in lower case. */
   readonly gateways: readonly string[]
   /** Whether gifts of every month can be charged. */
@@ -57,7 +59,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   const problems: FieldProblem[] = []
   const cardPath = rules.version === 1 ? 'donation.payment_detail.creditCardNumber' : undefined
   const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems, cardPath)
-  const currency = readCurrency(root, rules.currency)
+  const currency = readCurrency(root, rules)
   const payerDetail = root.child('payment_detail') ?? root.missing('payment_detail')
   // Clients without certificates still send the empty field.
   if (root.asks('giftCertificate_detail')) {
@@ -78,7 +80,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
     ...root.optional('transactionId', 'transactionId'),
     email: readEmail(root),
     ...root.optional('twitterUsername', 'twitter_username'),
-    amount: readAmount(root, 'amount', currency, rules.limits),
+    amount: readAmount(root, 'amount', currency, rules.limits[currency]),
     ...(addon && { addon: readAmount(addon, 'amount', currency) }),
     currency,
     projectId: (root.child('project') ?? root.missing('project')).id('id'),
@@ -190,11 +192,16 @@ function readGatewayFields(detail: FieldReader, gateways: readonly string[]): No
   }
 }
 
-function readCurrency(root: FieldReader, platform: CurrencyCode): CurrencyCode {
+function readCurrency(root: FieldReader, { currency: platform, limits }: DonationRules): CurrencyCode {
   const text = root.text('currencyCode')
-  if (text !== undefined && text.toUpperCase() !== platform) {
-    root.refuse('currencyCode', `${platform}, the only currency of this platform`)
-  }
+  const code = parseCurrencyCode(text?.toUpperCase() ?? platform)
+  if (code !== undefined && limits[code]) return code
+  const others = Object.keys(limits).filter((one) => one !== platform)
+  const expected = `${platform}, the only currency of this platform`
+  root.refuse(
+    'currencyCode',
+    others.length === 0 ? expected : `a currency that is taken: ${[platform, ...others].join(', ')}`,
+  )
   return platform
 }
 

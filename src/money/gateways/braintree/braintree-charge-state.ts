@@ -1,6 +1,6 @@
 import type braintree from 'braintree'
 import { type Decimal, parseDecimal } from '../../../kernel/money.js'
-import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, ProcessorRefund } from '../gateway.js'
+import type { ChargeProgress, ChargeState, Dispute, DisputeStatus, ProcessorRefund, SettledMoney } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
 import { notesIn, referenceIn } from './braintree-order-id.js'
 
@@ -16,6 +16,10 @@ export type Transaction = Pick<
   readonly creditCard?: { readonly token?: string | null } | null
   readonly paypalAccount?: { readonly token?: string | null } | null
   readonly threeDSecureInfo?: { readonly liabilityShifted?: boolean } | null
+  readonly disbursementDetails?: {
+    readonly settlementAmount?: string | null
+    readonly settlementCurrencyIsoCode?: string | null
+  } | null
   readonly refundIds?: readonly string[]
   readonly disputes?: readonly {
     readonly id: string
@@ -58,6 +62,7 @@ export async function readBraintreeCharge(
     at: new Date(sale.createdAt),
     amount: transactionAmount(sale),
     currency: sale.currencyIsoCode,
+    settled: paidOutFor(sale),
     progress: progressOf(sale.status),
     refunds,
     disputes: disputesOf(sale),
@@ -85,6 +90,12 @@ function disputeStatus(status: string): DisputeStatus {
 
 export function transactionAmount({ amount }: Transaction): Decimal {
   return decimal(amount)
+}
+
+/** What Braintree has paid out for a sale; undefined: nothing yet. */
+export function paidOutFor({ disbursementDetails: details }: Transaction): SettledMoney | undefined {
+  const { settlementAmount, settlementCurrencyIsoCode: currency } = details ?? {}
+  return settlementAmount && currency ? { amount: decimal(settlementAmount), currency } : undefined
 }
 
 function decimal(text: string | undefined): Decimal {

@@ -18,6 +18,7 @@ import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from 
 import {
   approved,
   declined,
+  paidOutFor,
   readBraintreeCharge,
   returned,
   type Transaction,
@@ -37,6 +38,8 @@ export type BraintreeSettings = {
   /** The merchant account of the platform's currency. */
   readonly merchantAccount: string
   readonly currency: string
+  /** Merchant accounts of more currencies. */
+  readonly otherAccounts?: Readonly<Record<string, string>> | undefined
   /** Whether only payments with 3-D Secure are taken. */
   readonly needsThreeDSecure?: boolean | undefined
   readonly timeoutMs: number
@@ -74,7 +77,8 @@ type Library = {
  * a time-out.
  */
 export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
-  const { environment, merchantAccount, currency } = settings
+  const { environment, merchantAccount, currency, otherAccounts } = settings
+  const accounts = new Map([...Object.entries(otherAccounts ?? {}), [currency, merchantAccount]])
   const library = openLibrary(settings)
 
   // The library's own search never ends when an answer is not what it expects.
@@ -119,9 +123,11 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
   const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await find(wanted.reference) : undefined
     if (earlier) return asEarlier(earlier)
-    if (wanted.currency !== currency) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
+    const account = accounts.get(wanted.currency)
+    if (account === undefined) throw new GatewayRefusal(`no merchant account takes ${wanted.currency}`)
     signal.throwIfAborted()
-    const { transaction, errors } = await ask(() => library.transaction.sale(toBraintreeSale(wanted, settings)))
+    const sale = toBraintreeSale(wanted, { ...settings, merchantAccount: account })
+    const { transaction, errors } = await ask(() => library.transaction.sale(sale))
     if (!transaction) {
       const codes = codesOf(errors)
       const spent = wanted.again && codes.includes(nonceSpent)
@@ -177,6 +183,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     // Braintree gives up a request after a minute; its search is late by seconds.
     lateSeconds: 90,
     keepsMethods: true,
+    takes: (code) => accounts.has(code),
     testNonce: 'fake-valid-nonce',
     clientToken: async () => {
       const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
@@ -184,14 +191,15 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       return answer.clientToken
     },
     describeAccount: async () => {
-      const account = await ask(() => library.merchantAccount.find(merchantAccount))
-      const { currencyIsoCode, status } = account
-      if (currencyIsoCode !== currency || status !== 'active') {
-        throw new GatewayRefusal(
-          `expected an active merchant account in ${currency}, got ${status}, ${currencyIsoCode}`,
-        )
+      const described: string[] = []
+      for (const [code, name] of accounts) {
+        const { currencyIsoCode, status } = await ask(() => library.merchantAccount.find(name))
+        if (currencyIsoCode !== code || status !== 'active') {
+          throw new GatewayRefusal(`expected an active merchant account in ${code}, got ${status}, ${currencyIsoCode}`)
+        }
+        described.push(`merchant account ${name} of the ${environment}, ${currencyIsoCode}, ${status}`)
       }
-      return `merchant account ${merchantAccount} of the ${environment}, ${currencyIsoCode}, ${status}`
+      return described.join('; ')
     },
     // Its API shows neither its webhooks nor its rules for 3-D Secure.
     listLacks: async () =>
@@ -200,7 +208,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     findByReference: ({ reference }) => find(reference),
     refund,
     settledBetween: (from, until, signal) => {
-      const search = (criteria: object) => searchIds({ ...criteria, merchantAccountId: [merchantAccount] })
+      const search = (criteria: object) => searchIds({ ...criteria, merchantAccountId: [...accounts.values()] })
       return listBraintreeEntries({ search, fetch: fetchAll }, { from, until }, signal)
     },
     settlesWithinDays: 5,
@@ -255,8 +263,9 @@ function keptIn({ status, creditCard, paypalAccount }: Transaction): KeptMethod 
 function outcomeOf(transaction: Transaction): ChargeOutcome {
   const { id, status, gatewayRejectionReason: reason, threeDSecureInfo } = transaction
   if (approved.has(status)) {
-    const liabilityShifted = threeDSecureInfo?.liabilityShifted
-    return { kind: 'approved', chargeId: id, ...(liabilityShifted !== undefined && { liabilityShifted }) }
+    const [liabilityShifted, settled] = [threeDSecureInfo?.liabilityShifted, paidOutFor(transaction)]
+    const said = { ...(liabilityShifted !== undefined && { liabilityShifted }), ...(settled && { settled }) }
+    return { kind: 'approved', chargeId: id, ...said }
   }
   if (!declined.has(status)) throw new UnclearAnswer(`Braintree has not decided on the charge yet: ${status}`)
   if (status === 'gateway_rejected')

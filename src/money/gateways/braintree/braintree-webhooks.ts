@@ -54,7 +54,7 @@ function chargeOf(
   dispute: Notification['dispute'],
 ): Pick<WebhookEvent, 'chargeId' | 'reference'> {
   if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId ?? undefined }
-  if (!/^(transaction_settled|transaction_settlement_declined|dispute_\w+)$/.test(kind)) return {}
+  if (!/^(transaction_(?:settled|disbursed|settlement_declined)|dispute_\w+)$/.test(kind)) return {}
   const charge = dispute?.transaction ?? transaction
   return { chargeId: charge?.id, reference: referenceIn(charge?.orderId) }
 }

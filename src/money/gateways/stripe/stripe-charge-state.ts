@@ -1,5 +1,5 @@
 import Stripe from 'stripe'
-import type { ChargeProgress, ChargeState, DisputeStatus } from '../gateway.js'
+import type { ChargeProgress, ChargeState, DisputeStatus, SettledMoney } from '../gateway.js'
 import { fromStripeAmount } from './stripe-amounts.js'
 import { fromStripeMetadata } from './stripe-metadata.js'
 
@@ -15,6 +15,7 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
     notes: fromStripeMetadata(intent.metadata),
     at: new Date(intent.created * 1000),
     ...fromStripeAmount(intent),
+    settled: settledIn(intent),
     progress: progressOf(intent.status),
     refunds: refunds.data
       .filter(({ status }) => status !== 'failed' && status !== 'canceled')
@@ -31,9 +32,18 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
   }
 }
 
+/** Asks for a payment with its entry in the balance. */
+export const withSettled: Stripe.PaymentIntentRetrieveParams = { expand: ['latest_charge.balance_transaction'] }
+
+/** What the balance entry of a payment says; undefined: there is none yet. */
+export function settledIn({ latest_charge: charge }: Stripe.PaymentIntent): SettledMoney | undefined {
+  const entry = charge && typeof charge === 'object' ? charge.balance_transaction : undefined
+  return entry && typeof entry === 'object' ? fromStripeAmount(entry) : undefined
+}
+
 async function findIntent(stripe: Stripe, id: string): Promise<Stripe.PaymentIntent | undefined> {
   try {
-    return await stripe.paymentIntents.retrieve(id)
+    return await stripe.paymentIntents.retrieve(id, withSettled)
   } catch (error) {
     if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return undefined
     throw error

@@ -15,7 +15,7 @@ import {
 } from '../gateway.js'
 import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from '../processor-calls.js'
 import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
-import { readStripeCharge } from './stripe-charge-state.js'
+import { readStripeCharge, settledIn, withSettled } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 import { listStripeEntries } from './stripe-entries.js'
 import { listStripeLacks } from './stripe-lacks.js'
@@ -61,7 +61,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
   /** The search is late by a minute or more, the list is not. */
   const find = async ({ reference, since }: WantedCharge): Promise<FoundCharge | undefined> => {
     const found = (await search(reference)) ?? (await findInList(reference, since))
-    return found && { outcome: outcomeOf(found), ...chargedOf(found), kept: keptIn(found) }
+    return found && { outcome: await settledOutcome(found), ...chargedOf(found), kept: keptIn(found) }
   }
 
   const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
@@ -81,7 +81,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
 
   const charge = async (wanted: Charge, signal: AbortSignal): Promise<ChargeOutcome> => {
     const earlier = wanted.again ? await search(wanted.reference) : undefined
-    if (earlier) return asEarlier({ outcome: outcomeOf(earlier), ...chargedOf(earlier) })
+    if (earlier) return asEarlier({ outcome: await settledOutcome(earlier), ...chargedOf(earlier) })
     const request = await chargeRequest(wanted)
     // A try that is known to have charged nothing may have an answer that Stripe would repeat for a day.
     const { reference, attempt = 1 } = wanted
@@ -89,7 +89,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     signal.throwIfAborted()
     try {
       const intent = await createIntent(request, idempotencyKey)
-      const outcome = outcomeOf(intent)
+      const outcome = await settledOutcome(intent)
       const { amount_received: received, currency } = intent
       if (outcome.kind === 'approved' && (received !== request.amount || currency !== request.currency))
         throw new UnclearAnswer('Stripe charged another amount than it was asked for')
@@ -99,6 +99,14 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       if (decline === undefined) throw toCallError(error)
       return { kind: 'declined', decline: declineOf(decline) }
     }
+  }
+
+  /** The outcome, with what Stripe settled for a charge in another currency. No error of that look says anything of the charge. */
+  const settledOutcome = async (intent: Intent): Promise<ChargeOutcome> => {
+    const outcome = outcomeOf(intent)
+    if (outcome.kind !== 'approved' || intent.currency.toUpperCase() === settings.currency) return outcome
+    const read = await stripe.paymentIntents.retrieve(intent.id, withSettled).catch(() => undefined)
+    return { ...outcome, settled: read && settledIn(read) }
   }
 
   /** Stripe repeats its first answer to an idempotency key, also when the payment of it has been cancelled since. */
@@ -118,6 +126,8 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       ...{ payment_method: method.kind === 'nonce' ? method.nonce : method.token },
       metadata: toStripeMetadata(reference, notes),
       ...(customer !== undefined && { customer }),
+      // Otherwise the balance entry, which says what is settled, may come later than the answer.
+      ...(currency !== settings.currency && { capture_method: 'automatic' as const }),
       ...(keeps && { setup_future_usage: 'off_session' as const }),
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
       // Who cannot repeat the request cannot complete the payment either: then a card whose owner must act is declined.
@@ -176,6 +186,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     wireNames: ['stripe'],
     lateSeconds: 90,
     keepsMethods: true,
+    takes: () => true,
     testNonce: 'pm_card_visa',
     describeAccount: async () => {
       const { livemode } = await ask(() => stripe.balance.retrieve())

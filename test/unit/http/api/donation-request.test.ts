@@ -9,7 +9,7 @@ import { donationFields, usd } from '../../../support/donations.js'
 const rules: DonationRules = {
   version: 2,
   currency: usd,
-  limits: usualLimits,
+  limits: { USD: usualLimits },
   gateways: ['braintree', 'sandbox'],
   mayNote: true,
   mayNamePartner: true,
@@ -36,7 +36,9 @@ describe('an amount', () => {
       return error.problems.map(({ field, expected }) => `${field}: ${expected}`).join()
     }
   }
-  const limits = (least: string, most?: string) => ({ limits: { least: least as Decimal, most: most as Decimal } })
+  const limits = (least: string, most?: string, currency = 'USD') => ({
+    limits: { [currency]: { least: least as Decimal, most: most as Decimal } },
+  })
 
   it.each([
     [{}, ['10', '10.00', 999_999_999], ['9.99', 0, -10], 'of at least 10 with at most 2 decimals'],
@@ -52,11 +54,39 @@ describe('an amount', () => {
   })
 
   it('has limits in a currency without decimals', () => {
-    const yen = { currency: 'JPY' as CurrencyCode, ...limits('500', '50000') }
+    const yen = { currency: 'JPY' as CurrencyCode, ...limits('500', '50000', 'JPY') }
     const fields = (amount: number) => donationFields({ amount, currencyCode: 'JPY' })
     expect(problemsOf(fields(500), yen)).toEqual([])
     expect(problemsOf(fields(499), yen)).toEqual(['donation.amount'])
     expect(problemsOf(fields(50_001), yen)).toEqual(['donation.amount'])
+  })
+})
+
+describe('the currency of a donation', () => {
+  const euros = { limits: { USD: usualLimits, EUR: { least: '4.50' as Decimal }, JPY: { least: '500' as Decimal } } }
+  const currencyOf = (changes: Record<string, unknown>) => read(donationFields(changes), euros).currency
+
+  it("is one that is taken, the platform's where it is not named", () => {
+    expect(currencyOf({ currencyCode: undefined })).toBe('USD')
+    expect(currencyOf({ currencyCode: 'eur', amount: '4.50' })).toBe('EUR')
+    expect(problemsOf(donationFields({ currencyCode: 'EUR', amount: '4.49' }), euros)).toEqual(['donation.amount'])
+    expect(problemsOf(donationFields({ currencyCode: 'JPY', amount: '500.5' }), euros)).toEqual(['donation.amount'])
+    for (const currencyCode of ['GBP', 'toString', 'EU', '€']) {
+      expect(problemsOf(donationFields({ currencyCode }), euros), currencyCode).toEqual(['donation.currencyCode'])
+      expect(problemsOf(donationFields({ currencyCode }))).toEqual(['donation.currencyCode'])
+    }
+  })
+
+  it('is named with the others in the error', () => {
+    const refused = (changes: Partial<DonationRules>) => {
+      try {
+        return read(donationFields({ currencyCode: 'GBP' }), changes).currency
+      } catch (error) {
+        return (error as ServiceError).problems[0]?.expected
+      }
+    }
+    expect(refused({})).toBe('USD, the only currency of this platform')
+    expect(refused(euros)).toBe('a currency that is taken: USD, EUR, JPY')
   })
 })
 

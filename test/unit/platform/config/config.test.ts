@@ -239,7 +239,13 @@ describe('Braintree', () => {
   it('is charged in the account of the currency of the platform', () => {
     const { config, secrets } = readConfig({ ...given, PAYMENT_GATEWAY_URL: 'https://127.0.0.1:8443' }, ['payments'])
     expect(config.payments).toMatchObject({
-      braintree: { environment: 'sandbox', merchantId: 'm1', publicKey: 'p1', merchantAccount: 'giving_usd' },
+      braintree: {
+        environment: 'sandbox',
+        merchantId: 'm1',
+        publicKey: 'p1',
+        merchantAccount: 'giving_usd',
+        otherAccounts: { EUR: 'giving_eur' },
+      },
       address: { host: '127.0.0.1', port: '8443', caFile: undefined },
     })
     expect(secrets.paymentKey).toBe('hunter2')
@@ -252,6 +258,13 @@ describe('Braintree', () => {
     ])
     const { problems } = refusal({ ...given, DEFAULT_CURRENCY: 'GBP' })
     expect(problems).toMatchObject([{ field: 'BRAINTREE_MERCHANT_ACCOUNTS', got: 'EUR, USD' }])
+    expect(refusal({ ...given, DONATION_LIMITS: 'EUR:4.50-,JPY:500-' }).problems).toEqual([
+      {
+        field: 'BRAINTREE_MERCHANT_ACCOUNTS',
+        expected: "an account for JPY: the platform's currency and those of DONATION_LIMITS need one",
+        got: 'EUR, USD',
+      },
+    ])
     expect(refusal({ ...given, PAYMENT_GATEWAY_URL: 'http://127.0.0.1' }).problems).toHaveLength(1)
   })
 
