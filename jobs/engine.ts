@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -7,15 +8,23 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../src/kernel/errors.js'
-import { sessionOptions } from '../src/platform/database/connection.js'
+import { readRedisAddress } from '../src/kernel/redis-address.js'
+import { messageOf } from '../src/kernel/system-errors.js'
+import { sessionOptions, sqlState } from '../src/platform/database/connection.js'
+import { isUnproven } from '../src/platform/database/refusal.js'
 import type { Log } from '../src/platform/observability/log.js'
 
 /** Where the queue lives. */
-export type QueueConnection =
-  | { readonly kind: 'postgres'; readonly url: string }
-  | { readonly kind: 'redis'; readonly url: string; readonly prefix: string }
+export type QueueConnection = { readonly kind: 'postgres'; readonly url: string } | RedisConnection
+type RedisConnection = {
+  readonly kind: 'redis'
+  readonly url: string
+  /** Certificates of who vouches for the server, where it has TLS. */
+  readonly caFile?: string | undefined
+  readonly prefix: string
+}
 
 /** The parts of BullMQ's classes that are alike on both engines. */
 export type EngineQueue = Pick<
@@ -76,8 +85,8 @@ function backendOf(connection: QueueConnection) {
   }
   const { prefix } = connection
   // A producer fails within seconds while Redis is away; a worker waits for it to come back.
-  const producer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: 1 }, prefix }
-  const consumer = { connection: { ...redisOptions(connection.url), maxRetriesPerRequest: null }, prefix }
+  const producer = { connection: { ...redisOptions(connection), maxRetriesPerRequest: 1 }, prefix }
+  const consumer = { connection: { ...redisOptions(connection), maxRetriesPerRequest: null }, prefix }
   return { ...withBackend(createRedisBackend), forQueue: producer, forMigration: producer, forWorker: consumer }
 }
 
@@ -99,14 +108,44 @@ function postgresOptions(address: string) {
   }
 }
 
-function redisOptions(url: string) {
+function redisOptions(connection: RedisConnection) {
   return {
-    url,
+    ...redisPlace(connection),
     connectTimeout: connectTimeoutMs,
     // Longer than any blocking read of a worker (10 s). Not `socketTimeout`: its timer outlives the connection.
     commandTimeout: answerTimeoutMs,
     keepAlive: 10_000,
     retryStrategy: (times: number) => Math.min(times * 200, 2000),
+    // After a failover the connection may lead to what is a replica now.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  } as const
+}
+
+/** Where the server is, as the driver takes it. */
+function redisPlace({ url, caFile }: RedisConnection) {
+  const address = readRedisAddress(url)
+  const tls = address?.encrypted ? { tls: caFile === undefined ? {} : { ca: readCertificates(caFile) } } : {}
+  if (address?.kind !== 'sentinels') return { url, ...tls }
+  const { sentinels, name, database: db, username, password, sentinelPassword, encrypted } = address
+  return {
+    ...tls,
+    sentinels: [...sentinels],
+    name,
+    db,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(encrypted && { enableTLSForSentinelMode: true, sentinelTLS: tls.tls }),
+    sentinelRetryStrategy: (times: number) => Math.min(times * 200, 2000),
+  }
+}
+
+function readCertificates(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    const message = `REDIS_CA_FILE: expected a file that can be read: ${messageOf(cause)}`
+    throw new ServiceError('configuration-invalid', message, { cause })
   }
 }
 
@@ -114,30 +153,68 @@ function redisOptions(url: string) {
  * Throws `configuration-invalid` when the address is that of a server which takes no jobs, however long one waits. One that
  * gives no answer is left to whoever connects next.
  */
-export async function refuseOtherRedis(url: string): Promise<void> {
-  const redis = new Redis(url, {
+export async function refuseOtherRedis(connection: RedisConnection): Promise<void> {
+  const place = redisPlace(connection)
+  if ('name' in place) {
+    for (const { host, port } of place.sentinels) {
+      const { sentinelPassword: password, sentinelTLS: tls } = place
+      const problem = await looked({ host, port, ...(password && { password }), ...(tls && { tls }) }, (redis) =>
+        sentinelProblem(redis, place.name),
+      )
+      if (problem !== undefined) throw redisRefused(`${problem} at ${host}:${port}`)
+    }
+  }
+  const problem = await looked(place, async (redis) => {
+    const text = await redis.info()
+    if (/^redis_mode:sentinel/m.test(text)) {
+      return 'the address of a primary server (one that stands alone, or a proxy before it) or redis+sentinel://host/name, got a sentinel'
+    }
+    const [other] = [
+      /^cluster_enabled:1/m.test(text) && 'a node of a cluster',
+      /^role:slave/m.test(text) && 'a replica',
+    ].filter((what) => what !== false)
+    return other && `the address of a primary server (one that stands alone, or a proxy before it), got ${other}`
+  })
+  if (problem !== undefined) throw redisRefused(problem)
+}
+
+function redisRefused(problem: string): ServiceError {
+  return new ServiceError('configuration-invalid', `REDIS_URL: expected ${problem} (docs/how-to/redis.md)`)
+}
+
+/** What is wrong with a sentinel, where it answers. */
+async function sentinelProblem(redis: Redis, name: string): Promise<string | undefined> {
+  try {
+    const found = await redis.call('SENTINEL', 'get-master-addr-by-name', name)
+    return found === null ? `the name of a primary that its sentinels know, got ${name}, which is unknown` : undefined
+  } catch (error) {
+    return /unknown command/i.test(messageOf(error)) ? 'a sentinel, got another server' : undefined
+  }
+}
+
+/** Asks a server once; undefined when it gives no answer. */
+async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (redis: Redis) => Promise<T>) {
+  const { url, ...others } = place
+  const options: RedisOptions = {
+    ...others,
     lazyConnect: true,
     connectTimeout: connectTimeoutMs,
     commandTimeout: connectTimeoutMs,
     retryStrategy: () => null,
+    sentinelRetryStrategy: () => null,
     // Waits for a server that is still reading its file otherwise.
     enableReadyCheck: false,
+  }
+  const redis = url === undefined ? new Redis(options) : new Redis(url, options)
+  let failure: Error | undefined
+  redis.on('error', (error) => {
+    failure = error
   })
-  redis.on('error', () => undefined)
   try {
-    const text = await redis.connect().then(() => redis.info())
-    const what = /^redis_mode:sentinel/m.test(text)
-      ? 'a sentinel'
-      : /^cluster_enabled:1/m.test(text)
-        ? 'a node of a cluster'
-        : /^role:slave/m.test(text)
-          ? 'a replica'
-          : undefined
-    if (what === undefined) return
-    const message = `REDIS_URL: expected the address of a primary server (one that stands alone, or a proxy before it), got ${what} (docs/how-to/redis.md)`
-    throw new ServiceError('configuration-invalid', message)
-  } catch (error) {
-    if (error instanceof ServiceError) throw error
+    return await redis.connect().then(() => ask(redis))
+  } catch {
+    if (failure === undefined || !isUnproven(sqlState(failure) ?? '')) return undefined
+    throw redisRefused(`a server that its certificate vouches for, else set REDIS_CA_FILE: ${failure.message}`)
   } finally {
     redis.disconnect()
   }

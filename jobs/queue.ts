@@ -26,7 +26,7 @@ export type QueueSettings = {
 export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, databaseUrl: string): QueueSettings {
   const connection: QueueConnection =
     config.queue.engine === 'redis' && secrets.redisUrl !== undefined
-      ? { kind: 'redis', url: secrets.redisUrl, prefix: 'giving' }
+      ? { kind: 'redis', url: secrets.redisUrl, caFile: config.queue.caFile, prefix: 'giving' }
       : { kind: 'postgres', url: secrets.databaseDirectUrl ?? databaseUrl }
   return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
@@ -214,7 +214,7 @@ const closedMessage = 'the job queue has been closed'
  */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const { connection } = settings
-  if (connection.kind === 'redis') await refuseOtherRedis(connection.url)
+  if (connection.kind === 'redis') await refuseOtherRedis(connection)
   const engine = createEngine(connection, log)
   // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
   const patienceMs = connection.kind === 'redis' ? 5000 : answerMs

@@ -1,30 +1,42 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
+import { openQueue } from '../../jobs/queue.js'
+import { createLog } from '../../src/platform/observability/log.js'
 import { newInstallation } from '../support/cli.js'
 import { emptyDatabase } from '../support/database.js'
 import { freePort } from '../support/free-port.js'
+import { selfSigned } from '../support/self-signed.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { until } from './support/fleet.js'
 import { listening } from './support/listening.js'
 import { record } from './support/record.js'
 
 const missing = ['redis-server', 'redis-sentinel'].find((name) => spawnSync(name, ['--version']).error)
 
-/** Starts a program of Redis for the test; returns its port. */
+type Started = { readonly port: number; kill(): Promise<void> }
+
 async function startRedisProgram(program: string, lines: (port: number) => readonly string[]): Promise<number> {
+  return (await startProgram(program, lines)).port
+}
+
+/** Starts a program of Redis for the test. */
+async function startProgram(program: string, lines: (port: number) => readonly string[]): Promise<Started> {
   const dir = await temporaryFolder()
   const port = await freePort()
   const file = path.join(dir, 'redis.conf')
   await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${dir}`, ...lines(port)].join('\n'))
   const child = spawn(program, [file], { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  onTestFinished(async () => {
+  const kill = async () => {
     child.kill('SIGKILL')
     await ended
-  })
+  }
+  onTestFinished(kill)
   await listening(port, () => child.exitCode === null)
-  return port
+  return { port, kill }
 }
 
 test.skipIf(missing)('a Redis that takes no jobs is refused in one sentence, by commands that end', async () => {
@@ -36,10 +48,15 @@ test.skipIf(missing)('a Redis that takes no jobs is refused in one sentence, by 
     'a node of a cluster': await startRedisProgram('redis-server', () => [...plain, 'cluster-enabled yes']),
   }
   const { url } = await emptyDatabase()
-  for (const [what, port] of Object.entries(servers)) {
+  const addresses = {
+    ...Object.fromEntries(Object.entries(servers).map(([what, port]) => [what, `redis://127.0.0.1:${port}`])),
+    'two, which is unknown': `redis+sentinel://127.0.0.1:${servers['a sentinel']}/two`,
+    'another server': `redis+sentinel://127.0.0.1:${primary}/one`,
+  }
+  for (const [what, address] of Object.entries(addresses)) {
     const service = await newInstallation({
       DATABASE_URL: url,
-      REDIS_URL: `redis://127.0.0.1:${port}`,
+      REDIS_URL: address,
       REPORTING_ORG_REF: 'US-EIN-123456789',
     })
     onTestFinished(() => service.remove())
@@ -51,9 +68,94 @@ test.skipIf(missing)('a Redis that takes no jobs is refused in one sentence, by 
     expect(doctor.code).toBe(1)
   }
   record({
-    name: 'cluster: the address of a sentinel, a replica, a node of a cluster',
+    name: 'cluster: the address of a sentinel, a replica, a node of a cluster; sentinels that are none or know no such primary',
+    engine: 'Redis',
+    tried: 5,
+    outcome: 'refused in one sentence; giving worker exits 2, giving doctor 1',
+  })
+})
+
+test.skipIf(missing)('the queue follows what its sentinels say, through a failover', async () => {
+  const secret = ['requirepass secret', 'masterauth secret']
+  const primary = await startProgram('redis-server', () => secret)
+  const replica = await startProgram('redis-server', () => [...secret, `replicaof 127.0.0.1 ${primary.port}`])
+  const sentinel = await startRedisProgram('redis-sentinel', () => [
+    `sentinel monitor one 127.0.0.1 ${primary.port} 1`,
+    'sentinel auth-pass one secret',
+    'sentinel down-after-milliseconds one 1000',
+    'sentinel failover-timeout one 3000',
+  ])
+  const url = `redis+sentinel://:secret@127.0.0.1:1,127.0.0.1:${sentinel}/one/2`
+  const connection = { kind: 'redis', url, prefix: 'test' } as const
+  const seen: string[] = []
+  const silent = createLog('silent')
+  await using queue = await openQueue({ connection, lockSeconds: 5, attempts: 3, backoffMs: 100 }, silent)
+  const worker = await queue.work('publish', 1, async ({ name }) => {
+    seen.push(name)
+    return 'seen'
+  })
+  onTestFinished(() => worker.close())
+  const add = (name: string) => queue.add({ queue: 'publish', name, data: {} })
+  await add('before')
+  await until(async () => seen.includes('before'))
+  const known = new Redis(replica.port, { password: 'secret', db: 2 })
+  onTestFinished(() => known.disconnect())
+  await until(async () => (await known.keys('test:publish:*')).length > 0)
+  await primary.kill()
+  await until(() =>
+    add('after').then(
+      () => true,
+      () => false,
+    ),
+  )
+  await until(async () => seen.includes('after'))
+  expect(await known.info('replication')).toMatch(/^role:master/m)
+
+  const service = await newInstallation({
+    DATABASE_URL: (await emptyDatabase()).url,
+    REDIS_URL: url,
+    REPORTING_ORG_REF: 'US-EIN-123456789',
+  })
+  onTestFinished(() => service.remove())
+  const doctor = await service.run(['doctor'])
+  expect(doctor.stdout).toMatch(/^note +queue: +Redis answers; no worker is running/m)
+  record({
+    name: 'cluster: two Redis with a sentinel, and kill -9 of the primary',
+    engine: 'Redis',
+    tried: 1,
+    outcome: 'jobs go on at the new primary',
+  })
+})
+
+test.skipIf(missing)('a Redis with TLS that a private authority vouches for', async () => {
+  const dir = await temporaryFolder()
+  const [cert, key] = [path.join(dir, 'cert.pem'), path.join(dir, 'key.pem')]
+  await Promise.all([writeFile(cert, selfSigned.cert), writeFile(key, selfSigned.key)])
+  const port = await freePort()
+  const tls = [
+    `tls-port ${port}`,
+    `tls-cert-file ${cert}`,
+    `tls-key-file ${key}`,
+    'tls-auth-clients no',
+    `tls-ca-cert-file ${cert}`,
+  ]
+  await startRedisProgram('redis-server', () => tls)
+  const { url } = await emptyDatabase()
+  const said = async (environment: Record<string, string>) => {
+    const address = { DATABASE_URL: url, REDIS_URL: `rediss://localhost:${port}`, ...environment }
+    const service = await newInstallation({ ...address, REPORTING_ORG_REF: 'US-EIN-123456789' })
+    onTestFinished(() => service.remove())
+    return (await service.run(['doctor'])).stdout.split('\n').find((line) => / queue: /.test(line))
+  }
+  expect(await said({})).toMatch(
+    /^FIX .* REDIS_URL: expected a server that its certificate vouches for, else set REDIS_CA_FILE/,
+  )
+  expect(await said({ REDIS_CA_FILE: path.join(dir, 'none') })).toMatch(/^FIX .* REDIS_CA_FILE: expected a file/)
+  expect(await said({ REDIS_CA_FILE: cert })).toMatch(/^note .* Redis answers/)
+  record({
+    name: 'cluster: Redis with TLS of a private authority',
     engine: 'Redis',
     tried: 3,
-    outcome: 'refused in one sentence; giving worker exits 2, giving doctor 1',
+    outcome: 'REDIS_CA_FILE lets it in; without it one sentence says so',
   })
 })

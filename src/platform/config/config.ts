@@ -5,6 +5,7 @@ import { inspect } from 'node:util'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
+import { readRedisAddress } from '../../kernel/redis-address.js'
 import { type SecretName, type ValueOf, type Variable, type VariableName, variables } from './variables.js'
 
 /** Raw environment: names to texts. */
@@ -138,10 +139,7 @@ const fields = {
   },
   /** At least 4: earlier versions published with 3. */
   databasePoolSize: (variable) => Math.max(4, variable.get('DATABASE_POOL_SIZE')),
-  queue: (variable) => ({
-    engine: either(variable.get('REDIS_URL'), 'redis', 'postgres'),
-    lockSeconds: variable.get('QUEUE_LOCK_SECONDS'),
-  }),
+  queue: readQueue,
   publish: (variable) => ({
     schedule: variable.get('PUBLISH_SCHEDULE'),
     timezone: variable.get('PUBLISH_TIMEZONE'),
@@ -244,6 +242,19 @@ function readTls(variable: VariableReader) {
   const expected = 'a file, since TLS_CERT_FILE and TLS_KEY_FILE need each other'
   const certFile = toAbsolute(variable.need('TLS_CERT_FILE', expected))
   return { certFile, keyFile: toAbsolute(variable.need('TLS_KEY_FILE', expected)) }
+}
+
+function readQueue(variable: VariableReader) {
+  const url = variable.get('REDIS_URL')
+  const caFile = variable.get('REDIS_CA_FILE')
+  if (caFile !== undefined && !readRedisAddress(url ?? '')?.encrypted) {
+    variable.refuse({ field: 'REDIS_CA_FILE', expected: 'nothing, unless REDIS_URL begins with rediss', got: caFile })
+  }
+  return {
+    engine: either(url, 'redis', 'postgres'),
+    caFile: toAbsolute(caFile),
+    lockSeconds: variable.get('QUEUE_LOCK_SECONDS'),
+  }
 }
 
 function readPayments(variable: VariableReader) {

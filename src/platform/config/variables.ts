@@ -4,6 +4,7 @@ import { parseDonorKeys } from '../../kernel/donor.js'
 import { licenceIds } from '../../kernel/licence.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { type Decimal, parseDecimal } from '../../kernel/money.js'
+import { readRedisAddress } from '../../kernel/redis-address.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { textLike, type ValueType, valueTypes, wholeNumberIn, wordOf } from '../../kernel/values.js'
 import { cronSyntaxProblem } from './cron.js'
@@ -32,6 +33,12 @@ const databaseUrl: ValueType<string> = {
   expected:
     'an address such as postgres://user@host/database, or postgres://user@a,b/database?target_session_attrs=read-write',
   parse: (raw) => (readDatabaseAddress(raw) ? raw : undefined),
+}
+
+const redisUrl: ValueType<string> = {
+  expected:
+    'an address that begins with redis:// or rediss://, or redis+sentinel://host,host/name, the name being that of the primary',
+  parse: (raw) => (readRedisAddress(raw) ? raw : undefined),
 }
 
 const baseUrl: ValueType<string> = {
@@ -214,10 +221,10 @@ export const variables = {
     wholeNumberIn(3, 200),
     '10',
   ),
-  REDIS_URL: secret(
-    'redisUrl',
-    'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.',
-    url('redis:', 'rediss:'),
+  REDIS_URL: secret('redisUrl', 'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.', redisUrl),
+  REDIS_CA_FILE: variable(
+    'Certificates (PEM) of who vouches for a Redis with TLS; unset: the well-known ones.',
+    text('a file'),
   ),
   GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', text('a folder'), './data'),
   PUBLISH_SCHEDULE: variable('When the daily publication runs.', cron, '0 2 * * *'),

@@ -146,7 +146,11 @@ describe('a variable', () => {
     ['RATE_LIMIT_PER_MINUTE', ['0', '100'], ['-1', '1e3', '1000001', 'none']],
     ['DATABASE_URL', ['postgres://h/d', 'postgresql://u:p@h:5432/d?sslmode=require'], ['h:5432/d', 'redis://h']],
     ['DATABASE_POOL_SIZE', ['3', '200'], ['2', '201', 'many']],
-    ['REDIS_URL', ['redis://h', 'rediss://u:p@h:6380/2'], ['h:6379', 'http://h']],
+    [
+      'REDIS_URL',
+      ['redis://h', 'rediss://u:p@h:6380/2', 'rediss+sentinel://u:p%40@a,b:1/one/2?sentinelPassword=s'],
+      ['h:6379', 'http://h', 'redis+sentinel://a,b', 'redis+sentinel://a,,b/one', 'redis+sentinel://a/one?db=1'],
+    ],
     [
       'PUBLISH_SCHEDULE',
       ['0 2 * * *', '*/5 * * * *', '30 0 2 * * *', '0 2 * * 1-5', '0 2 1 jan,jul *'],
