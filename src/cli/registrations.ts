@@ -8,6 +8,7 @@ type Register = (program: Command, commandLine: CommandLine) => void
 const files: readonly (readonly [names: readonly string[], load: () => Promise<Register>])[] = [
   [['start', 'api'], async () => (await import('./service/services.js')).registerServices],
   [['worker'], async () => (await import('./service/worker.js')).registerWorker],
+  [['database'], async () => (await import('./service/database.js')).registerDatabase],
   [['migrate'], async () => (await import('./service/migrate.js')).registerMigrate],
   [['init'], async () => (await import('./service/init.js')).registerInit],
   [['status'], async () => (await import('./service/status.js')).registerStatus],

@@ -8,6 +8,7 @@ import { listWrongClocks } from '../work/sql/wrong-clocks.js'
 import { findBucketState } from './bucket-state.js'
 import { findRefusedFolder } from './operate/folder-of-store.js'
 import { largeFileWarnings } from './operate/guards.js'
+import { restoredProblem } from './operate/restored-database.js'
 import type { ReadableRelease, ReleaseReader } from './read/release-reader.js'
 import { findRelease, findStandingRollback, type ReleaseEvent } from './sql/releases.js'
 
@@ -23,6 +24,7 @@ export type Need = {
     | 'clock-wrong'
     | 'bucket-behind'
     | 'folder-refused'
+    | 'database-restored'
   readonly message: string
 }
 
@@ -78,6 +80,8 @@ export async function publicationHealth(deps: {
   }
   const refusedFolder = await findRefusedFolder(db, deps.clock())
   if (refusedFolder !== undefined) need('folder-refused', refusedFolder)
+  const restored = await restoredProblem(db)
+  if (restored !== undefined) need('database-restored', restored)
   const warnings = live ? largeFileWarnings(live.manifest) : []
   const bucket = await findBucketState(db)
   if (bucket?.failure) {

@@ -33,6 +33,7 @@ export const auditActions = {
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
   'folder-changed': 'the store was given another folder of published files (`from`, `to`)',
+  'database-accepted': 'an older primary, or a database that was restored, counts from then on',
   'schedule-paused': 'the instants of a schedule are left out from then on',
   'schedule-resumed': 'a paused schedule was put in force again',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',

@@ -70,6 +70,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
       return await findNeeds(
         store,
         {
+          database: runtime.fence?.problem(clock()),
           // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
           publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
           publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),

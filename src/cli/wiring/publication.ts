@@ -40,7 +40,7 @@ export async function openPublication(
     if (removed > 0) log.warn({ removed }, 'donations of a sandbox were removed: they are not published as real ones')
   }
   await moveDemo(store, mappingConfig.baseUrl)
-  const adopted = await adoptLiveRun({ store, feedsDir })
+  const adopted = await adoptLiveRun({ store, feedsDir, clock })
   if (adopted !== undefined)
     log.warn({ runId: adopted }, 'the database is older than the live release: it was restored from a backup')
   await recordPublisherOfRelease({ store, feedsDir, clock })

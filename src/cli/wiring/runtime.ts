@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/dates.js'
 import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
 import { processNumber } from '../../platform/config/environment.js'
 import type { PoolOptions } from '../../platform/database/connection.js'
+import { Fence } from '../../platform/database/fence.js'
 import { migrate } from '../../platform/database/migrate.js'
 import { openStore, type Store } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
@@ -10,6 +11,9 @@ import { keepServerRunning } from '../../platform/embedded-postgres/server-keepe
 import { createLog, type Log, logWarnings } from '../../platform/observability/log.js'
 import { onceReachable } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
+
+// So soon a process that runs knows what the others have seen of the database.
+const refreshMs = 1_000
 
 /** The fields of the configuration that every command with a database uses. */
 const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', 'logFormat'] as const
@@ -28,6 +32,8 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly store: Store
   /** Address of the given or the embedded database. */
   readonly databaseUrl: string
+  /** Keeps writes from an older primary; undefined for a server of our own, which has no standby. */
+  readonly fence: Fence | undefined
   /** Folder of the published files. */
   readonly feedsDir: string
   /** The embedded server that this process holds a lease of; undefined when the database was given. */
@@ -60,11 +66,17 @@ export async function openRuntime<Field extends keyof Config = never>(
   try {
     const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
-    const store = openPool({ config, databaseUrl, log }, { max: config.databasePoolSize })
+    const fence = embedded ? undefined : new Fence(feedsDir)
+    if (fence && waits) {
+      const refreshing = setInterval(() => fence.refresh(), refreshMs).unref()
+      cleanup.defer(async () => clearInterval(refreshing))
+    }
+    const store = openPool({ config, databaseUrl, fence, log }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
       const migrating = async () => {
-        await using direct = secrets.databaseDirectUrl === undefined ? null : openDirect(secrets.databaseDirectUrl)
+        await using direct =
+          secrets.databaseDirectUrl === undefined ? null : openDirect(secrets.databaseDirectUrl, fence)
         const blocked = (migration: string) =>
           log.warn({ migration }, 'waits for a table that is in use, and is tried again')
         return await migrate(direct ?? store, blocked)
@@ -87,6 +99,7 @@ export async function openRuntime<Field extends keyof Config = never>(
       signal,
       store,
       databaseUrl,
+      fence,
       feedsDir,
       embedded,
       [Symbol.asyncDispose]: () => cleanup[Symbol.asyncDispose](),
@@ -99,18 +112,18 @@ export async function openRuntime<Field extends keyof Config = never>(
 
 /** Opens connections to the database of a runtime; the caller closes them. */
 export function openPool(
-  { config, databaseUrl, log }: Pick<Runtime, 'config' | 'databaseUrl' | 'log'>,
+  { config, databaseUrl, fence, log }: Pick<Runtime, 'config' | 'databaseUrl' | 'fence' | 'log'>,
   options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
 ): Store {
   const { pooling } = config.database
-  return openStore({ url: databaseUrl, applicationName: 'giving', pooling, ...options }, (error) =>
+  return openStore({ url: databaseUrl, applicationName: 'giving', pooling, fence, ...options }, (error) =>
     log.warn({ error: error.message }, 'an idle database connection broke'),
   )
 }
 
 /** A connection that does not go through the pooler. */
-function openDirect(url: string): Store {
-  return openStore({ url, max: 1, applicationName: 'giving migrate' })
+function openDirect(url: string, fence: Fence | undefined): Store {
+  return openStore({ url, max: 1, applicationName: 'giving migrate', fence })
 }
 
 /** Starts or joins the embedded server, and starts it again when it was killed. */

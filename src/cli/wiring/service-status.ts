@@ -66,7 +66,7 @@ export type QueueStatus =
 
 /** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
 export async function lookAtService(
-  { config, store, clock, feedsDir }: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir'>,
+  { config, store, clock, feedsDir, fence }: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
   queue: QueueStatus,
   openPayments: () => Promise<Payments>,
 ): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
@@ -103,6 +103,7 @@ export async function lookAtService(
   const publisher = await tellingRefusals({ config, store, feedsDir })
   const closedBecause = await payments.closedBecause?.()
   const needs = {
+    database: fence?.problem(clock()),
     publisher,
     publication: others(health.needs, publisher),
     registry: config.registry?.sync ? problems : [],
@@ -163,11 +164,13 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
 export async function findNeeds(
   { db }: Store,
   {
+    database,
     publisher,
     publication,
     registry,
     backup,
   }: {
+    readonly database: string | undefined
     readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
     readonly publication: readonly Need[]
     readonly registry: readonly string[]
@@ -178,6 +181,7 @@ export async function findNeeds(
 ): Promise<Cause[]> {
   const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
   return [
+    ...of('database-behind', database === undefined ? [] : [database]),
     ...publisher.map(({ code, message }) => ({ cause: publisherCauses[code], message })),
     ...publication.map(({ code, message }) => ({ cause: code, message })),
     ...of('schedule-paused', await scheduleNeeds(db)),

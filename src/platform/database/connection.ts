@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { type DatabaseAddress, readDatabaseAddress } from '../../kernel/database-address.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { type Fence, type Lineage, timelineSql } from './fence.js'
 import { isRefused, refusedConnection } from './refusal.js'
 import { followingSocket, type Servers, serversOf } from './servers.js'
 import { findTransient, readOnlyState } from './transient.js'
@@ -50,6 +51,8 @@ export type PoolOptions = {
   readonly statementTimeoutMs?: number
   /** Absent: a pooler that is found counts as one whose connections share servers. */
   readonly pooling?: Pooling | undefined
+  /** Keeps writes from a primary that a failover has left behind; absent: none is known. */
+  readonly fence?: Fence | undefined
 }
 
 const connectMs = 5_000
@@ -81,7 +84,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
         super({ ...given, connectionString: servers.current })
       }
     } as typeof pg.Client & (new () => pg.ClientBase),
-    onConnect: (client) => settle(client, settings, address.target, options.pooling),
+    onConnect: (client) => settle(client, settings, address.target, options),
     types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },
   })
   poolServers.set(pool, servers)
@@ -94,13 +97,16 @@ const poolServers = new WeakMap<pg.Pool, Servers>()
 /** A connection of the pool; where the address has several servers, of the first one that will do. Throws coded errors. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   const servers = poolServers.get(pool)
-  for (let left = servers?.count ?? 1; ; left--) {
+  for (let left = servers?.count ?? 1; ; ) {
     const server = servers?.current
     try {
-      return await pool.connect()
+      const client = await pool.connect()
+      const fenced = fencedClients.get(client)
+      if (fenced === undefined || !isOutdated(fenced)) return client
+      client.release(true)
     } catch (error) {
       if (server !== undefined) servers?.failed(server)
-      if (left > 1) continue
+      if (--left > 0) continue
       const { code, message } = { code: sqlState(error) ?? '', message: error instanceof Error ? error.message : '' }
       if (!(error instanceof ServiceError) && isRefused(code, message)) throw refusedConnection(message, error)
       throw toStoreError(error)
@@ -108,8 +114,53 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** The settings that each transaction gets on a connection that shares its server, as JSON and as statements. */
-const sharedSettings = new WeakMap<object, { readonly json: string; readonly statements: string }>()
+/** What a connection knew of its server, and what had been seen, when it was made. */
+type Fenced = { readonly fence: Fence; readonly lineage: Lineage; readonly seen: number }
+
+const fencedClients = new WeakMap<object, Fenced>()
+
+/** Whether a newer primary was seen since, or an older one accepted: the connection gives way to a new one. */
+function isOutdated({ fence, lineage, seen }: Fenced): boolean {
+  return fence.seen(lineage.system) !== seen
+}
+
+/** Notes what the connection leads to; `behind`: nothing is written over it. */
+async function fenceOff(client: pg.ClientBase, fence: Fence | undefined): Promise<'behind' | 'fits'> {
+  const ask = (text: string) => client.query<Lineage>({ text, query_timeout: connectMs } as pg.QueryConfig)
+  const lineage = fence && (await lineageOf(ask))
+  if (!fence || !lineage || lineage.timeline === 0) return 'fits'
+  const isBehind = fence.meet(lineage)
+  fencedClients.set(client, { fence, lineage, seen: fence.seen(lineage.system) })
+  return isBehind ? 'behind' : 'fits'
+}
+
+const lineageText = `select (select system_identifier::text from pg_control_system()) as system, ${timelineSql} as timeline`
+
+/** The lineage of the server that a connection leads to; undefined for one that tells nobody, as some managed services do. */
+async function lineageOf(
+  ask: (text: string) => Promise<{ readonly rows: readonly Lineage[] }>,
+): Promise<Lineage | undefined> {
+  try {
+    return (await ask(lineageText)).rows[0]
+  } catch (error) {
+    if (/^(42501|42883|0A000)$/.test(sqlState(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+/** The lineage of the database that these statements go to. */
+export async function findLineage(db: Db): Promise<Lineage | undefined> {
+  return await lineageOf(() => db.query<Lineage>(lineageText))
+}
+
+/**
+ * The settings that each transaction gets on a connection that shares its server, as JSON and as statements, and the
+ * timeline below which it may not write.
+ */
+const sharedSettings = new WeakMap<
+  object,
+  { readonly json: string; readonly statements: string; readonly timeline: number }
+>()
 
 type Settled = {
   readonly process: number
@@ -126,7 +177,7 @@ async function settle(
   client: pg.ClientBase,
   settings: Readonly<Record<string, string>>,
   target: DatabaseAddress['target'],
-  pooling: Pooling | undefined,
+  { pooling, fence }: Pick<PoolOptions, 'pooling' | 'fence'>,
 ): Promise<void> {
   let held: Readonly<Record<string, string>> = { ...settings, [clientCheck]: `${clientCheckMs}` }
   let found: Settled
@@ -138,14 +189,29 @@ async function settle(
     held = settings
     found = await look(client, held, pooling)
   }
-  refuseOtherThan(target, found)
-  if (found.process === processOf(client) || pooling === 'session') return
+  const fenced = await fenceOff(client, fence)
+  refuseOtherThan(target, { ...found, readOnly: found.readOnly || fenced === 'behind' }, fence)
+  if (found.process === processOf(client) || pooling === 'session') {
+    if (fenced === 'behind') await client.query('set default_transaction_read_only = on')
+    return
+  }
   // Where a pooler takes a server away after each statement, this is refused.
   for (const text of ['begin', 'rollback']) await client.query({ text, query_timeout: connectMs } as pg.QueryConfig)
   // Other programs may leave settings behind in the servers of the pooler: the path is that of a new session.
   const all = { ...(found.searchPath !== null && { search_path: found.searchPath }), ...held }
   const statements = Object.entries(all).map(([name, value]) => `set local ${name} = ${literal(name, value)}`)
-  sharedSettings.set(client, { json: JSON.stringify(all), statements: statements.join('; ') })
+  // The pooler may lead to another server later.
+  const timeline = fencedClients.get(client)?.seen ?? 0
+  const guard = `select set_config('transaction_read_only', 'on', true) where ${isBelow(`${timeline}`)}`
+  sharedSettings.set(client, {
+    json: JSON.stringify(all),
+    statements: [...statements, ...(timeline > 0 ? [guard] : [])].join('; '),
+    timeline,
+  })
+}
+
+function isBelow(timeline: string): string {
+  return `${timelineSql} between 1 and ${timeline} - 1`
 }
 
 /** The value of a setting as SQL; a path is a list of names. */
@@ -178,17 +244,22 @@ const lookText = `select pg_backend_pid() as process, pg_is_in_recovery() as sta
     case when pg_backend_pid() <> $2 then (select reset_val from pg_settings where name = 'search_path') end as "searchPath",
     array(select set_config(key, value, pg_backend_pid() <> $2 and not $3) from json_each_text($1)) as settings`
 
-function refuseOtherThan(target: DatabaseAddress['target'], { standby, readOnly }: Settled): void {
+function refuseOtherThan(
+  target: DatabaseAddress['target'],
+  { standby, readOnly }: Pick<Settled, 'standby' | 'readOnly'>,
+  fence?: Fence,
+): void {
   const is = standby ? 'standby' : readOnly ? 'read-only' : 'primary'
   const fits = {
     any: true,
     'read-write': !readOnly && !standby,
     'read-only': readOnly || standby,
-    primary: !standby,
+    primary: !standby && fence?.refusal === undefined,
     standby,
   }
   if (fits[target]) return
-  const message = `the database cannot be reached: the server is a ${is}, and DATABASE_URL asks for ${target}`
+  const message =
+    fence?.refusal ?? `the database cannot be reached: the server is a ${is}, and DATABASE_URL asks for ${target}`
   throw new ServiceError('database-unavailable', message)
 }
 
@@ -246,17 +317,28 @@ function needsSession(cause: unknown): ServiceError {
 /** A statement outside a transaction, on a server that is shared: one message has its settings and then the statement. */
 class SettledQuery extends pg.Query {
   readonly #settings: string
+  readonly #timeline: number
   #isSettled = false
 
-  constructor(config: pg.QueryConfig, settings: string, callback: (error: Error | undefined, result: never) => void) {
+  constructor(
+    config: pg.QueryConfig,
+    settings: { readonly json: string; readonly timeline: number },
+    callback: (error: Error | undefined, result: never) => void,
+  ) {
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig, callback)
-    this.#settings = settings
+    this.#settings = settings.json
+    this.#timeline = settings.timeline
     Object.assign(this, { query_timeout: (config as { query_timeout?: number }).query_timeout })
   }
 
   override prepare(connection: Outgoing): void {
     // The settings return no rows, since nobody reads them.
-    connection.parse({ text: 'select from json_each_text($1) where set_config(key, value, true) is null' })
+    const settings =
+      this.#timeline === 0
+        ? 'json_each_text($1)'
+        : `(select key, value from json_each_text($1)
+            union all select 'transaction_read_only', 'on' where ${isBelow(`${this.#timeline}`)}) one`
+    connection.parse({ text: `select from ${settings} where set_config(key, value, true) is null` })
     connection.bind({ values: [this.#settings] })
     connection.execute({})
     super.prepare(connection)
@@ -284,7 +366,8 @@ export async function runStatement<Row extends object>(
     const result = await ask<Row>(client, limited, name)
     return { rows: result.rows, rowCount: result.rowCount ?? 0 }
   } catch (error) {
-    throw toStoreError(error)
+    const refusal = sqlState(error) === readOnlyState && fencedClients.get(client)?.fence.refusal
+    throw refusal ? new ServiceError('database-unavailable', refusal, { cause: error }) : toStoreError(error)
   }
 }
 
@@ -300,7 +383,7 @@ async function ask<Row extends object>(
     return await client.query<Row>({ ...config, text: `${config.text}; ${settings.statements}` })
   }
   return await new Promise((resolve, reject) => {
-    client.query(new SettledQuery(config, settings.json, (error, result) => (error ? reject(error) : resolve(result))))
+    client.query(new SettledQuery(config, settings, (error, result) => (error ? reject(error) : resolve(result))))
   })
 }
 

@@ -27,6 +27,8 @@ export type FactName =
   /** The folder that the store publishes into, and a process that has another one, as JSON. */
   | 'release-folder'
   | 'refused-folder'
+  /** The release that was live when the database was found to be older, as JSON; until a person has seen to it. */
+  | 'restored-behind'
   /** The newest backup of the store, as JSON. */
   | 'last-backup'
 

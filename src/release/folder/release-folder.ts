@@ -12,6 +12,7 @@ import { toStorageError } from './storage-errors.js'
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
  *     folder-id                                          which folder this is (docs/reference/files.md)
+ *     database-seen                                      the newest primary that processes of this folder have seen
  */
 export type ReleaseFolder = {
   readonly root: string

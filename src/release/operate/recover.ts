@@ -1,11 +1,10 @@
 import path from 'node:path'
-import { adoptPublishedRun } from '../../work/sql/run-sequence.js'
 import { liveReleaseId, releaseFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
 import type { FolderDeps } from '../publication.js'
 import { releaseRow } from '../read/manifest.js'
 import { createReleaseReader, isReleaseThere, type ReadableRelease } from '../read/release-reader.js'
 import { findLiveRelease, findStandingRollback, recordLiveRelease } from '../sql/releases.js'
-import { publishedRunOf } from './restored-database.js'
+import { adoptOlder } from './restored-database.js'
 
 /** The live release, and the rollback that stands, if one does. */
 export type LiveState = {
@@ -35,7 +34,7 @@ export async function recoverLiveRelease(deps: FolderDeps): Promise<LiveState> {
   const live = await createReleaseReader(feedsDir).live()
   if (!live) return { live, rolledBackFrom: undefined }
   await store.transaction(async (db) => {
-    await adoptPublishedRun(db, publishedRunOf(live))
+    await adoptOlder(db, live, clock())
     await recordLiveRelease(db, releaseRow(live.manifest), { event: 'published', at: clock() })
   })
   return { live, rolledBackFrom: rollback?.releaseId === live.id ? rollback.otherId : undefined }

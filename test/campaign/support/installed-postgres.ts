@@ -17,6 +17,8 @@ export type InstalledPostgres = {
   standby(): Promise<Standby>
   /** kill -9 of the server; its standby lives on. */
   kill(): Promise<void>
+  /** Starts it again after that, at the same address, as the primary that it was. */
+  comeBack(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -68,8 +70,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
   const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off']
   const servers: { readonly server: ReturnType<typeof spawn>; readonly ended: Promise<void> }[] = []
-  const start = async (folder: string) => {
-    const port = await freePort()
+  const start = async (folder: string, port: number) => {
     const server = spawn(path.join(bin, 'postgres'), ['-D', folder, '-p', `${port}`, ...settings], {
       cwd: '/',
       stdio: 'ignore',
@@ -81,7 +82,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     await connectable(address('postgres'), server)
     return { server, ended, port, address }
   }
-  const { server, ended, port, address } = await start(cluster)
+  const { server, ended, port, address } = await start(cluster, await freePort())
   const run: InstalledPostgres['run'] = (program, args) => {
     const env = { ...process.env, PGPASSWORD: password }
     const where = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database]
@@ -100,7 +101,7 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       const from = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database, '-D', folder, '-R', '-c', 'fast']
       const copied = spawnSync(path.join(bin, 'pg_basebackup'), from, { ...options, env })
       if (copied.status !== 0) throw new Error(`pg_basebackup failed: ${copied.stderr}`)
-      const { address: standbyAddress } = await start(folder)
+      const { address: standbyAddress } = await start(folder, await freePort())
       return {
         cutOff: async () => {
           const [at] = await ask(address(database), 'select pg_current_wal_flush_lsn()::text as value')
@@ -124,6 +125,18 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     kill: async () => {
       server.kill('SIGKILL')
       await ended
+    },
+    comeBack: async () => {
+      // The processes of the one that was killed end by themselves, and their memory with them.
+      for (let tries = 0; ; tries++) {
+        try {
+          await start(cluster, port)
+          return
+        } catch (error) {
+          if (tries > 50) throw error
+          await sleep(100)
+        }
+      }
     },
     stop: async () => {
       for (const { server: one } of servers) one.kill('SIGINT')

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { adoptLiveRun } from '../../../src/release/operate/restored-database.js'
 import { insertProjects } from '../../support/catalogue.js'
+import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
 import { faultsOf } from '../../support/published-folder.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
@@ -45,6 +46,25 @@ describe('a database restored from a backup that is older than the published fil
     expect(await faultsOf(publisher.feedsDir, database.store)).toEqual([])
   })
 
+  it('is told by status until a person has seen to it', async () => {
+    const giving = async (...args: string[]) => {
+      const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: publisher.feedsDir, LOG_LEVEL: 'silent' }
+      return await runCommandLine(args, { ...environment, REPORTING_ORG_REF: 'US-EIN-123456789' })
+    }
+    await adoptLiveRun(publisher.deps)
+    const { release } = await publisher.manifest()
+    const said = `the database was restored from before release ${release}`
+    expect((await giving('status')).stdout).toContain(`  - ${said}`)
+    expect(await giving('database', 'show')).toMatchObject({ code: 1, stdout: expect.stringContaining(said) })
+    expect((await giving('database', 'accept')).code).toBe(1)
+    expect((await giving('status')).stdout).toContain(said)
+    expect((await giving('database', 'accept', '--confirm')).code).toBe(0)
+    expect((await giving('status')).stdout).not.toContain(said)
+    expect(await giving('database', 'show')).toMatchObject({ code: 0 })
+    expect((await giving('audit')).stdout).toContain('database-accepted')
+    expect((await giving('database', 'accept')).stdout).toBe('nothing stands against this database\n')
+  })
+
   it('that no process was started on fails one run in a sentence, and the next one publishes', async () => {
     await rename('Fifth')
     expect(await publisher.publish()).toMatchObject({ state: 'failed', error: { code: 'run-superseded' } })
@@ -54,6 +74,6 @@ describe('a database restored from a backup that is older than the published fil
 
   it('is not taken for another one: a database that never published leaves the numbers alone', async () => {
     const { store } = await testDatabase()
-    expect(await adoptLiveRun({ store, feedsDir: publisher.feedsDir })).toBeUndefined()
+    expect(await adoptLiveRun({ ...publisher.deps, store })).toBeUndefined()
   })
 })

@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
+import { findLineage } from '../../platform/database/connection.js'
+import { forgetFact } from '../../platform/database/facts.js'
+import { restoredProblem } from '../../release/operate/restored-database.js'
+import { addCommand, type CommandLine } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
+import { auditOperator } from '../wiring/audit.js'
+import type { Runtime } from '../wiring/runtime.js'
+
+/** `giving database`. */
+export function registerDatabase(program: Command, { storeAction }: CommandLine): void {
+  const database = program
+    .command('database')
+    .description('an older primary, or a restored database: look, and let it count')
+  addCommand(database, 'show', 'which database this is; exit code 1 when a newer one was seen').action(
+    storeAction([], show, { migrate: false }),
+  )
+  addCommand(
+    database,
+    'accept',
+    'let this database count, though a newer one was seen or it was restored; without --confirm show what follows',
+  )
+    .option('--confirm', 'do it', false)
+    .action(storeAction([], accept, { migrate: false }))
+}
+
+/** What stands against the database, and which one it is. */
+async function look({ store, fence }: Runtime) {
+  const lineage = await findLineage(store.db)
+  return {
+    lineage,
+    seen: lineage && fence?.seen(lineage.system),
+    refusal: fence?.refusal,
+    restored: await restoredProblem(store.db),
+  }
+}
+
+async function show(runtime: Runtime, output: Output): Promise<number> {
+  const { lineage, seen, refusal, restored } = await look(runtime)
+  const problems = [refusal, restored].filter((one) => one !== undefined)
+  return output.result(
+    { ...lineage, seen, problems },
+    () => [
+      ...labelled(
+        [
+          ['system', lineage?.system ?? 'the server does not tell'],
+          ['timeline', lineage && String(lineage.timeline)],
+          ['newest seen', seen === undefined ? undefined : String(seen)],
+        ],
+        14,
+      ),
+      ...problems,
+    ],
+    { code: problems.length > 0 ? 1 : 0 },
+  )
+}
+
+/** Exit code 0 when nothing stands against the database, 1 when that needs --confirm. */
+async function accept(runtime: Runtime, output: Output, { confirm }: { readonly confirm: boolean }): Promise<number> {
+  const { store, fence, clock } = runtime
+  const { lineage, seen, refusal, restored } = await look(runtime)
+  if (refusal === undefined && restored === undefined) {
+    return output.result({ accepted: false, confirmed: true }, () => 'nothing stands against this database')
+  }
+  if (confirm) {
+    if (refusal !== undefined && lineage && fence) {
+      try {
+        fence.accept(lineage, clock())
+      } catch (cause) {
+        throw new ServiceError('storage-failed', `it cannot be kept that this database counts: ${messageOf(cause)}`, {
+          cause,
+        })
+      }
+    }
+    await store.transaction(async (db) => {
+      await forgetFact(db, 'restored-behind')
+      await auditOperator(runtime, db, { action: 'database-accepted', details: { timeline: lineage?.timeline ?? 0 } })
+    })
+  }
+  return output.result(
+    { accepted: confirm, confirmed: confirm },
+    () => [
+      ...(refusal === undefined
+        ? []
+        : [
+            `timeline ${lineage?.timeline} counts from now on: what was written at timeline ${seen} is not in it`,
+            'stop the other primary first: processes that still reach it let it count again',
+          ]),
+      ...(restored === undefined ? [] : ['that the database was restored is not told any more']),
+      'donations that it lacks are entered from their charges: giving books reconcile',
+      confirm ? 'done' : 'nothing was changed: repeat the command with --confirm',
+    ],
+    { code: confirm ? 0 : 1 },
+  )
+}

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { Fence } from '../../../../src/platform/database/fence.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+
+const at = (timeline: number, system = '7000000000000000001') => ({ system, timeline })
+const now = new Date()
+
+it('knows an older primary by what any process with the folder has seen', async () => {
+  const folder = await temporaryFolder()
+  const [one, two] = [new Fence(folder), new Fence(folder)]
+  expect([one.meet(at(1)), two.meet(at(1)), two.meet(at(3))]).toEqual([false, false, false])
+  expect(one.isBehind(at(1))).toBe(false)
+  one.refresh()
+  expect([one.isBehind(at(1)), one.isBehind(at(3)), one.isBehind(at(4)), one.isBehind(at(1, '8'))]).toEqual([
+    true,
+    false,
+    false,
+    false,
+  ])
+  // A standby takes no writes anyway.
+  expect([one.meet(at(0)), one.refusal]).toEqual([false, undefined])
+  expect([one.meet(at(2)), one.refusal]).toEqual([
+    true,
+    expect.stringContaining('at timeline 2, and timeline 3 was seen'),
+  ])
+  two.refresh()
+  expect([two.refusal, two.problem(now)]).toEqual([
+    undefined,
+    expect.stringMatching(/^on .*: the database is an older primary/),
+  ])
+  expect(two.problem(new Date(now.getTime() + 3_600_000))).toBeUndefined()
+  expect([new Fence(folder).meet(at(2)), new Fence(folder).meet(at(3))]).toEqual([true, false])
+  expect(readdirSync(folder)).toEqual(['database-seen'])
+})
+
+it('lets an older primary count when a person says so, until a newer one is met again', async () => {
+  const folder = await temporaryFolder()
+  const [one, two] = [new Fence(folder), new Fence(folder)]
+  one.meet(at(2))
+  two.meet(at(1))
+  two.accept(at(1), now)
+  expect([two.refusal, two.meet(at(1))]).toEqual([undefined, false])
+  one.refresh()
+  expect([one.meet(at(1)), one.meet(at(2)), one.meet(at(1))]).toEqual([false, false, true])
+  expect(() => new Fence(path.join(folder, 'none')).accept(at(1), now)).toThrow('ENOENT')
+})
+
+it('remembers alone where there is no folder, and writes what it knows once there is one', async () => {
+  const folder = await temporaryFolder()
+  const alone = new Fence(path.join(folder, 'none'))
+  expect([alone.meet(at(2)), alone.meet(at(1))]).toEqual([false, true])
+  const file = path.join(folder, 'database-seen')
+  const torn = new Fence(folder)
+  torn.meet(at(2))
+  writeFileSync(file, '{"timelines":')
+  expect(torn.meet(at(1))).toBe(true)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ timelines: { [at(2).system]: 2 } })
+})
