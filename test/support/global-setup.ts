@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
@@ -27,7 +27,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await prepareForTests(dataDir, server.url)
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
-  await client.query(`create database ${templateDatabase}`)
+  await makeTablespace(await administratorUrl(dataDir, server.url), path.join(scratch, 'databases'), server.clusterDir)
+  await client.query(`create database ${templateDatabase} tablespace tests`)
   await client.end()
   const template = new URL(server.url)
   template.pathname = `/${templateDatabase}`
@@ -40,6 +41,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await rm(server.clusterDir, { recursive: true, force: true })
     await rm(scratch, { recursive: true, force: true })
   }
+}
+
+/** Where the databases of tests are: each is a copy of hundreds of files, and root's clusters are on the disk. */
+async function makeTablespace(url: string, folder: string, clusterDir: string): Promise<void> {
+  await mkdir(folder)
+  const { uid, gid } = await stat(clusterDir)
+  await chown(folder, uid, gid)
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`create tablespace tests owner giving location '${folder}'`)
+  await client.end()
 }
 
 /**
