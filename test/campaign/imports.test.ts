@@ -5,11 +5,14 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { importFiles } from '../../src/catalogue/import/import.js'
+import { kinds } from '../../src/catalogue/import/kinds.js'
 import { listImports } from '../../src/catalogue/sql/imports.js'
 import { listDifferences } from '../../src/money/sql/books-check.js'
-import { transpileProgram } from '../support/cli.js'
+import { forkStripped, transpileProgram } from '../support/cli.js'
 import { testDatabase } from '../support/database.js'
 import { exported, fillWithTemplates, importAndUndo, importing, takeBack } from '../support/import-undo.js'
+import { publishedBytes } from '../support/published-bytes.js'
+import { testPublisher } from '../support/publishing.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { record, seeded } from './support/record.js'
 import { scale, scaled } from './support/scale.js'
@@ -22,14 +25,51 @@ beforeAll(async () => {
 it('imports of all kinds and taking them back, in random order, leave the store as it was', async () => {
   const { store } = await testDatabase()
   await fillWithTemplates(store, folder)
+  const publisher = await testPublisher(store)
+  await publisher.publish()
+  const files = await publishedBytes(publisher.feedsDir)
   const before = await exported(store)
   const first = Math.floor(seeded('import and undo')() * 2 ** 30)
   const sequences = scaled(200)
   for (let seed = first; seed < first + sequences; seed++) {
     await importAndUndo(store, folder, seed, 14)
     expect(await exported(store), `seed ${seed}`).toEqual(before)
+    if (seed % 20 > 0) continue
+    await publisher.publish()
+    expect(await publishedBytes(publisher.feedsDir), `seed ${seed}`).toEqual(files)
   }
   record({ name: 'import, undo, in any order', engine: '-', tried: sequences, outcome: 'the same export' })
+}, 1_800_000)
+
+it('imports of all kinds and undos that are killed at any moment are taken back whole', async () => {
+  const { store, url } = await testDatabase()
+  await fillWithTemplates(store, folder)
+  const publisher = await testPublisher(store)
+  await publisher.publish()
+  const before = { store: await exported(store), files: await publishedBytes(publisher.feedsDir) }
+  const random = seeded('kills of imports of all kinds')
+  const counts = { taken: 0, running: 0 }
+  const killed = await temporaryFolder()
+  for (let tried = 0; tried < scale.kills; tried++) {
+    const seed = Math.floor(random() * 2 ** 30)
+    const child = await forkStripped('test/campaign/support/imports-process.ts', [url, killed, `${seed}`])
+    await once(child, 'message')
+    await sleep(random() * 1_200)
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    for (const { id, state } of await listImports(store.db, { limit: 1_000 })) {
+      if (state === 'undone' || id <= kinds.length) continue
+      if (state === 'running') counts.running++
+      expect(await takeBack(store, id), `import ${id} of seed ${seed}`).toBe(true)
+      counts.taken++
+    }
+    expect(await exported(store), `seed ${seed}`).toEqual(before.store)
+  }
+  expect(counts.running).toBeGreaterThan(0)
+  await publisher.publish()
+  expect(await publishedBytes(publisher.feedsDir)).toEqual(before.files)
+  const outcome = `${counts.taken} taken back, ${counts.running} of them half done`
+  record({ name: 'imports of all kinds killed', engine: '-', tried: scale.kills, outcome })
 }, 1_800_000)
 
 it('an import and its undo that are killed leave nothing half done', async () => {

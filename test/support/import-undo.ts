@@ -13,7 +13,10 @@ import type { Store } from '../../src/platform/database/store.js'
 import { usd } from './builders.js'
 import { randomFrom } from './random.js'
 
-export const importing = { source: 'import', clock: () => new Date('2026-11-21T08:00:00Z'), currency: usd } as const
+export const importing = {
+  ...({ source: 'import', publisherRef: 'XE-EXAMPLE-INVENTED' } as const),
+  ...{ clock: () => new Date('2026-11-21T08:00:00Z'), currency: usd },
+}
 
 const everything = {
   ...({ format: 'ndjson', donors: false, accounts: false } as const),
@@ -124,9 +127,17 @@ function recordsFrom(random: () => number) {
     const organization = { id: one(20, 21), name, themes: {}, countries: {} }
     return { id: one(201, 202), active: true, status: 'active', title: word(), ...stated, organization }
   }
+  const activity = () => `
+    <iati-activity xml:lang="en" default-currency="USD"><iati-identifier>XE-EXAMPLE-INVENTED-M${upTo(3)}</iati-identifier>
+      <reporting-org ref="XE-EXAMPLE-INVENTED" type="22"/><title><narrative>Moved</narrative></title>
+      <activity-status code="${one('2', '4')}"/><activity-date type="2" iso-date="2020-01-0${upTo(9)}"/></iati-activity>`
   return (): readonly [name: string, text: string] => {
-    const kind = one(...kinds.map(({ name }) => name), 'page' as const)
+    const kind = one(...kinds.map(({ name }) => name), 'page', 'iati')
     const many = upTo(6)
+    if (kind === 'iati') {
+      const activities = Array.from({ length: upTo(2) }, activity).join('')
+      return ['iati.xml', `<iati-activities version="2.03">${activities}</iati-activities>`]
+    }
     if (kind === 'page') {
       const modifiedDate = `2026-01-${10 + upTo(18)}T00:00:00Z`
       return ['page.json', JSON.stringify({ projects: { project: [{ ...page(), modifiedDate }] } })]

@@ -183,13 +183,13 @@ async function importFile<Row, Prepared>(
   const firstLines = new FirstLines()
   // A map, so that the last of equal keys in a batch wins.
   let batch = new Map<string, BatchEntry<Row>>()
-  let limit = new BatchLimit()
+  let limit = new BatchLimit(importer.together)
   const flush = async () => {
     if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
     if (batch.size > 0) await saveBatch(transact, importer, [...batch.values()], saving, tally)
     await refusedRows?.flush()
     batch = new Map()
-    limit = new BatchLimit()
+    limit = new BatchLimit(importer.together)
   }
   for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.records }))) {
     // Refused records are not saved, so saving does not yield to other work here.
@@ -228,7 +228,7 @@ function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: n
   return { field, expected: `what stands on one line of a file; line ${earlier} has it too`, got: value.slice(0, 200) }
 }
 
-/** Saves a batch in one transaction; when the database refuses it, each record in its own, to keep the good ones. */
+/** Saves a batch in one transaction; when the database refuses it, its halves, to keep the good records. */
 async function saveBatch<Row, Prepared>(
   transact: Transact,
   importer: RecordImporter<Row, Prepared>,
@@ -236,19 +236,18 @@ async function saveBatch<Row, Prepared>(
   saving: ImportSaving,
   tally: ImportTally,
 ): Promise<void> {
-  const read = batch.map(({ record }) => record.row)
-  const rows = importer.prepare(read, saving)
-  const save = (some: readonly Prepared[]) => transact((db) => importer.save(db, some, saving))
-  let outcomes: readonly RecordOutcome[]
-  try {
-    outcomes = await save(rows)
-  } catch (error) {
-    if (!isDataError(error)) throw error
-    const single: RecordOutcome[] = []
-    for (const row of rows)
-      single.push(await save([row]).then(([outcome]) => outcome ?? 'unchanged', refusedByDatabase))
-    outcomes = single
+  const save = async (some: readonly Prepared[]): Promise<readonly RecordOutcome[]> => {
+    try {
+      return await transact((db) => importer.save(db, some, saving))
+    } catch (error) {
+      if (some.length < 2) return [refusedByDatabase(error)]
+      if (!isDataError(error)) throw error
+      const half = Math.ceil(some.length / 2)
+      return [...(await save(some.slice(0, half))), ...(await save(some.slice(half)))]
+    }
   }
+  const read = batch.map(({ record }) => record.row)
+  const outcomes = await save(importer.prepare(read, saving))
   for (const [index, { where: place, record, repeats }] of batch.entries()) {
     const outcome = outcomes[index] ?? 'unchanged'
     const where = { ...place, recordId: record.key }

@@ -73,6 +73,8 @@ export type Kind<F extends KindFields = KindFields> = {
    * the other.
    */
   readonly repeated: 'last' | 'each'
+  /** How many records of a file are saved together; absent: as many as of any records. */
+  readonly together?: number
   /** What may stand once in a file, by field; absent: the key. */
   once?(row: RowOf<F>): readonly [field: string, value: string]
   /** Problems of a row whose fields are each valid alone. */

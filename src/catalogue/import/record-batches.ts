@@ -8,12 +8,17 @@ const mostCharacters = 1_000_000
 export class BatchLimit {
   #records = 0
   #characters = 0
+  readonly #most: number
+
+  constructor(most = mostRecords) {
+    this.#most = most
+  }
 
   /** Counts a record and returns whether it fills the batch; then the count starts again. */
   add(record: ParsedValue): boolean {
     this.#records++
     this.#characters += charactersOf(record)
-    if (this.#records < mostRecords && this.#characters < mostCharacters) return false
+    if (this.#records < this.#most && this.#characters < mostCharacters) return false
     this.#records = 0
     this.#characters = 0
     return true

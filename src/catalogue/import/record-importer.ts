@@ -30,6 +30,7 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   /** The kind, by the name that `--kind` has. */
   readonly kind: string
   readonly repeated: Kind['repeated']
+  readonly together?: Kind['together']
   read(
     value: ParsedValue,
     saving: ImportSaving,
@@ -47,6 +48,7 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
   return {
     kind: kind.name,
     repeated: kind.repeated,
+    together: kind.together,
     read: (value, saving) => {
       const { decimal, currency, date, missing, today } = saving
       const notation = { decimal, date, hasThreeDecimals: minorUnitExponent(currency) >= 3 }

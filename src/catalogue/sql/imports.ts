@@ -163,6 +163,12 @@ export async function undoImport(
   if (!one) throw new ServiceError('not-found', `there is no import ${id}`)
   if (one.state === 'undone') throw new ServiceError('import-needed', `import ${id} was taken back before`)
   if (one.forgotten) throw new ServiceError('import-needed', `what import ${id} changed is no longer remembered`)
+  const recalled = await db.query<OutcomeRow>(
+    `select 'needed' as outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows
+      from import_recalled($1)`,
+    [id],
+  )
+  if (recalled.rows.length > 0) return { obstacles: recalled.rows.map(toObstacle) }
   const { rows } = await db.query<OutcomeRow>(
     `select outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows from undo_import($1)`,
     [id],

@@ -6,7 +6,7 @@ export async function lockProjectSources(db: Db, ids: readonly number[]): Promis
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: number; source: RowSource }>(
     'select id, source from project where id = any ($1::bigint[]) order by id for no key update',
-    [ids],
+    [[...new Set(ids)]],
   )
   return new Map(rows.map((row) => [row.id, row.source]))
 }

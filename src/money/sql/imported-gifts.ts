@@ -46,6 +46,8 @@ type Month = {
   importId: string | undefined
   isNew: boolean
   isChanged: boolean
+  /** Whether its origin, or the import that stated it, is to be written. */
+  isStated: boolean
 }
 
 // The decimals of numeric(18, 3).
@@ -120,7 +122,7 @@ function keyOf(gift: MonthKey): string {
 }
 
 function emptyMonth({ projectId, month, kind, funderId, on }: ImportedGift): Month {
-  const changes = { isNew: true, isChanged: false }
+  const changes = { isNew: true, isChanged: false, isStated: false }
   return {
     projectId,
     month,
@@ -155,6 +157,7 @@ function addGift(month: Month, { amount, count, on }: ImportedGift): void {
   month.amount += toMinorUnits(amount, places)
   month.count += count
   month.lastOn = later(month.lastOn, on)
+  month.isStated ||= month.origin === undefined
   month.origin = 'references'
   month.isChanged = true
 }
@@ -163,7 +166,7 @@ function setMonth(month: Month, { amount, count, on }: ImportedGift, importId: s
   const units = toMinorUnits(amount, places)
   const isSame = !month.isNew && month.amount === units && month.count === count && month.lastOn === on
   const outcome = isSame ? 'unchanged' : month.isNew ? 'created' : 'changed'
-  Object.assign(month, { amount: units, count, lastOn: on, origin: 'sum', importId })
+  Object.assign(month, { amount: units, count, lastOn: on, origin: 'sum', importId, isStated: true })
   month.isChanged ||= !isSame
   return outcome
 }
@@ -213,12 +216,13 @@ type MonthRow = {
 }
 
 async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Saving): Promise<Map<string, Month>> {
+  const wanted = [...new Map(gifts.map((gift) => [`${gift.projectId} ${gift.month}`, gift])).values()]
   const { rows } = await db.query<MonthRow>(
     `select m.project_id, m.month, m.kind, m.funder_id, m.amount, m.count, m.last_on, i.origin, i.import_id
       from donation_month m left join imported_month i on (i.project_id, i.month, i.kind) = (m.project_id, m.month, m.kind)
         and i.funder_id is not distinct from m.funder_id
-      where m.project_id = any ($1::bigint[]) and m.month = any ($2::date[]) and m.source = $3 and m.currency = $4`,
-    [gifts.map(({ projectId }) => projectId), gifts.map(({ month }) => month), saving.source, saving.currency],
+      where (m.project_id, m.month) in (select * from unnest($1::bigint[], $2::date[])) and m.source = $3 and m.currency = $4`,
+    [wanted.map(({ projectId }) => projectId), wanted.map(({ month }) => month), saving.source, saving.currency],
   )
   return new Map(
     rows.map((row) => {
@@ -232,8 +236,7 @@ async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Savi
         lastOn: row.last_on,
         origin: row.origin ?? undefined,
         importId: row.import_id ?? undefined,
-        isNew: false,
-        isChanged: false,
+        ...{ isNew: false, isChanged: false, isStated: false },
       }
       return [keyOf(month), month]
     }),
@@ -245,7 +248,7 @@ async function openingDays(db: Db, gifts: readonly ImportedGift[], source: strin
   const { rows } = await db.query<{ id: number; day: IsoDate }>(
     `select project_id as id, max(last_on) as day from donation_month
       where project_id = any ($1::bigint[]) and source = $2 and kind = 'opening' group by project_id`,
-    [gifts.map(({ projectId }) => projectId), source],
+    [[...new Set(gifts.map(({ projectId }) => projectId))], source],
   )
   return new Map(rows.map(({ id, day }) => [id, day]))
 }
@@ -274,13 +277,14 @@ const updateTotals = `
   where p.id = m.project_id and (p.funding, p.number_of_donations) is distinct from (m.amount, greatest(m.count, 0))`
 
 async function writeMonths(db: Db, months: readonly Month[], { source, currency }: Saving): Promise<void> {
-  const stated = months.filter(({ origin }) => origin !== undefined)
-  const origins = stated.map((one) => ({
-    ...{ project_id: one.projectId, month: one.month, kind: one.kind, funder_id: one.funderId },
-    ...{ origin: one.origin, import_id: one.importId },
-  }))
-  await db.query(upsertOrigins, [JSON.stringify(origins)])
-  const changed = stated.filter(({ isChanged }) => isChanged)
+  const origins = months
+    .filter(({ isStated }) => isStated)
+    .map((one) => ({
+      ...{ project_id: one.projectId, month: one.month, kind: one.kind, funder_id: one.funderId },
+      ...{ origin: one.origin, import_id: one.importId },
+    }))
+  if (origins.length > 0) await db.query(upsertOrigins, [JSON.stringify(origins)])
+  const changed = months.filter(({ isChanged }) => isChanged)
   if (changed.length === 0) return
   const rows = changed.map((one) => ({
     ...{ project_id: one.projectId, month: one.month, currency, kind: one.kind, source, funder_id: one.funderId },

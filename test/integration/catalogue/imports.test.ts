@@ -35,9 +35,9 @@ describe('imports and taking them back in random order', () => {
       expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
     }
     // The sequences did what they are for.
-    expect([...written].sort()).toEqual([...kinds.map(({ name }) => `${name}.ndjson`), 'page.json'].sort())
-    expect(sum.outOfOrder).toBeGreaterThan(3)
-    expect(sum.refused).toBeGreaterThan(3)
+    expect([...written].sort()).toEqual([...kinds.map(({ name }) => `${name}.ndjson`), 'page.json', 'iati.xml'].sort())
+    expect(sum.outOfOrder).toBeGreaterThan(1)
+    expect(sum.refused).toBeGreaterThan(1)
     await publisher.publish()
     expect(await publishedBytes(publisher.feedsDir)).toEqual(before.files)
   }, 240_000)
@@ -136,6 +136,21 @@ describe('giving imports', () => {
     await store.db.query(`update project set title = 'Desks' where id = 61`)
     for (const id of [gifts, ids, owners]) await giving(`imports undo ${id}`)
     expect((await store.db.query('select from project where id = 61')).rowCount).toBe(0)
+  })
+
+  it('stay while taking a later one back would need what they brought', async () => {
+    const themes = await importing('themes.csv', 'id,name,sector\nnets,Nets,14031\n')
+    await importing('projects.csv', 'id,title,status,themes\n65,Nets,active,nets\n')
+    const cleared = await importing('projects.ndjson', '{"id":65,"title":"Nets","status":"active","themes":[]}\n')
+    expect((await giving(`imports undo ${themes}`, 1)).obstacles).toEqual([
+      {
+        what: 'theme',
+        key: { id: 'nets' },
+        byImport: cleared,
+        needs: expect.objectContaining({ what: 'project_theme' }),
+      },
+    ])
+    for (let id = cleared; id >= themes; id--) await giving(`imports undo ${id}`)
   })
 
   it('give back totals that a donation has moved since', async () => {

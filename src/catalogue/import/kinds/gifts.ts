@@ -67,6 +67,8 @@ export const gifts = defineKind({
   fields: giftKindFields,
   key: ['project', 'date', 'kind', 'funder', 'amount', 'reference'],
   repeated: 'each',
+  // Gifts of a batch share the months and projects that are written: the more together, the fewer rows of these.
+  together: 10_000,
   once: (row) => {
     if (row.reference !== undefined) return ['reference', row.reference]
     return ['date', [row.project, monthStart(row.date), kindOf(row), row.funder ?? ''].join(' ')]
