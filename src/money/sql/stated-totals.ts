@@ -20,11 +20,15 @@ const insertDifferences = `
       where project_id = s.project_id and source = $2 and currency = $3 and kind <> 'fee'
     ) m on true
   ), entry as (
-    select project_id, difference as amount,
-      case when months = 0 then 'opening' when difference > 0 then 'gift' else 'refund' end as kind,
-      case when months = 0 then cumulative_to else $4::date end as day,
-      greatest(case when difference > 0 then new_donations else -new_donations end, 0) as count
-    from compared where difference <> 0
+    select project_id, difference as amount, 'opening' as kind, cumulative_to as day, greatest(new_donations, 0) as count
+    from compared where months = 0 and difference <> 0
+    union all
+    -- More money of fewer donations, or the reverse, is both: one line of the amount, one of the number.
+    select project_id, amount, kind, $4::date, count
+    from compared, lateral (values
+      ('gift', greatest(difference, 0), greatest(new_donations, 0)),
+      ('refund', least(difference, 0), greatest(-new_donations, 0))) part (kind, amount, count)
+    where months > 0 and (amount <> 0 or count > 0)
   )
   insert into donation_month (project_id, month, currency, kind, source, funder_id, amount, count, last_on)
   select project_id, date_trunc('month', day)::date, $3, kind, $2, null, amount, count, day from entry

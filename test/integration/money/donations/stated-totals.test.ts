@@ -88,6 +88,19 @@ describe.each<RecordSource>(['import', 'upstream'])('donations made here to a pr
     await publish()
   })
 
+  it.each([
+    ['more money of fewer donations', '2150.00', 58],
+    ['less money of more donations', '2140.00', 64],
+    ['the same money of fewer donations', '2140.00', 63],
+    ['the same money of more donations', '2140.00', 65],
+    ['the money and donations of before', '2100.00', 61],
+  ])('and a record with %s leave no difference in the books', async (_what, funding, numberOfDonations) => {
+    await record({ funding, numberOfDonations })
+    expect(await shown()).toMatchObject({ n: numberOfDonations + 1 })
+    await agree()
+    expect((await publisher.publish()).state).toMatch(/^(published|unchanged)$/)
+  })
+
   it('move the date of its last change, as a refund does, whatever date its record states', async () => {
     const at = (hour: string) => `2026-12-01T${hour}:00+00:00`
     const totals = { funding: '2100.00', numberOfDonations: 61 }
