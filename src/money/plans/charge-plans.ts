@@ -4,6 +4,7 @@ import type { Donation } from '../../kernel/donation.js'
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Decimal, sameAmount } from '../../kernel/money.js'
+import { donorOf } from '../donors/find-donor.js'
 import { withTimeout } from '../gateways/gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from '../payments.js'
 import { type EarlierDonation, findDonationByReference, findEarlierDonation } from '../sql/donation-intents.js'
@@ -18,7 +19,6 @@ import {
   postponePlan,
   schedulePlan,
 } from '../sql/donation-plans.js'
-import { listDonors } from '../sql/donors.js'
 import { takePayment, wantedCharge } from '../take-payment.js'
 
 const [day, batch] = [86_400_000, 50]
@@ -81,7 +81,7 @@ async function chargeInstant(payments: Payments, plan: DuePlan, first: EarlierDo
   if (late > latestMs && !(await hasPlanCharge(db, plan))) return await schedule(payments, plan, first.donation)
   if (first.keyId === undefined)
     return await end(payments, plan, 'asleep', 'the API key of the first gift is not known')
-  const donor = await donorOf(payments, plan.donationId)
+  const donor = await donorOf(db, payments.donors, plan.donationId)
   if (!donor) return await end(payments, plan, 'ended', 'the donor was erased')
   const charge = await takeCharge(payments, { ...plan, nextAt }, { first, donor })
   if (!charge) return await end(payments, plan, 'asleep', 'the project takes no donations')
@@ -150,11 +150,6 @@ async function takeCharge(
     payments.warn({ plan: id, error: toServiceError(error).message }, 'a regular gift is not charged yet')
   })
   return await find()
-}
-
-async function donorOf({ store, donors }: Payments, donationId: number): Promise<Donor | undefined> {
-  const row = (await listDonors(store.db, [donationId])).get(donationId)
-  return row && (row.sealed ? donors.open(row.sealed, row.reference) : row.clear)
 }
 
 /** The first instant after this one that is not over. */

@@ -1,5 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
+import { languageOfDonor } from '../../../money/donors/find-donor.js'
+import { sumOf } from '../../../money/payments.js'
 import { planOfLink, provesPlan } from '../../../money/plans/plan-link.js'
 import { type DonationPlan, endPlan, findPlan } from '../../../money/sql/donation-plans.js'
 import { type Html, html } from '../../portal/html.js'
@@ -23,36 +26,77 @@ export function giftRoutes(app: FastifyInstance, { payments, clock }: ApiDeps): 
     return plan
   }
   app.get<{ Params: { link: string } }>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
-    return send(reply, askPage(await planOf(request)))
+    return await answer(request, reply)
   })
   app.post<{ Params: { link: string } }>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
     const { id } = await planOf(request)
     await endPlan(store.db, id, { state: 'ended', reason: 'the donor ended it', at: clock() })
-    return send(reply, askPage(await planOf(request)))
+    return await answer(request, reply)
   })
+
+  async function answer(request: PlanRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const plan = await planOf(request)
+    const known = await languageOfDonor(store.db, donors, plan.donationId)
+    const language = isSpoken(known) ? known : languageOf(request)
+    return send(reply, language, words[language].title, askPage(plan, language))
+  }
 }
 
-function askPage(plan: DonationPlan): Html {
-  const { state, amount, currency, nextAt } = plan
-  const isOver = state === 'ended' || state === 'asleep'
-  const money = `${Number(amount).toFixed(2)} ${currency}`
-  return isOver
-    ? html`<h1>Your monthly gift has ended</h1>
-<p>The gift of ${money} is charged no more.</p>`
-    : html`<h1>End your monthly gift?</h1>
-<p>The gift of ${money} is charged every month${nextAt ? html`, the next time on ${nextAt.toISOString().slice(0, 10)}` : undefined}.</p>
-<form method="post"><button>End it now</button></form>`
+type Language = keyof typeof words
+
+const isSpoken = (language: string | undefined): language is Language => language !== undefined && language in words
+
+/** The one that the browser asks for, of those that there are. */
+function languageOf(request: PlanRequest): Language {
+  const wanted = new Negotiator(request.raw).language(Object.keys(words))
+  return isSpoken(wanted) ? wanted : 'en'
 }
 
-function send(reply: FastifyReply, body: Html): FastifyReply {
+const words = {
+  en: {
+    title: 'Your monthly gift',
+    over: 'Your monthly gift has ended',
+    noMore: (money: string) => `The gift of ${money} is charged no more.`,
+    ask: 'End your monthly gift?',
+    charged: (money: string, day: string | undefined) =>
+      `The gift of ${money} is charged every month${day === undefined ? '' : `, the next time on ${day}`}.`,
+    end: 'End it now',
+  },
+  fr: {
+    title: 'Votre don mensuel',
+    over: 'Votre don mensuel est arrêté',
+    noMore: (money: string) => `Le don de ${money} n'est plus débité.`,
+    ask: 'Arrêter votre don mensuel ?',
+    charged: (money: string, day: string | undefined) =>
+      `Le don de ${money} est débité chaque mois${day === undefined ? '' : `, la prochaine fois le ${day}`}.`,
+    end: "L'arrêter maintenant",
+  },
+} as const
+
+function askPage({ state, amount, addon, currency, nextAt }: DonationPlan, language: Language): Html {
+  const { over, noMore, ask, charged, end } = words[language]
+  const inWords = new Intl.NumberFormat(language, { style: 'currency', currency })
+  const money = inWords.format(sumOf(amount, addon, currency) as unknown as number)
+  const day = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
+  return state === 'ended' || state === 'asleep'
+    ? html`<h1>${over}</h1>
+<p>${noMore(money)}</p>`
+    : html`<h1>${ask}</h1>
+<p>${charged(money, nextAt && day.format(nextAt))}</p>
+<form method="post"><button>${end}</button></form>`
+}
+
+function send(reply: FastifyReply, language: Language, title: string, body: Html): FastifyReply {
   return reply
+    .header('content-language', language)
+    .header('vary', 'Accept-Language')
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('x-robots-tag', 'noindex')
     .send(
       html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Your monthly gift</title></head>
+<html lang="${language}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
 <body><main>
 ${body}
 </main></body>

@@ -219,6 +219,21 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     expect(await settledDays()).toHaveLength(1)
   })
 
+  it('have a page in the language of the donor, else in that of the browser', async () => {
+    const page = async (link: string | undefined, language: string) => {
+      const answer = await fetch(base + new URL(link ?? '').pathname, { headers: { 'accept-language': language } })
+      return [answer.headers.get('content-language'), await answer.text()]
+    }
+    const { cancelLink } = await begin({ language: 'fr', addon: { amount: '2.50' } })
+    const french = ['fr', expect.stringMatching(/<html lang="fr">.*Le don de 42,50\s\$US est débité chaque mois/s)]
+    expect(await page(cancelLink, 'en')).toEqual(french)
+    const other = await begin({ language: 'sw' })
+    expect(await page(other.cancelLink, 'fr-CA')).toEqual(['fr', expect.stringContaining('Arrêter votre don')])
+    const english = ['en', expect.stringContaining('The gift of $40.00 is charged every month, the next time on ')]
+    expect(await page(other.cancelLink, 'sw')).toEqual(english)
+    await store.db.query(`update donation_plan set state = 'ended'`)
+  })
+
   it('end when the operator says so, and when the donor is erased', async () => {
     await begin()
     const { id } = await plan()
