@@ -30,11 +30,11 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   yield account
   if (!account.ok) return
   // Nothing of it keeps a payment from being tried.
-  if (gateway.listLacks) {
+  if (gateway.listLacks || gateway.notes) {
     yield await attempt('settings', async () => {
       const lacks = (await call((signal) => gateway.listLacks?.(signal) ?? Promise.resolve([]))) ?? []
       if (lacks.length > 0) throw new Error(lacks.join('; '))
-      return 'nothing is missing'
+      return ['nothing is missing', ...(gateway.notes ?? [])].join('; ')
     })
   }
   const token = await attempt('client token', async () => {

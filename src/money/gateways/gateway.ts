@@ -15,6 +15,8 @@ export type Gateway = {
   describeAccount(signal: AbortSignal): Promise<string>
   /** What the account lacks for what this service does, in words for the operator; absent: that cannot be asked. */
   listLacks?(signal: AbortSignal): Promise<readonly string[]>
+  /** What an operator may want to set otherwise; nothing of it is a fault. */
+  readonly notes?: readonly string[]
   /** A nonce that is approved as long as no money moves. */
   readonly testNonce: string
   /**

@@ -202,8 +202,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       return described.join('; ')
     },
     // Its API shows neither its webhooks nor its rules for 3-D Secure.
-    listLacks: async () =>
-      settings.needsThreeDSecure ? [] : ['cards without 3-D Secure are taken: BRAINTREE_3D_SECURE'],
+    notes: settings.needsThreeDSecure ? [] : ['cards without 3-D Secure are taken: BRAINTREE_3D_SECURE'],
     charge,
     findByReference: ({ reference }) => find(reference),
     refund,
