@@ -118,11 +118,13 @@ export type FunderOrganisation = {
   readonly orgType?: string | undefined
 }
 
-type Disbursement = {
+export type Disbursement = {
   readonly reference: string
   readonly disbursedOn: IsoDate
   readonly amount: Decimal
   readonly currency: CurrencyCode
+  /** What was paid, where that was in another currency. */
+  readonly original?: { readonly amount: Decimal; readonly currency: CurrencyCode } | undefined
   /** Absent: paid to the project's own organisation. */
   readonly receiver?: FunderOrganisation | undefined
 }

@@ -73,8 +73,17 @@ async function remove({ store, clock }: Runtime, output: Output, reference: stri
 
 const unknown = (reference: string) => `there is no payout ${reference}`
 
-function describe({ reference, projectId, on, amount, currency, receiver, source }: StoredDisbursement): string {
-  return `${reference}  project ${projectId}  ${on}  ${amount} ${currency}${receiver === undefined ? '' : `  to ${receiver}`}  ${source}`
+function describe({
+  reference,
+  projectId,
+  on,
+  amount,
+  currency,
+  original,
+  receiver,
+  source,
+}: StoredDisbursement): string {
+  return `${reference}  project ${projectId}  ${on}  ${amount} ${currency}${original ? ` (${original.amount} ${original.currency})` : ''}${receiver === undefined ? '' : `  to ${receiver}`}  ${source}`
 }
 
 function print(output: Output, stored: StoredDisbursement): number {

@@ -48,7 +48,7 @@ async function correct(
     throw new ServiceError('input-unusable', `--amount: expected ${expected}, got ${row.amount}`)
   }
   await change(runtime, 'giving gifts correct', async (db, saving) => {
-    const [outcome] = await saveGifts(db, [toGift(row)], { ...saving, correct: true })
+    const [outcome] = await saveGifts(db, [toGift(row, runtime.config.currency)], { ...saving, correct: true })
     if (typeof outcome === 'object' && 'field' in outcome) {
       throw new ServiceError('input-unusable', `${outcome.field}: expected ${outcome.expected}, got ${outcome.got}`)
     }

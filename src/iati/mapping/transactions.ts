@@ -1,6 +1,6 @@
 import { type IsoDate, later, monthEnd } from '../../kernel/dates.js'
-import { type CurrencyCode, minorUnitExponent, toMinorUnits } from '../../kernel/money.js'
-import type { DonationMonth, MoneyKind, ProjectGraph } from '../../kernel/project.js'
+import { type CurrencyCode, minorUnitExponent, roundToCurrency, toMinorUnits } from '../../kernel/money.js'
+import type { Disbursement, DonationMonth, MoneyKind, ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import type { MappingContext, Party } from './mapping-context.js'
@@ -142,8 +142,17 @@ function isStated({ source }: DonationMonth): boolean {
   return source === 'import' || source === 'upstream'
 }
 
-const paidOut = prewritten(worded('description', 'Payout to the implementing partner'))
-const returned = prewritten(worded('description', 'Money returned by the implementing partner'))
+const [paying, returning] = ['Payout to the implementing partner', 'Money returned by the implementing partner']
+const paidOut = prewritten(worded('description', paying))
+const returned = prewritten(worded('description', returning))
+
+/** One in another currency says what was paid. */
+function describePayout({ amount, original }: Disbursement): Element {
+  const isReturn = amount.startsWith('-')
+  if (!original) return isReturn ? returned : paidOut
+  const moved = roundToCurrency(original.amount, original.currency).replace('-', '')
+  return worded('description', `${isReturn ? returning : paying}: ${moved} ${original.currency}`)
+}
 
 function payoutLines(
   graph: ProjectGraph,
@@ -172,7 +181,7 @@ function payoutLines(
         date: payout.disbursedOn,
         currency: payout.currency,
         amount: toMinorUnits(payout.amount, minorUnitExponent(payout.currency)),
-        description: payout.amount.startsWith('-') ? returned : paidOut,
+        description: describePayout(payout),
         provider: sides.paying,
         receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, context)) : partner,
       },

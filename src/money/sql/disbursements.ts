@@ -9,6 +9,8 @@ export type DisbursementRecord = {
   readonly on: IsoDate
   readonly amount: Decimal
   readonly currency: CurrencyCode
+  /** What was paid, where that was in another currency. */
+  readonly original?: { readonly amount: Decimal; readonly currency: CurrencyCode } | undefined
   /** Unique: the same reference is the same payout. */
   readonly reference: string
   /** The organisation that was paid; absent: the project's own. */
@@ -30,25 +32,32 @@ export async function recordDisbursements(
 ): Promise<DisbursementOutcome[]> {
   const { rows } = await db.query<{ outcome: DisbursementOutcome }>(
     `with given as (
-        select * from unnest($1::bigint[], $2::date[], $3::numeric[], $4::text[], $5::text[], $6::bigint[])
-          with ordinality g (project_id, disbursed_on, amount, currency, reference, receiver_id, position)
+        select * from unnest($1::bigint[], $2::date[], $3::numeric[], $4::text[], $5::text[], $6::bigint[],
+          $9::numeric[], $10::text[])
+          with ordinality g (project_id, disbursed_on, amount, currency, reference, receiver_id, original_amount,
+            original_currency, position)
       ), written as (
-        insert into disbursement (project_id, disbursed_on, amount, currency, reference, receiver_id, source)
-        select g.project_id, g.disbursed_on, g.amount, g.currency, g.reference, g.receiver_id, $7
+        insert into disbursement (project_id, disbursed_on, amount, currency, reference, receiver_id, source,
+          original_amount, original_currency)
+        select g.project_id, g.disbursed_on, g.amount, g.currency, g.reference, g.receiver_id, $7, g.original_amount,
+          g.original_currency
         from given g join project p on p.id = g.project_id order by g.project_id, g.position
         on conflict (reference) do nothing returning reference
       ), corrected as (
         update disbursement d set project_id = g.project_id, disbursed_on = g.disbursed_on, amount = g.amount,
-          currency = g.currency, receiver_id = g.receiver_id
+          currency = g.currency, receiver_id = g.receiver_id, original_amount = g.original_amount,
+          original_currency = g.original_currency
         from given g join project p on p.id = g.project_id
         where $8 and d.reference = g.reference and d.source = $7
-          and (d.project_id, d.disbursed_on, d.amount, d.currency, d.receiver_id)
-            is distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id)
+          and (d.project_id, d.disbursed_on, d.amount, d.currency, d.receiver_id, d.original_amount, d.original_currency)
+            is distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id, g.original_amount,
+              g.original_currency)
         returning d.reference
       )
       select case when c.reference is not null then 'corrected' when w.reference is not null then 'new' when p.id is null and k.id is null then 'unknown-project'
-        when (k.project_id, k.disbursed_on, k.amount, k.currency, k.receiver_id)
-          is not distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id) then 'known'
+        when (k.project_id, k.disbursed_on, k.amount, k.currency, k.receiver_id, k.original_amount, k.original_currency)
+          is not distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id, g.original_amount,
+            g.original_currency) then 'known'
         else 'conflict' end as outcome
       from given g
         left join project p on p.id = g.project_id
@@ -65,6 +74,8 @@ export async function recordDisbursements(
       records.map(({ receiver }) => receiver ?? null),
       source,
       correct,
+      records.map(({ original }) => original?.amount ?? null),
+      records.map(({ original }) => original?.currency ?? null),
     ],
   )
   return rows.map(({ outcome }) => outcome)
@@ -76,6 +87,8 @@ export type StoredDisbursement = DisbursementRecord & { readonly source: string 
 export async function findDisbursement(db: Db, reference: string): Promise<StoredDisbursement | undefined> {
   const { rows } = await db.query<StoredDisbursement>(
     `select project_id as "projectId", disbursed_on as on, amount, currency, reference, receiver_id as receiver, source
+        , case when original_amount is not null then json_build_object('amount', original_amount::text,
+          'currency', original_currency) end as original
       from disbursement where reference = $1`,
     [reference],
   )

@@ -464,7 +464,7 @@ describe('gifts', () => {
     ['nothing', '103,2026-10-01,0,USD,X-6,,,', 'amount'],
     ['an amount that no column holds', '103,2026-10-01,9999999999999999,USD,X-7,,,', 'amount'],
     ['too many decimals', '103,2026-10-01,1.005,USD,X-8,,,', 'amount'],
-    ['another currency', '103,2026-10-01,1,EUR,X-9,,,', 'currency'],
+    ['another currency', '103,2026-10-01,1,EUR,X-9,,,', 'settledAmount'],
     ['an unknown project', '999,2026-10-01,1,USD,X-10,,,', 'project'],
     ['an unknown funder', '103,2026-10-01,1,USD,X-11,,999,', 'funder'],
   ])('are refused for %s', async (_what, row, field) => {

@@ -321,6 +321,68 @@ describe('what was changed by SQL', () => {
   })
 })
 
+describe('gifts and payouts in another currency', () => {
+  let environment: Readonly<Record<string, string>>
+  let store: Store
+  beforeAll(async () => {
+    const database = await testDatabase()
+    store = database.store
+    environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+    await importing('projects', 'id,title,status', '101,Wells,active')
+  })
+  const importing = async (kind: string, ...lines: string[]) => {
+    const file = path.join(folder, `${kind}.csv`)
+    await writeFile(file, `${lines.join('\n')}\n`)
+    const { stdout } = await runCommandLine(['import', file, '--kind', kind, '--json'], environment)
+    const { created, unchanged, refused, problems } = JSON.parse(stdout)
+    return {
+      created,
+      unchanged,
+      refused,
+      problems: problems.map(
+        (one: { line: number; field: string; expected: string }) => `${one.line} ${one.field}: ${one.expected}`,
+      ),
+    }
+  }
+
+  it('count with what was settled, and are refused by line without it', async () => {
+    const gifts = [
+      'project,date,amount,currency,settledAmount,reference',
+      '101,2026-01-05,100.00,EUR,110.25,G-1',
+      '101,2026-01-06,5000,JPY,32.50,G-2',
+      '101,2026-01-07,10.00,USD,,G-3',
+      '101,2026-01-08,100.00,EUR,,G-4',
+      '101,2026-01-09,100.00,EUR,-110.00,G-5',
+      '101,2026-01-10,5.5,JPY,0.04,G-6',
+      '101,2026-01-11,10.00,USD,11.00,G-7',
+    ]
+    const refused = [
+      '5 settledAmount: what was settled in USD for an amount in EUR',
+      '6 settledAmount: the sign of the amount',
+      '7 amount: at most 0 decimals',
+      '8 settledAmount: nothing beside an amount in USD',
+    ]
+    expect(await importing('gifts', ...gifts)).toEqual({ created: 3, unchanged: 0, refused: 4, problems: refused })
+    expect(await importing('gifts', ...gifts)).toMatchObject({ created: 0, unchanged: 3 })
+    const { rows } = await store.db.query('select funding, number_of_donations as n from project')
+    expect(rows).toEqual([{ funding: '152.750', n: 3 }])
+    const payouts = [
+      'project,date,amount,currency,settledAmount,reference',
+      '101,2026-02-01,3500,KES,25.00,P-1',
+      '101,2026-02-02,10.00,USD,,P-2',
+      '101,2026-02-03,3500,KES,,P-3',
+    ]
+    const expected = ['4 settledAmount: what was settled in USD for an amount in KES']
+    expect(await importing('disbursements', ...payouts)).toMatchObject({ created: 2, refused: 1, problems: expected })
+    expect(await importing('disbursements', ...payouts)).toMatchObject({ created: 0, unchanged: 2 })
+    const { stdout } = await runCommandLine(['disbursements', 'show', 'P-1'], environment)
+    expect(stdout).toBe('P-1  project 101  2026-02-01  25.000 USD (3500.000 KES)  import\n')
+    // Other words of the same payout.
+    payouts[1] = '101,2026-02-01,3600,KES,25.00,P-1'
+    expect(await importing('disbursements', ...payouts)).toMatchObject({ refused: 2 })
+  })
+})
+
 describe('a CSV file that was not made for this program', () => {
   let environment: Readonly<Record<string, string>>
   beforeAll(async () => {

@@ -168,6 +168,8 @@ create table disbursement (
   currency text not null,
   receiver_id bigint,
   source row_source default 'local'::text not null,
+  original_amount numeric(18,3),
+  original_currency text,
   constraint disbursement_pkey PRIMARY KEY (id),
   constraint disbursement_reference_key UNIQUE (reference),
   constraint disbursement_amount_check CHECK (amount <> 0::numeric),
@@ -1154,6 +1156,7 @@ alter table wire_record add constraint wire_record_project_id_fkey
 
 alter table country add constraint country_has_name CHECK (name <> ''::text) NOT VALID;
 alter table disbursement add constraint disbursement_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
+alter table disbursement add constraint disbursement_original_check CHECK ((original_amount IS NULL) = (original_currency IS NULL) AND COALESCE(original_currency ~ '^[A-Z]{3}$'::text, true) AND original_currency IS DISTINCT FROM currency AND COALESCE((original_amount * amount) > 0::numeric, true)) NOT VALID;
 alter table donation add constraint donation_settled_money_check CHECK (num_nonnulls(settled_amount, settled_addon, settled_currency) = ANY (ARRAY[0, 3])) NOT VALID;
 alter table donation add constraint donation_waits_for_check CHECK (waits_for = ANY (ARRAY['donor'::text, 'processor'::text])) NOT VALID;
 alter table donation_month add constraint donation_month_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;

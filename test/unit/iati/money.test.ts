@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toActivity } from '../../../src/iati/mapping/activity.js'
-import type { Project } from '../../../src/kernel/project.js'
+import type { Disbursement, Project } from '../../../src/kernel/project.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { aGraph, aMonth, amount, aReport, day, mappingConfig, usd } from '../../support/builders.js'
 import { type Changes, mapped, payout, today } from '../../support/mapped.js'
@@ -211,6 +211,19 @@ describe('transactions', () => {
     ])
     expect(lines[3]).toContain('Money returned by the implementing partner')
     expect(lines[4]).toContain('Payout to the implementing partner')
+  })
+
+  it('of a payout in another currency say what was paid', () => {
+    const original = (amount: string, currency: string) => ({ amount, currency }) as Disbursement['original']
+    const lines = mapped({
+      disbursements: [
+        { ...payout('A', '2026-10-30', '25.00'), original: original('3500.000', 'KES') },
+        { ...payout('B', '2026-10-31', '-3.00'), original: original('-420', 'JPY') },
+      ],
+    }).all('transaction')
+    expect(lines[0]).toContain('<narrative>Payout to the implementing partner: 3500.00 KES</narrative>')
+    expect(lines[0]).toMatch(/<value currency="USD"[^>]*>25.00</)
+    expect(lines[1]).toContain('<narrative>Money returned by the implementing partner: 420 JPY</narrative>')
   })
 
   it('of an opening total that a mirrored record states name no day of the source', () => {

@@ -3,7 +3,7 @@ import { organisationSources } from '../../sql/organisations.js'
 import * as type from '../field-types.js'
 import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
+import { checkMovedMoney, countedMoney, moneyFields, movedMoneyFields, reference, unknownProject } from './money.js'
 
 const disbursementKindFields = {
   project: moneyFields.project,
@@ -21,9 +21,9 @@ const disbursementKindFields = {
     unit: 'currency',
     means: 'Amount; negative: money that came back.',
     examples: ['2500.00', '1200.50'],
-    iati: 'transaction type 3',
+    iati: 'transaction type 3; in another currency: its description',
   },
-  currency: moneyFields.currency,
+  ...movedMoneyFields,
   reference: {
     type: reference,
     required: true,
@@ -47,8 +47,8 @@ export const disbursements = defineKind({
   fields: disbursementKindFields,
   key: ['reference'],
   repeated: 'each',
-  check: (row, { currency }) => checkMoney(row, currency),
-  save: async (db, rows, { source, correct }) => {
+  check: (row, { currency }) => checkMovedMoney(row, currency),
+  save: async (db, rows, { source, correct, currency: platform }) => {
     const receivers = await organisationSources(
       db,
       rows.flatMap(({ receiver }) => receiver ?? []),
@@ -57,7 +57,10 @@ export const disbursements = defineKind({
     const good = rows.filter(isKnown)
     const outcomes = await recordDisbursements(
       db,
-      good.map(({ project, date, ...row }) => ({ projectId: project, on: date, ...row })),
+      good.map((row) => {
+        const { project: projectId, date: on, reference, receiver } = row
+        return { projectId, on, reference, receiver, ...countedMoney(row, platform) }
+      }),
       source,
       correct,
     )

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto'
 import { monthStart } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
-import { signOf } from '../../../kernel/money.js'
+import { type CurrencyCode, signOf } from '../../../kernel/money.js'
 import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import * as type from '../field-types.js'
 import type { KindFields, RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
-import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
+import { checkMovedMoney, countedMoney, moneyFields, movedMoneyFields, reference, unknownProject } from './money.js'
 
 const giftKindFields = {
   project: { ...moneyFields.project, examples: ['101', '101'] },
@@ -29,7 +29,7 @@ const giftKindFields = {
     api: 'funding, remaining',
     iati: 'transaction type 1, one of each project and month',
   },
-  currency: moneyFields.currency,
+  ...movedMoneyFields,
   kind: {
     type: type.choice('gift', 'refund', 'fee'),
     means: 'Left out: gift for an amount above 0, else refund. fee: what the platform or the card kept.',
@@ -82,7 +82,7 @@ function kindOf({ kind, amount }: GiftRow): ImportedGift['kind'] {
 }
 
 function check(row: GiftRow, saving: ImportSaving): FieldProblem[] {
-  const problems = checkMoney(row, saving.currency)
+  const problems = checkMovedMoney(row, saving.currency)
   const kind = kindOf(row)
   if ((kind === 'gift' && signOf(row.amount) < 0) || (kind === 'refund' && signOf(row.amount) > 0)) {
     const expected = kind === 'gift' ? 'an amount above 0' : 'an amount below 0'
@@ -116,17 +116,23 @@ async function save(db: Parameters<typeof saveGifts>[0], rows: readonly GiftRow[
       outcomes.set(row, { field: 'funder', expected, got: String(row.funder) })
     } else good.push(row)
   }
-  const saved = await saveGifts(db, good.map(toGift), saving)
+  const saved = await saveGifts(
+    db,
+    good.map((row) => toGift(row, saving.currency)),
+    saving,
+  )
   for (const [index, row] of good.entries()) outcomes.set(row, saved[index] ?? 'unchanged')
   return rows.map((row) => outcomes.get(row) ?? 'unchanged')
 }
 
 /** The gift that a row is. */
-export function toGift(row: GiftRow): ImportedGift {
-  const { project, date, amount, funder, reference: name } = row
+export function toGift(row: GiftRow, platform: CurrencyCode): ImportedGift {
+  const { project, date, funder, reference: name } = row
+  const { amount, original } = countedMoney(row, platform)
   const kind = kindOf(row)
   const count = row.count ?? 1
-  const content = JSON.stringify([project, date, kind, amount, count, funder ?? null])
+  const moved = original ? [original.amount, original.currency] : []
+  const content = JSON.stringify([project, date, kind, amount, count, funder ?? null, ...moved])
   return {
     projectId: project,
     on: date,

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../../kernel/errors.js'
-import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../../kernel/money.js'
+import { type CurrencyCode, type Decimal, minorUnitExponent, sameAmount, signOf } from '../../../kernel/money.js'
 import * as type from '../field-types.js'
 import { type KindFields, shown } from '../fields.js'
 
@@ -17,6 +17,22 @@ export const moneyFields = {
     means: "ISO 4217; always the platform's one currency.",
     examples: ['USD', 'USD'],
     iati: 'value/@currency',
+  },
+} as const satisfies KindFields
+
+/** The fields of money that has moved, which may have been in another currency. */
+export const movedMoneyFields = {
+  currency: {
+    ...moneyFields.currency,
+    means: "ISO 4217: the platform's currency, or another one with settledAmount.",
+  },
+  settledAmount: {
+    type: type.signedAmount,
+    unit: "the platform's currency",
+    means:
+      "Of an amount in another currency: what was settled for it in the platform's, as the bank says. It counts; no rate is ever guessed.",
+    examples: ['', ''],
+    iati: 'value',
   },
 } as const satisfies KindFields
 
@@ -38,6 +54,45 @@ export function checkMoney({ amount, currency }: MoneyRow, platform: CurrencyCod
     problems.push({ field: 'currency', expected: platform, ...shown(currency) })
   }
   return problems
+}
+
+/** Money as it counts, in the platform's currency; `original`: as it moved, in another one. */
+type CountedMoney = {
+  readonly amount: Decimal
+  readonly currency: CurrencyCode
+  readonly original?: MoneyRow
+}
+
+type MovedRow = MoneyRow & { readonly settledAmount?: Decimal | undefined }
+
+/** What is wrong with money that moved in the platform's currency, or in another one with what was settled for it. */
+export function checkMovedMoney(row: MovedRow, platform: CurrencyCode): FieldProblem[] {
+  const { amount, currency, settledAmount } = row
+  if (currency === platform) {
+    const differs = settledAmount !== undefined && !sameAmount(amount, settledAmount)
+    const expected = `nothing beside an amount in ${platform}`
+    return [
+      ...checkMoney(row, platform),
+      ...(differs ? [{ field: 'settledAmount', expected, ...shown(settledAmount) }] : []),
+    ]
+  }
+  if (settledAmount === undefined) {
+    const expected = `what was settled in ${platform} for an amount in ${currency}`
+    return [...checkMoney(row, currency), { field: 'settledAmount', expected }]
+  }
+  const settled = checkMoney({ amount: settledAmount, currency: platform }, platform)
+  const isOpposite = signOf(settledAmount) !== signOf(amount)
+  return [
+    ...checkMoney(row, currency),
+    ...settled.map((problem) => ({ ...problem, field: 'settledAmount' })),
+    ...(isOpposite ? [{ field: 'settledAmount', expected: 'the sign of the amount', ...shown(settledAmount) }] : []),
+  ]
+}
+
+/** What of a row that was checked goes into the books. */
+export function countedMoney({ amount, currency, settledAmount }: MovedRow, platform: CurrencyCode): CountedMoney {
+  if (currency === platform || settledAmount === undefined) return { amount, currency }
+  return { amount: settledAmount, currency: platform, original: { amount, currency } }
 }
 
 /** The problem of a row whose project the store lacks. */
