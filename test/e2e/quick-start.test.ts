@@ -60,17 +60,17 @@ describe('the quick start of the README', () => {
       return { code: status, stdout, stderr }
     }
     const args = rest.split(' ').map((word) => (/^[\w-]+\.xml$/.test(word) ? path.join(dir, word) : word))
-    return await installation.run(args, typed === '' ? '' : `${typed}\n`)
+    return await installation.runHere(args, typed === '' ? '' : `${typed}\n`)
   }
 
   /** A key and a token of an account that may donate. */
   async function donor(): Promise<{ key: string; token: string }> {
     const user = { email: `donor-${randomUUID()}@example.org`, password: 'eight loud mountains' }
     const create = ['users', 'create', '--email', user.email, '--password-stdin', '--json']
-    const { apiKey: key } = JSON.parse((await installation.run(create, `${user.password}\n`)).stdout) as {
+    const { apiKey: key } = JSON.parse((await installation.runHere(create, `${user.password}\n`)).stdout) as {
       apiKey: string
     }
-    await installation.run(['users', 'grant', '--email', user.email, 'donations'])
+    await installation.runHere(['users', 'grant', '--email', user.email, 'donations'])
     const answer = await fetch(`${service.baseUrl}/api/userservice/tokens.json`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
-import { type Installation, newInstallation } from '../support/cli.js'
+import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
 
 const realRef = 'GB-CHC-1164883'
 const ownProject =
@@ -30,6 +30,7 @@ describe('a trial whose operator sets the real identifier', () => {
   let trial: Installation
   let real: Installation
   let server: EmbeddedPostgres
+  let api: RunningService
   let catalogue = ''
   const trialPages = new Map<string, boolean>()
   beforeAll(async () => {
@@ -48,6 +49,7 @@ describe('a trial whose operator sets the real identifier', () => {
     catalogue = await (await fetch(`${service.baseUrl}/llms.txt`)).text()
     service.kill('SIGTERM')
     expect(await service.ended).toBe(0)
+    api = await real.serve('api', 'Server listening at ')
   }, 120_000)
   afterAll(async () => {
     await real.remove()
@@ -56,13 +58,9 @@ describe('a trial whose operator sets the real identifier', () => {
   }, 120_000)
 
   const served = async (address: string) => {
-    const service = await real.serve('api', 'listening on ')
-    const [, base] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
+    const [, base] = /Server listening at (http:[^"]+)"/.exec(api.output()) ?? []
     const response = await fetch(`${base}${address}`)
-    const text = await response.text()
-    service.kill('SIGTERM')
-    await service.ended
-    return { status: response.status, text }
+    return { status: response.status, text: await response.text() }
   }
   const activities = () => served('/iati/activities.xml')
 

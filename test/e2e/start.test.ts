@@ -101,26 +101,26 @@ describe('giving start on a bare machine', () => {
 
   it('publishes the real records beside the demo, none held; a second publication changes no byte', async (context) => {
     if (!samples) return context.skip('TEST_FILES has no real records')
-    const imported = await installation.run(['import', samples, '--json'])
+    const imported = await installation.runHere(['import', samples, '--json'])
     expect(imported.code).toBe(0)
     expect(JSON.parse(imported.stdout)).toMatchObject({ created: 50, refused: 0 })
-    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    expect((await installation.runHere(['publish', '--wait'])).code).toBe(0)
     const first = await published('/iati/activities.xml')
     const ids = [...readFileSync(samples, 'utf8').matchAll(/^ {8}<id>(\d+)<\/id>/gm)].map((match) => match[1])
     expect(ids).toHaveLength(50)
     for (const id of ids) expect(first.text).toContain(`<iati-identifier>XE-EXAMPLE-INVENTED-${id}</iati-identifier>`)
     expect((await manifest()).held.count).toBe(0)
 
-    const again = await installation.run(['publish', '--wait', '--json'])
+    const again = await installation.runHere(['publish', '--wait', '--json'])
     expect(again.code).toBe(0)
     expect(JSON.parse(again.stdout)).toMatchObject({ state: 'unchanged', rendered: 0 })
     expect(await published('/iati/activities.xml')).toEqual(first)
-    expect((await installation.run(['import', samples, '--json'])).stdout).toContain('"unchanged":50')
+    expect((await installation.runHere(['import', samples, '--json'])).stdout).toContain('"unchanged":50')
   })
 
   it('a forced publication maps everything again and still changes no byte', async () => {
     const before = await published('/iati/activities.xml')
-    const forced = await installation.run(['publish', '--force', '--wait', '--json'])
+    const forced = await installation.runHere(['publish', '--force', '--wait', '--json'])
     expect(JSON.parse(forced.stdout)).toMatchObject({ state: 'unchanged' })
     expect((JSON.parse(forced.stdout) as { rendered: number }).rendered).toBeGreaterThanOrEqual(120)
     expect(await published('/iati/activities.xml')).toEqual(before)
@@ -132,31 +132,31 @@ describe('giving start on a bare machine', () => {
       `<funding>5.00</funding><numberOfDonations>1</numberOfDonations></project>`
     const file = path.join(installation.dataDir, 'two.xml')
     await writeFile(file, `<projects>${record(501, 'Good at first')}${record(502, 'Good for ever')}</projects>`)
-    expect((await installation.run(['import', file])).code).toBe(0)
-    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    expect((await installation.runHere(['import', file])).code).toBe(0)
+    expect((await installation.runHere(['publish', '--wait'])).code).toBe(0)
     const good = (await published('/iati/activities.xml')).text
     expect(good).toContain('Good at first')
 
     // A title of nothing but markup leaves no narrative: rule 4.3.1.
     await writeFile(file, `<projects>${record(501, '&lt;p&gt;&lt;/p&gt;')}${record(502, 'Better for ever')}</projects>`)
-    expect((await installation.run(['import', file])).code).toBe(0)
-    expect((await installation.run(['publish', '--wait'])).code).toBe(0)
+    expect((await installation.runHere(['import', file])).code).toBe(0)
+    expect((await installation.runHere(['publish', '--wait'])).code).toBe(0)
     const after = (await published('/iati/activities.xml')).text
     expect(after).toContain('Good at first')
     expect(after).toContain('Better for ever')
     const { held } = await manifest()
     expect(held).toMatchObject({ count: 1, sample: [{ identifier: 'XE-EXAMPLE-INVENTED-501', stillPublished: true }] })
     expect(held.sample[0]?.notices.length).toBeGreaterThan(0)
-    const status = await installation.run(['status', '--json'])
+    const status = await installation.runHere(['status', '--json'])
     expect(status.code).toBe(1)
     expect(JSON.parse(status.stdout)).toMatchObject({ held: { count: 1 } })
   })
 
   it('survives kill -9: it serves the last release at once and takes the interrupted run up', async () => {
     const before = await manifest()
-    const seeded = await installation.run(['seed', '--projects', '300'])
+    const seeded = await installation.runHere(['seed', '--projects', '300'])
     expect(seeded.code).toBe(0)
-    await installation.run(['publish'])
+    await installation.runHere(['publish'])
     service.kill('SIGKILL')
     expect(await service.ended).toBe('SIGKILL')
     service = await installation.start()
