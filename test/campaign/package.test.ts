@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { browserProgram } from '../support/browser.js'
 import { newInstallation } from '../support/cli.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
@@ -118,4 +119,49 @@ test('the package of the client reads every record and donates, from Node.js and
   }
   const outcome = `120 records and a donation; ${bytes} bytes of code with gzip`
   record({ name: 'the package of the client, in Node.js and Chromium', engine: 'PostgreSQL', tried: 1, outcome })
+})
+
+test('each step of a release that needs no network runs, and npm would publish both packages without a warning', async () => {
+  const root = path.resolve(import.meta.dirname, '../..')
+  const folder = await temporaryFolder()
+  const { stdout: listed } = await run('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 2 ** 24 })
+  for (const file of listed.split('\0').filter((name) => name !== '')) {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true })
+    await copyFile(path.join(root, file), path.join(folder, file))
+  }
+  await symlink(path.join(root, 'node_modules'), path.join(folder, 'node_modules'))
+  const { jobs } = parse(await readFile(path.join(folder, '.github/workflows/release.yml'), 'utf8')) as {
+    jobs: { packages: { steps: { name?: string; run?: string }[] } }
+  }
+  const local = jobs.packages.steps.filter(({ name = '' }) => name.startsWith('local: '))
+  expect(local).toHaveLength(5)
+  const { version } = JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { version: string }
+  const env = { ...process.env, GITHUB_REF_NAME: `v${version}` }
+  for (const { run: script = '' } of local) {
+    await run('bash', ['-e', '-o', 'pipefail', '-c', script], { cwd: folder, env, maxBuffer: 2 ** 26 })
+  }
+  const wrongTag = { cwd: folder, env: { ...env, GITHUB_REF_NAME: 'v0.0.1' } }
+  await expect(run('bash', ['-e', '-c', local[0]?.run ?? ''], wrongTag)).rejects.toThrow()
+  const made = (await readdir(path.join(folder, 'release'))).sort()
+  expect(made).toEqual([
+    `giving-client-${version}.tgz`,
+    `giving-iati-${version}.tgz`,
+    'giving-iati.sbom.json',
+    'notes.md',
+  ])
+  expect(await readdir(path.join(folder, 'docs/.vitepress/dist'))).toContain('index.html')
+
+  const sizes: string[] = []
+  for (const name of made.filter((file) => file.endsWith('.tgz'))) {
+    const ask = ['publish', '--dry-run', '--tag', 'next', '--json', path.join(folder, 'release', name)]
+    const { stdout, stderr } = await run('npm', ask, { cwd: folder, maxBuffer: 2 ** 26 })
+    expect(stderr.split('\n').filter((line) => /warn (?!Unknown user config)/.test(line))).toEqual([])
+    const { size, files } = JSON.parse(stdout) as { size: number; files: { path: string }[] }
+    const others =
+      /^(dist\/|deploy\/|client\.js$|[\w./-]+\.d\.ts$|LICENSE$|NOTICE$|README\.md$|openapi\.json$|package\.json$)/
+    expect(files.map((file) => file.path).filter((file) => !others.test(file))).toEqual([])
+    expect(size).toBeLessThan(2_000_000)
+    sizes.push(`${name} ${Math.round(size / 1000)} kB in ${files.length} files`)
+  }
+  record({ name: 'the steps of a release without network', engine: '-', tried: 5, outcome: sizes.join(', ') })
 })

@@ -9,6 +9,7 @@ import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { testConfig } from './api-config.js'
 import { gatewayWithWebhooks, testPayments } from './donations.js'
 import { readProjectFile } from './markdown-table.js'
+import { pythonClient, pythonClientFile } from './python-client.js'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -77,6 +78,7 @@ export function filesOf(description: Description): Readonly<Record<string, strin
     [descriptionFile]: `${JSON.stringify(description, null, 1)}\n`,
     'docs/reference/api.md': withOperations(readProjectFile('docs/reference/api.md'), description),
     'docs/reference/donations.md': withDonationFields(readProjectFile('docs/reference/donations.md'), description),
+    [pythonClientFile]: pythonClient(description),
   }
 }
 

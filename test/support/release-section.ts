@@ -13,3 +13,11 @@ export function withRelease(changelog: string, { version, day }: { version: stri
 export function withImageVersion(dockerfile: string, version: string): string {
   return dockerfile.replace(/(image\.version=)\S+/, `$1${version}`)
 }
+
+/** What the changelog says about a version. Throws when it says nothing. */
+export function notesOf(changelog: string, version: string): string {
+  const section = changelog.split(/^(?=## \[)/m).find((text) => text.startsWith(`## [${version}]`))
+  const notes = section?.slice(section.indexOf('\n')).trim()
+  if (!notes) throw new Error(`CHANGELOG.md: no section of ${version}`)
+  return `${notes}\n`
+}

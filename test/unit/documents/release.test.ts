@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readProjectFile } from '../../support/markdown-table.js'
-import { withImageVersion, withRelease } from '../../support/release-section.js'
+import { notesOf, withImageVersion, withRelease } from '../../support/release-section.js'
 
 const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }
 
@@ -43,5 +43,10 @@ describe('npm version', () => {
     expect(withImageVersion('LABEL a=1 \\\n  org.opencontainers.image.version=0.9.0 \\\n  b=2\n', '1.0.0-rc.1')).toBe(
       'LABEL a=1 \\\n  org.opencontainers.image.version=1.0.0-rc.1 \\\n  b=2\n',
     )
+  })
+
+  it('has the section of a version as the notes of its release', () => {
+    expect(notesOf(`${head}${released}\n## [0.8.0] - 2025-01-01\n\n- Old.\n`, '0.9.0')).toBe('### Added\n\n- One.\n')
+    expect(() => notesOf(head + released, '0.8.0')).toThrow('no section of 0.8.0')
   })
 })

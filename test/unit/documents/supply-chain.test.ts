@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { readProjectFile } from '../../support/markdown-table.js'
 
 type Locked = {
@@ -33,15 +34,50 @@ const allowedLicences = new Set([
 // More of them is a decision: each is code that others can change. Bull Board brings 14 (docs/adr/0016-console.md).
 const mostInProduction = 276
 
+type Workflow = {
+  readonly on: Readonly<Record<string, unknown>>
+  readonly permissions: Readonly<Record<string, string>>
+  readonly jobs: Readonly<
+    Record<
+      string,
+      { readonly permissions?: Readonly<Record<string, string>>; readonly steps: readonly { readonly run?: string }[] }
+    >
+  >
+}
+
+const workflows = new URL('../../../.github/workflows/', import.meta.url)
+const textsOfWorkflows = readdirSync(workflows).map((name) => readFileSync(new URL(name, workflows), 'utf8'))
+
 describe('the workflows', () => {
   it('name each action by the hash of its commit, which nobody can move', () => {
-    const folder = new URL('../../../.github/workflows/', import.meta.url)
-    const used = readdirSync(folder).flatMap((name) => [
-      ...readFileSync(new URL(name, folder), 'utf8').matchAll(/uses: *(.*)/g),
-    ])
+    const used = textsOfWorkflows.flatMap((text) => [...text.matchAll(/uses: *(.*)/g)])
     expect(used.length).toBeGreaterThan(0)
     const pinned = /^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/
     expect(used.map(([, action = '']) => action).filter((action) => !pinned.test(action))).toEqual([])
+  })
+
+  it('may read the sources, and more in jobs of a release alone, where no request of others leads', () => {
+    const writing = textsOfWorkflows.flatMap((text) => {
+      const { on, permissions, jobs } = parse(text) as Workflow
+      expect(permissions).toEqual({ contents: 'read' })
+      const more = Object.entries(jobs).flatMap(([name, job]) =>
+        job.permissions ? [[name, job.permissions] as const] : [],
+      )
+      if (more.length > 0) expect(on).toEqual({ push: { tags: ['v*'] } })
+      return more
+    })
+    expect(Object.fromEntries(writing)).toEqual({
+      image: { contents: 'read', packages: 'write', 'id-token': 'write' },
+      publish: { contents: 'write', 'id-token': 'write' },
+      documents: { pages: 'write', 'id-token': 'write' },
+    })
+  })
+
+  it('put no expression into a script, which a name of a branch could continue', () => {
+    const scripts = textsOfWorkflows.flatMap((text) =>
+      Object.values((parse(text) as Workflow).jobs).flatMap(({ steps }) => steps.map(({ run = '' }) => run)),
+    )
+    expect(scripts.filter((script) => script.includes('${{'))).toEqual([])
   })
 })
 
