@@ -298,4 +298,46 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       outcome: `every container healthy and confined, none killed; ${answers} requests during the upgrade, none failed; ${Math.round((performance.now() - began) / 1000)} s`,
     })
   })
+  it('runs a public demo, which forgets everything at its time', async () => {
+    await compose(['down', '--volumes'])
+    const demo = `${name}demo`
+    const file = path.join(podman.folder, 'demo.yml')
+    const inThreeMinutes = new Date(Date.now() + 180_000).toISOString().slice(11, 19)
+    const environment = { BASE_URL: address, PORT: port, RESET_AT: inThreeMinutes }
+    const text = expandVariables(
+      await readFile(path.join(project, 'deploy/demo/docker-compose.yml'), 'utf8'),
+      environment,
+    )
+    await writeFile(file, text.replace('context: ../..', 'context: .'))
+    const ofDemo = ['--project-name', demo, '--file', file, '--project-directory', project]
+    const run = (...args: readonly string[]) =>
+      promisify(execFile)('docker-compose', [...ofDemo, ...args], { env: podman.environment, maxBuffer: 2 ** 26 })
+    await run('up', '--detach')
+    await keepBridgeAddresses(podman)
+    const published = () =>
+      activities().then(
+        ({ count }) => count,
+        () => 0,
+      )
+    await expect.poll(published, { timeout: 120_000, interval: 500 }).toBe(120)
+    expect(await (await fetch(`${address}/`, { headers: { accept: 'text/html' } })).text()).toContain('invented')
+    const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
+    const giving = async (...args: readonly string[]) =>
+      await podman.run('exec', `${demo}_giving_1`, 'node', '/app/dist/src/cli.js', ...args)
+    const users = async () => JSON.parse(await giving('users', 'list', '--json').catch(() => '"away"')) as unknown
+    await podman.run(
+      'exec',
+      `${demo}_giving_1`,
+      'sh',
+      '-c',
+      `echo '${user.password}' | node /app/dist/src/cli.js users create --email ${user.email} --password-stdin`,
+    )
+    expect(JSON.stringify(await users())).toContain(user.email)
+    expect(await giving('status', '--json')).toContain('XE-EXAMPLE')
+
+    const isForgotten = async () => !JSON.stringify(await users()).includes(user.email) && (await published()) === 120
+    await expect.poll(isForgotten, { timeout: 300_000, interval: 1000 }).toBe(true)
+    expect(JSON.stringify(await users())).not.toContain('away')
+    await run('down', '--volumes')
+  })
 })

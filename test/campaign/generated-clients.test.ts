@@ -9,10 +9,10 @@ import { listen, testApi } from '../support/api.js'
 import { testDatabase } from '../support/database.js'
 import { insertDonationTargets } from '../support/donations.js'
 
-// What generated-client.test.ts shows of openapi-typescript, with two generators that bring many packages:
+// What generated-client.test.ts shows of openapi-typescript, with three generators that bring many packages:
 // they are installed by npm for this test alone.
 const packages = [
-  ...['@hey-api/openapi-ts@0.95.0', 'swagger-typescript-api@13.13.0'],
+  ...['@hey-api/openapi-ts@0.95.0', 'swagger-typescript-api@13.13.0', 'orval@7.21.0'],
   ...['typescript@5.9.3', 'esbuild@0.25.12', '@types/node@20'],
 ]
 
@@ -24,10 +24,12 @@ const donation = `{
   },
 }`
 
-const head = `const baseUrl = process.argv[2] ?? ''
-const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
+const account = `const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
 let [apiKey, token] = ['', '']
 `
+
+const head = `const baseUrl = process.argv[2] ?? ''
+${account}`
 
 const programs = {
   hey: `import { createKey, createToken, donate, listProjects } from './hey-client'
@@ -68,6 +70,27 @@ console.log(data.donation.receipt.totalAmountBilled)
 await api.donate({ donation: { ...${donation}, project: { id: 999 } } }).catch((refused: HttpResponse<unknown, { error_response: { error_code: number } }>) =>
   console.log(refused.error.error_response.error_code),
 )
+`,
+  orval: `import { createKey, createToken, donate, listProjects } from './orval/api'
+${account}
+const key = await createKey({ key_request: { user } })
+if (key.status !== 200) throw new Error(key.data.error_response.errors.error[0]?.error_message)
+apiKey = key.data.key_response.api_key
+const headers: Record<string, string> = { 'X-Api-Key': apiKey }
+let nextProjectId: number | undefined = 0
+while (nextProjectId !== undefined) {
+  const page: Awaited<ReturnType<typeof listProjects>> = await listProjects({ limit: 50, nextProjectId }, { headers })
+  if (page.status !== 200) throw new Error(String(page.status))
+  for (const { id, title } of page.data.projects.project) console.log(id, title)
+  nextProjectId = page.data.projects.nextProjectId
+}
+const signedIn = await createToken({ auth_request: { user, api_key: apiKey } })
+if (signedIn.status === 200) token = signedIn.data.auth_response.access_token
+headers.Authorization = \`Bearer \${token}\`
+const done = await donate({ donation: { ...${donation}, transactionId: 'orval-1' } }, {}, { headers })
+console.log(done.status === 200 ? done.data.donation.receipt.totalAmountBilled : done.data)
+const refused = await donate({ donation: { ...${donation}, project: { id: 999 } } }, {}, { headers })
+console.log(refused.status === 404 ? refused.data.error_response.error_code : 'no error')
 `,
 }
 
@@ -113,6 +136,9 @@ describe('clients of other generators', { timeout: 600_000 }, async () => {
     const plugins = ['@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch']
     await run('npx', 'openapi-ts', '-i', 'api.json', '-o', 'hey-client', '-p', ...plugins, '--no-log-file')
     await run('npx', 'swagger-typescript-api', 'generate', '-p', 'api.json', '-o', 'swagger', '-n', 'api.ts')
+    const orval = { api: { input: 'api.json', output: { target: 'orval/api.ts', client: 'fetch', baseUrl: url } } }
+    await writeFile(path.join(folder, 'orval.config.mjs'), `export default ${JSON.stringify(orval)}`)
+    await run('npx', 'orval', '--config', 'orval.config.mjs')
     for (const [name, text] of Object.entries(programs)) await writeFile(path.join(folder, `${name}.ts`), text)
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -27,7 +27,8 @@ type Compose = {
 
 const text = readProjectFile('docker-compose.yml')
 const { services, networks } = parse(text, { merge: true }) as Compose
-const containers = Object.entries(services)
+const demo = parse(readProjectFile('deploy/demo/docker-compose.yml'), { merge: true }) as Compose
+const containers = [...Object.entries(services), ...Object.entries(demo.services)]
 
 describe.each(containers)('the container %s', (name, container) => {
   it('has no capability but what it cannot start without, no way to new privileges, and a file system that cannot be written but for its volumes', () => {
