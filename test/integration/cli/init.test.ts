@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
@@ -140,5 +140,14 @@ describe('.env of the current folder', () => {
     const { code, stdout } = await folder.run('doctor')
     expect([code, stdout]).toEqual([1, expect.stringContaining('PUBLISH_SCHEDULE: expected a cron expression')])
     expect(stdout).not.toContain('DEFAULT_CURRENCY')
+  })
+
+  it('ends every command, with the reason, where it cannot be read', async () => {
+    const folder = await newFolder()
+    await symlink('.env', folder.env)
+    const reason = /^giving: \.env cannot be read: ELOOP: .*\n$/
+    for (const command of ['status', 'publish', 'start']) {
+      expect(await folder.run(command)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(reason) })
+    }
   })
 })
