@@ -32,6 +32,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['organizations'], async () => (await import('./catalogue/organisations.js')).registerOrganisations],
   [['donations'], async () => (await import('./money/donations.js')).registerDonations],
   [['donors'], async () => (await import('./money/donors.js')).registerDonors],
+  [['reports'], async () => (await import('./catalogue/reports.js')).registerReports],
   [['gifts'], async () => (await import('./money/gifts.js')).registerGifts],
   [['disbursements'], async () => (await import('./money/disbursements.js')).registerDisbursements],
   [['books', 'ledger'], async () => (await import('./money/books.js')).registerBooks],

@@ -1,7 +1,10 @@
+import type { IsoDate } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
+import type { RowSource } from '../../kernel/project.js'
 import type { ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { reportIdOf } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
@@ -23,7 +26,7 @@ export async function projectsOfLinks(db: Db, links: readonly string[]): Promise
   return new Map(rows.map(({ link, id }) => [link, id]))
 }
 
-type StoredReport = { readonly id: number; readonly project_id: number; readonly url: string; readonly source: string }
+type KnownReport = { readonly id: number; readonly project_id: number; readonly url: string; readonly source: string }
 
 const statement = {
   table: 'progress_report',
@@ -75,7 +78,7 @@ async function numberReports(db: Db, reports: readonly ImportedReport[], source:
     id ?? reportIdOf(url),
     reportIdOf(`${projectId} ${url} again`),
   ])
-  const { rows } = await db.query<StoredReport>(
+  const { rows } = await db.query<KnownReport>(
     `select id, project_id, url, source from progress_report
       where id = any ($1::bigint[]) or url = any ($2::text[]) order by id for no key update`,
     [candidates.flat(), reports.map(({ url }) => url)],
@@ -97,7 +100,7 @@ async function numberReports(db: Db, reports: readonly ImportedReport[], source:
   })
 }
 
-function taken(field: string, expected: string, { id, project_id: project, source }: StoredReport): FieldProblem {
+function taken(field: string, expected: string, { id, project_id: project, source }: KnownReport): FieldProblem {
   return { field, expected, got: `report ${id} of project ${project}, which is ${source}` }
 }
 
@@ -125,4 +128,53 @@ async function replaceImages(
     [wanted],
   )
   return new Set([...removed.rows, ...added.rows].map(({ id }) => id))
+}
+
+/** What people are shown of a report. */
+export type StoredReport = {
+  readonly id: number
+  readonly externalId?: string
+  readonly project: number
+  readonly title: string
+  readonly author?: string
+  readonly published: Date
+  readonly updated: Date
+  readonly url: string
+  readonly source: RowSource
+}
+
+/** The report of this number, or of this id of the platform. */
+export async function findReport(db: Db, id: string): Promise<StoredReport | undefined> {
+  const { rows } = await db.query<StoredReport>(
+    `select id, external_id as "externalId", project_id as project, title, author_name as author, published_at as published,
+        updated_at as updated, url, source
+      from progress_report where external_id = $1 or id::text = $1 order by external_id is null limit 1`,
+    [id],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+export type ReportCorrections = {
+  readonly title?: string
+  readonly author?: string
+  readonly published?: IsoDate
+}
+
+/** Gives a report other values; one that was published later than it was changed is changed then. */
+export async function correctReport(
+  db: Db,
+  id: number,
+  { title, author, published }: ReportCorrections,
+): Promise<void> {
+  await db.query(
+    `update progress_report set title = coalesce($2, title), author_name = coalesce($3, author_name),
+        published_at = coalesce($4::date at time zone 'UTC', published_at),
+        updated_at = greatest(updated_at, $4::date at time zone 'UTC') where id = $1`,
+    [id, title ?? null, author ?? null, published ?? null],
+  )
+}
+
+/** Removes a report with its pictures; its place in the archives is for ever. */
+export async function removeReport(db: Db, id: number): Promise<void> {
+  await db.query('delete from progress_report where id = $1', [id])
 }

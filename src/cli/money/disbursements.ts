@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { importFiles } from '../../catalogue/import/import.js'
-import { changeAsImport } from '../../catalogue/import/one-change.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Decimal } from '../../kernel/money.js'
@@ -14,80 +13,34 @@ import { addCommand, type CommandLine, isoDay, orNotFound } from '../command-lin
 import type { Output } from '../output.js'
 import { userOfProcess } from '../wiring/audit.js'
 import { amountArgument, refuseUnusable } from '../wiring/corrected-money.js'
+import { type Correctable, registerCorrections } from '../wiring/corrections.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving disbursements`. */
-export function registerDisbursements(program: Command, { storeAction }: CommandLine): void {
+export function registerDisbursements(program: Command, commandLine: CommandLine): void {
   const disbursements = program.command('disbursements').description('payouts to partners')
-  addCommand(disbursements, 'show', 'one payout of the books').argument('<reference>').action(storeAction([], show))
-  addCommand(disbursements, 'correct', 'give a payout other values; giving imports undo takes it back')
-    .argument('<reference>')
-    .option('--amount <amount>', 'its amount', amountArgument)
-    .option('--date <day>', 'its day', isoDay)
-    .action(storeAction(['currency'], correct))
-  addCommand(disbursements, 'remove', 'remove a payout; giving imports undo takes it back')
-    .argument('<reference>')
-    .action(storeAction([], remove))
+  registerCorrections(disbursements, commandLine, payouts)
   addCommand(
     disbursements,
     'import',
     'import payouts from CSV (project, date, amount, currency, reference); exit code 1 when lines were refused',
   )
     .argument('<file>', 'a CSV file with a header')
-    .action(storeAction(['currency'], importPayouts))
+    .action(commandLine.storeAction(['currency'], importPayouts))
 }
 
-async function show({ store }: Runtime, output: Output, reference: string): Promise<number> {
-  return print(output, orNotFound(await findDisbursement(store.db, reference), unknown(reference)))
-}
-
-/** Changes a payout that an import brought, as an import of its own. */
-async function correct(
-  runtime: Runtime<'currency'>,
-  output: Output,
-  reference: string,
-  { amount, date }: { readonly amount?: Decimal; readonly date?: IsoDate },
-): Promise<number> {
-  const { store, clock } = runtime
-  const { source, ...stored } = orNotFound(await findDisbursement(store.db, reference), unknown(reference))
-  const wanted = { ...stored, ...(amount !== undefined && { amount }), ...(date !== undefined && { on: date }) }
-  refuseUnusable({ amount: wanted.amount, date: wanted.on }, runtime)
-  const what = { name: 'giving disbursements correct', kind: 'disbursements' }
-  await changeAsImport(store, { clock, operator: userOfProcess() }, what, async (db) => {
-    await recordDisbursements(db, [wanted], source, true)
-  })
-  return print(output, { ...wanted, source })
-}
-
-async function remove({ store, clock }: Runtime, output: Output, reference: string): Promise<number> {
-  const stored = orNotFound(await findDisbursement(store.db, reference), unknown(reference))
-  const what = { name: 'giving disbursements remove', kind: 'disbursements' }
-  const id = await changeAsImport(store, { clock, operator: userOfProcess() }, what, (db) =>
-    removeDisbursement(db, reference),
-  )
-  return output.result(
-    { removed: stored, import: id },
-    () => `${describe(stored)} is removed: giving imports undo ${id}`,
-  )
-}
-
-const unknown = (reference: string) => `there is no payout ${reference}`
-
-function describe({
-  reference,
-  projectId,
-  on,
-  amount,
-  currency,
-  original,
-  receiver,
-  source,
-}: StoredDisbursement): string {
-  return `${reference}  project ${projectId}  ${on}  ${amount} ${currency}${original ? ` (${original.amount} ${original.currency})` : ''}${receiver === undefined ? '' : `  to ${receiver}`}  ${source}`
-}
-
-function print(output: Output, stored: StoredDisbursement): number {
-  return output.result(stored, () => describe(stored))
+const payouts: Correctable<StoredDisbursement, { readonly amount?: Decimal; readonly date?: IsoDate }> = {
+  ...{ kind: 'disbursements', one: 'payout', argument: '<reference>' },
+  options: (command) =>
+    command.option('--amount <amount>', 'its amount', amountArgument).option('--date <day>', 'its day', isoDay),
+  find: async (db, reference) => orNotFound(await findDisbursement(db, reference), `there is no payout ${reference}`),
+  describe: ({ reference, projectId, on, amount, currency, original, receiver, source }) =>
+    `${reference}  project ${projectId}  ${on}  ${amount} ${currency}${original ? ` (${original.amount} ${original.currency})` : ''}${receiver === undefined ? '' : `  to ${receiver}`}  ${source}`,
+  correct: async ({ db, runtime }, { source, ...stored }, { amount = stored.amount, date = stored.on }) => {
+    refuseUnusable({ amount, date }, runtime)
+    await recordDisbursements(db, [{ ...stored, amount, on: date }], source, true)
+  },
+  remove: async ({ db }, { reference }) => await removeDisbursement(db, reference),
 }
 
 /** The same as `giving import --kind disbursements`, with the summary that this command has always printed. */

@@ -303,6 +303,38 @@ describe('what was changed by SQL', () => {
     expect(await months()).toEqual(before)
   })
 
+  it('is one report by its number or its id of the platform', async () => {
+    const file = path.join(folder, 'reports.ndjson')
+    const report = {
+      url: 'https://platform.example/r/1',
+      externalId: 'R-1',
+      project: 1,
+      title: 'Pumps',
+      html: '<p>Run.</p>',
+    }
+    await writeFile(
+      file,
+      JSON.stringify({ ...report, published: '2025-03-01', images: [{ url: 'https://platform.example/1.jpg' }] }),
+    )
+    await giving(`import ${file}`)
+    const before = await giving('reports show R-1')
+    expect(before).toMatchObject({ project: 1, title: 'Pumps', published: '2025-03-01T00:00:00Z', source: 'import' })
+    expect(await giving(`reports correct ${before.id} --title Wells --published 2025-04-02`)).toEqual({
+      ...before,
+      ...{ title: 'Wells', published: '2025-04-02T00:00:00Z', updated: '2025-04-02T00:00:00Z' },
+    })
+    const { import: id } = await giving('reports remove R-1')
+    expect(await runCommandLine(['reports', 'show', 'R-1'], environment)).toMatchObject({ code: 2 })
+    await giving(`imports undo ${id}`)
+    expect((await store.db.query('select from report_image')).rowCount).toBe(1)
+    await giving(`imports undo ${Number(id) - 1}`)
+    expect(await giving('reports show R-1')).toEqual(before)
+    await store.db.query(`update progress_report set source = 'upstream'`)
+    expect(await runCommandLine(['reports', 'remove', 'R-1'], environment)).toMatchObject({
+      stderr: expect.stringContaining('is upstream'),
+    })
+  })
+
   it('gives a payout other values with --correct', async () => {
     const file = path.join(folder, 'disbursements.csv')
     await writeFile(file, lines('1,2025-05-01,10.00,USD,P-1'))
@@ -313,7 +345,7 @@ describe('what was changed by SQL', () => {
     expect((await store.db.query('select disbursed_on, amount from disbursement')).rows).toEqual([
       { disbursed_on: '2025-05-02', amount: '12.000' },
     ])
-    expect(await giving('disbursements correct P-1 --amount 13')).toMatchObject({ amount: '13', on: '2025-05-02' })
+    expect(await giving('disbursements correct P-1 --amount 13')).toMatchObject({ amount: '13.000', on: '2025-05-02' })
     const { import: id } = await giving('disbursements remove P-1')
     expect((await store.db.query('select from disbursement')).rowCount).toBe(0)
     await giving(`imports undo ${id}`)

@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import {
+  correctReport,
+  findReport,
+  type ReportCorrections,
+  removeReport,
+  type StoredReport,
+} from '../../catalogue/sql/imported-reports.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { type CommandLine, isoDay, orNotFound } from '../command-line.js'
+import { labelled } from '../output.js'
+import { type Correctable, registerCorrections } from '../wiring/corrections.js'
+
+/** `giving reports`. */
+export function registerReports(program: Command, commandLine: CommandLine): void {
+  const group = program.command('reports').description('progress reports, by their numbers or externalIds')
+  registerCorrections(group, commandLine, reports)
+}
+
+const reports: Correctable<ShownReport, ReportCorrections> = {
+  ...{ kind: 'reports', one: 'report', argument: '<id>' },
+  options: (command) =>
+    command
+      .option('--title <text>', 'its title')
+      .option('--author <text>', 'its author')
+      .option('--published <day>', 'the day of its publication', isoDay),
+  find: async (db, id) => shown(orNotFound(await findReport(db, id), `there is no report ${id}`)),
+  describe: ({ id, project, title, author, published, updated, url, source }) =>
+    labelled(
+      [
+        ...([
+          ['report', `${id} of project ${project}`],
+          ['title', title],
+          ['author', author],
+        ] as const),
+        ...([
+          ['published', published],
+          ['updated', updated],
+          ['address', url],
+          ['source', source],
+        ] as const),
+      ],
+      12,
+    ),
+  correct: async ({ db, runtime }, report, corrections) => {
+    refuseMirrored(report)
+    const day = corrections.published
+    if (day !== undefined && day > isoInstantOf(runtime.clock()).slice(0, 10)) {
+      throw new ServiceError('input-unusable', `--published: expected a day that is not in the future, got ${day}`)
+    }
+    await correctReport(db, report.id, corrections)
+  },
+  remove: async ({ db }, report) => {
+    refuseMirrored(report)
+    await removeReport(db, report.id)
+  },
+}
+
+type ShownReport = ReturnType<typeof shown>
+
+function shown({ published, updated, ...report }: StoredReport) {
+  return { ...report, published: isoInstantOf(published), updated: isoInstantOf(updated) }
+}
+
+function refuseMirrored({ id, source }: ShownReport): void {
+  if (source !== 'upstream') return
+  throw new ServiceError('input-unusable', `report ${id} is upstream: the next sync would bring it again as it was`)
+}
