@@ -10,6 +10,7 @@ import { receipts } from './receipts.js'
 import { reconciliation } from './reconciliation.js'
 import { registry } from './registry.js'
 import { settlement } from './settlement.js'
+import { sources } from './sources.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
 import type { Work, WorkDeps } from './work-row.js'
@@ -19,6 +20,7 @@ export const work = [
   // In this order they are started and shown.
   publication,
   sync,
+  sources,
   settlement,
   webhooks,
   donors,

@@ -365,6 +365,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
+  'source-unavailable': {
+    meaning: "A source's file cannot be fetched whole.",
+    status: 503,
+    remedy: 'retry',
+    public: false,
+  },
   'import-needed': {
     meaning: 'Something depends on the import.',
     status: 400,

@@ -84,7 +84,7 @@ export async function underLease<T extends NonNullable<unknown>>(
 }
 
 type LeasedOptions = {
-  readonly lease: Lease
+  readonly lease: Pick<Lease, 'seconds'>
   /** Extends the lease; false when it is lost. */
   readonly renew: () => Promise<boolean>
   readonly signal: AbortSignal

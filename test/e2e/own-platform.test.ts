@@ -4,6 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { transpileProgram } from '../support/cli.js'
+import { testDatabase } from '../support/database.js'
 import { readProjectFile } from '../support/markdown-table.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
@@ -20,10 +21,10 @@ function commands(page: string): string {
   return [...readProjectFile(page).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
 }
 
-function runPage(page: string, cwd: string) {
+function runPage(page: string, cwd: string, environment: Readonly<Record<string, string>> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const script = `set -e\ngiving() { "${process.execPath}" "${path.join(program, 'src/cli.js')}" "$@"; }\n${commands(page)}`
-  return spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', env: { PATH, HOME } })
+  return spawnSync('bash', ['-c', script], { cwd, encoding: 'utf8', env: { PATH, HOME, ...environment } })
 }
 
 it('docs/how-to/own-platform.md: five CSV files become a valid IATI file', { timeout: 300_000 }, () => {
@@ -84,4 +85,19 @@ it('docs/how-to/move-from-another-publisher.md: identifiers and history stay', {
     expect(file.includes(fact), fact).toBe(true)
   }
   expect(file).not.toContain('As it was published.')
+})
+
+it('docs/how-to/sources.md: a folder and a complete list are read, held and approved', {
+  timeout: 300_000,
+}, async () => {
+  const cwd = path.join(folder, 'sources')
+  await mkdir(cwd)
+  // Its commands are many, and each would start the built-in database.
+  const { url } = await testDatabase()
+  const { status, stdout, stderr } = runPage('docs/how-to/sources.md', cwd, { DATABASE_URL: url })
+  expect(status, `${stdout}\n${stderr}`).toBe(0)
+  expect(stdout).toMatch(/dry run, spenden-1\.csv: 2 records, 2 created/)
+  expect(stdout).toMatch(/source crm-gifts: imported, import \d+: 2 records, 2 created/)
+  expect(stdout).toMatch(/source projects: held, projects\.csv would change 0 and end 2 of 3 records/)
+  expect(stdout).toMatch(/source projects: imported, import \d+: 1 records, 0 created, 2 changed, 2 of them ended/)
 })

@@ -32,6 +32,8 @@ export type ImportSummary = {
   readonly records: number
   readonly created: number
   readonly changed: number
+  /** Records among the changed that ended, since a complete file does not have them. */
+  readonly ended?: number
   readonly unchanged: number
   /** Records whose id stands on an earlier line of their file: the later one counts. */
   readonly repeated: number

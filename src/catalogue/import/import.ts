@@ -62,6 +62,10 @@ export type ImportOptions = {
   readonly refusedTo?: string | undefined
   /** Who imports; absent: not known. */
   readonly operator?: Operator
+  /**
+   * What ends beside the files, once all of them were read: it returns how many records, in transactions of the import.
+   */
+  readonly ending?: (transact: Transact, saving: ImportSaving, summary: ImportSummary) => Promise<number>
   /** How many problems of records the summary has; the default is 100. */
   readonly maxProblems?: number
   readonly onProgress?: (progress: ReadProgress & { readonly records: number }) => void
@@ -88,23 +92,40 @@ export async function importFiles(
   files: readonly string[],
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { source, currency, photoConsent = false, dryRun = false, force = false } = options
-  const today = isoDateOf(options.clock())
+  const { source, currency, project, dryRun = false } = options
   const saving: ImportSaving = {
-    ...{ source, currency, photoConsent, today },
+    ...savingOf(options),
+    project: project === undefined ? undefined : await numberOfProject(store.db, project),
+  }
+  await refuseOtherCurrency(store.db, source, currency)
+  if (!dryRun) return await importAsRow(store, files, saving, options)
+  return await store.rehearsal(async (transact) => {
+    const summary = await importAll(transact, files, saving, options)
+    return await withEnded(summary, transact, saving, options)
+  })
+}
+
+/** How records are read and saved by these options. */
+export function savingOf(options: ImportOptions): ImportSaving {
+  const { source, currency, photoConsent = false, force = false, publisherRef, decimal, date, missing } = options
+  return {
+    ...{ source, currency, photoConsent, publisherRef, decimal, date, missing },
+    today: isoDateOf(options.clock()),
     keepNewer: !force,
     importId: randomUUID(),
-    publisherRef: options.publisherRef,
-    project: options.project === undefined ? undefined : await numberOfProject(store.db, options.project),
-    decimal: options.decimal,
-    date: options.date,
-    missing: options.missing,
     repair: options.repair,
     correct: options.correct,
   }
-  await refuseOtherCurrency(store.db, source, currency)
-  if (dryRun) return await store.rehearsal((transact) => importAll(transact, files, saving, options))
-  return await importAsRow(store, files, saving, options)
+}
+
+async function withEnded(
+  summary: ImportSummary,
+  transact: Transact,
+  saving: ImportSaving,
+  { ending }: ImportOptions,
+): Promise<ImportSummary> {
+  const ended = (await ending?.(transact, saving, summary)) ?? 0
+  return ended === 0 ? summary : { ...summary, changed: summary.changed + ended, ended }
 }
 
 const nobody: Operator = { actor: 'unknown', origin: 'unknown' }
@@ -124,10 +145,11 @@ async function importAsRow(
       return await work(db)
     })
   const done: ImportedFile[] = []
-  const summary = await importAll(transact, files, saving, options, async (file, tally) => {
+  const read = await importAll(transact, files, saving, options, async (file, tally) => {
     done.push(file)
     await recordImport(store.db, id, { ...tally.summary(), files: done })
   })
+  const summary = await withEnded(read, transact, saving, options)
   await store.transaction(async (db) => {
     await recordImport(db, id, { ...summary, files: done }, clock())
     const { created, changed, refused } = summary

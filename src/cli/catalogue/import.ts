@@ -20,19 +20,40 @@ export function registerImport(program: Command, { action, storeAction }: Comman
   const importing = storeAction(['currency', 'reportingOrg'], importRecords)
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
-  addCommand(
-    program,
-    'import',
-    'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
-  )
-    .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
-    .addOption(
-      new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices([
-        ...names,
-        iatiKind,
-      ]),
+  addReading(
+    addCommand(
+      program,
+      'import',
+      'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',
     )
-    .option('--project <id>', 'the project of reports that do not name one: its number or externalId')
+      .argument('[file...]', 'files, - for standard input, or the folder of an export for an empty store')
+      .addOption(
+        new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices([
+          ...names,
+          iatiKind,
+        ]),
+      )
+      .option('--project <id>', 'the project of reports that do not name one: its number or externalId'),
+  )
+    .option('--problems <file>', 'write refused rows to FILE, each with the reason, to be mended and imported again')
+    .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
+    .option('--repair', 'write records that were seen before where somebody changed the store since', false)
+    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
+    .option('--force', 'accept records that are older than the stored ones', false)
+    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
+    .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))
+    .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
+      if (options.template ?? options.schema) await describing(files, options, command)
+      else if (files.length === 0) command.error("error: missing required argument 'file'")
+      else if (await isExportFolder(files)) await importingFolder(files, options, command)
+      else await importing(files, options, command)
+    })
+}
+
+/** Adds the options that say how CSV is read which was not made for this program. */
+export function addReading(command: Command): Command {
+  return command
     .addOption(
       new Option('--decimal <sign>', 'the decimal sign of numbers in CSV, whose thousands may be separated').choices([
         'comma',
@@ -52,20 +73,15 @@ export function registerImport(program: Command, { action, storeAction }: Comman
         'text',
       ]),
     )
-    .option('--problems <file>', 'write refused rows to FILE, each with the reason, to be mended and imported again')
-    .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
-    .option('--repair', 'write records that were seen before where somebody changed the store since', false)
-    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
-    .option('--force', 'accept records that are older than the stored ones', false)
-    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
-    .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
-    .addOption(new Option('--schema <kind>', 'print the JSON Schema of a line of NDJSON').choices(names))
-    .action(async (files: readonly string[], options: ImportingOptions, command: Command) => {
-      if (options.template ?? options.schema) await describing(files, options, command)
-      else if (files.length === 0) command.error("error: missing required argument 'file'")
-      else if (await isExportFolder(files)) await importingFolder(files, options, command)
-      else await importing(files, options, command)
-    })
+}
+
+/** What these options read. */
+export type ReadingOptions = {
+  readonly decimal?: DecimalSign
+  readonly date?: string
+  readonly encoding?: string
+  readonly map?: ReadonlyMap<string, string>
+  readonly missing?: MissingWords
 }
 
 function dayPattern(raw: string): string {
@@ -91,14 +107,9 @@ function columnMap(raw: string): ReadonlyMap<string, string> {
   return new Map(pairs)
 }
 
-type ImportingOptions = {
+type ImportingOptions = ReadingOptions & {
   readonly kind?: string
   readonly project?: string
-  readonly decimal?: DecimalSign
-  readonly date?: string
-  readonly encoding?: string
-  readonly map?: ReadonlyMap<string, string>
-  readonly missing?: MissingWords
   readonly problems?: string
   readonly dryRun: boolean
   readonly repair: boolean

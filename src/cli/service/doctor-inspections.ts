@@ -3,6 +3,8 @@ import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promis
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
+import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
+import { listSources } from '../../catalogue/sql/import-sources.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
@@ -67,6 +69,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'queue', inspect: inspectQueue },
   { about: 'schedule', inspect: inspectSchedule },
   { about: 'backup', inspect: inspectBackup },
+  { about: 'sources', inspect: inspectSources },
   { about: 'standard', inspect: inspectStandard },
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
@@ -103,6 +106,16 @@ async function inspectBackup({ environment, signal }: CommandLine): Promise<read
   if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
   if (old !== undefined) return [config.backup ? fix(old, 'giving status') : note(old, 'docs/how-to/backup.md')]
   return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes`)]
+}
+
+async function inspectSources({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, [], { signal, migrate: false })
+  const { store } = runtime
+  if ((await pendingMigrations(store.db)).length > 0) return [note('not examined while migrations are pending')]
+  const sources = await listSources(store.db)
+  const needs = sourceNeeds(sources)
+  if (needs.length > 0) return needs.map((need) => fix(need, 'docs/how-to/sources.md'))
+  return [good(sources.length === 0 ? 'there is none' : `${sources.length} are read: giving sources list`)]
 }
 
 /** Files with secrets must be closed to everybody but their owner and group. */

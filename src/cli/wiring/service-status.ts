@@ -1,5 +1,7 @@
 import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
+import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
+import { listSources } from '../../catalogue/sql/import-sources.js'
 import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
@@ -188,6 +190,7 @@ export async function findNeeds(
     ...of('registry', registry),
     ...of('backup', backup),
     ...of('sync', mirrors ? await syncNeeds(db) : []),
+    ...of('sources', sourceNeeds(await listSources(db))),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),
     ...of('books', await reconciliationNeeds(payments)),

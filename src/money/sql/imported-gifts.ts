@@ -322,6 +322,20 @@ async function rewriteGifts(
   )
 }
 
+/** Removes sums of months, named as in a file of gifts: project, month, kind, and the funder where it is not the public. */
+export async function removeMonthSums(db: Db, keys: readonly string[], saving: Saving): Promise<void> {
+  const months = keys.map((key): MonthKey => {
+    const [project, month = '', kind, funder] = key.split(' ')
+    return {
+      projectId: Number(project),
+      month: month as IsoDate,
+      kind: kind as ImportedGift['kind'],
+      funderId: funder ? Number(funder) : undefined,
+    }
+  })
+  await sumMonths(db, months, saving)
+}
+
 function columnsOfGifts(gifts: readonly ImportedGift[]): unknown[] {
   return [
     gifts.map(({ single }) => single?.referenceHash),

@@ -361,6 +361,56 @@ create table import_change (
   constraint import_change_pkey PRIMARY KEY (import_id, table_name, key)
 );
 
+create table import_source (
+  name text not null,
+  kind text not null,
+  location text not null,
+  schedule text not null,
+  reading jsonb default '{}'::jsonb not null,
+  complete boolean default false not null,
+  guard_percent integer default 5 not null,
+  secret_file text,
+  host_key text,
+  next_due timestamp with time zone not null,
+  lease_owner text,
+  lease_until timestamp with time zone,
+  tried_at timestamp with time zone,
+  outcome text,
+  message text,
+  import_id bigint,
+  held jsonb,
+  constraint import_source_pkey PRIMARY KEY (name),
+  constraint import_source_guard_percent_check CHECK (guard_percent >= 0 AND guard_percent <= 100),
+  constraint import_source_name_check CHECK (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
+  constraint import_source_outcome_check CHECK (outcome = ANY (ARRAY['imported'::text, 'unchanged'::text, 'held'::text, 'failed'::text]))
+);
+
+create table import_source_file (
+  source text not null,
+  name text not null,
+  version text,
+  sha256 text not null,
+  refused bigint not null,
+  read_at timestamp with time zone not null,
+  constraint import_source_file_pkey PRIMARY KEY (source, name)
+);
+
+create table import_source_reading (
+  source text not null,
+  digest uuid not null,
+  key text not null,
+  content uuid not null,
+  constraint import_source_reading_pkey PRIMARY KEY (source, digest)
+);
+
+create table import_source_record (
+  source text not null,
+  digest uuid not null,
+  key text not null,
+  content uuid not null,
+  constraint import_source_record_pkey PRIMARY KEY (source, digest)
+);
+
 create table imported_gift (
   reference_hash bytea not null,
   content_hash bytea not null,
@@ -1083,6 +1133,12 @@ alter table donation_refund add constraint donation_refund_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donor add constraint donor_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table import_source_file add constraint import_source_file_source_fkey
+  FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
+alter table import_source_reading add constraint import_source_reading_source_fkey
+  FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
+alter table import_source_record add constraint import_source_record_source_fkey
+  FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
 alter table imported_gift add constraint imported_gift_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table imported_month add constraint imported_month_project_id_fkey

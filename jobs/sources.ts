@@ -1,0 +1,44 @@
+import { hostname } from 'node:os'
+import { runDueSources } from '../src/catalogue/sources/run-source.js'
+import type { Work } from './work-row.js'
+
+/**
+ * Reads the sources that are due, every minute. A source is claimed in its row, so a tick that comes twice reads nothing twice,
+ * and one that is missed is made up for. It shares the queue of the settlement, so that a worker needs no further connections, and
+ * takes one place in it at most, however long files take.
+ */
+export const sources: Work<'currency' | 'reportingOrg' | 'allowPrivateNetworks' | 'dataDir' | 'publish'> = {
+  name: 'sources',
+  fields: ['currency', 'reportingOrg', 'allowPrivateNetworks', 'dataDir', 'publish'],
+  queues: { settlement: 6 },
+  schedules: () => ({ sources: { expression: '* * * * *', timezone: 'UTC' } }),
+  open: ({ store, clock, config, owner, log }) => {
+    const { currency, dataDir, allowPrivateNetworks } = config
+    const read = async (signal: AbortSignal) => {
+      const results = await runDueSources({
+        ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
+        publisherRef: config.reportingOrg.ref,
+        timezone: config.publish.timezone,
+        operator: { actor: 'sources', origin: hostname() },
+        owner: `${owner} sources`,
+      })
+      for (const { name, outcome, message } of results) {
+        const isWrong = outcome === 'failed' || outcome === 'held'
+        log[isWrong ? 'warn' : 'info']({ source: name, outcome }, message)
+      }
+      return `${results.length} sources read`
+    }
+    let isReading = false
+    return {
+      tick: async ({ signal }) => {
+        if (isReading) return 'sources are being read'
+        isReading = true
+        try {
+          return await read(signal)
+        } finally {
+          isReading = false
+        }
+      },
+    }
+  },
+}

@@ -1,0 +1,137 @@
+import path from 'node:path'
+import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
+import { isLoopbackHost } from '../../kernel/loopback-host.js'
+import { shownValue } from '../../kernel/values.js'
+import { cronSyntaxProblem } from '../../platform/config/cron.js'
+import { iatiKind } from '../import/iati-activities.js'
+import { kinds } from '../import/kinds.js'
+import { datePattern } from '../import/number-notation.js'
+import type { SourceDefinition, SourceReading } from '../sql/import-sources.js'
+import { canEnd, endingKinds } from './end-missing.js'
+
+/** The kinds that a source may have. */
+export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
+
+type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }
+
+const text = (expected: string, isRight: (raw: string) => boolean): Check<string> => ({
+  expected,
+  read: (raw) => (typeof raw === 'string' && isRight(raw) ? raw : undefined),
+})
+const oneOf = <const Word extends string>(...words: readonly Word[]): Check<Word> => ({
+  expected: words.join(', '),
+  read: (raw) => words.find((word) => word === raw),
+})
+const truth: Check<boolean> = {
+  expected: 'true or false',
+  read: (raw) => (typeof raw === 'boolean' ? raw : undefined),
+}
+
+const checks = {
+  name: text('1 to 63 small letters, digits and hyphens', (raw) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(raw)),
+  kind: text(sourceKinds.join(', '), (raw) => sourceKinds.includes(raw)),
+  from: text(
+    'a folder or file with its whole path, or an https address; a user may be in it, a password is in the secret file',
+    (raw) => readPlace(raw) !== undefined,
+  ),
+  schedule: text('a cron expression such as 30 1 * * *', (raw) => cronSyntaxProblem(raw) === undefined),
+  map: {
+    expected: 'fields by the names of columns',
+    read: (raw) => {
+      const isMap = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+      return isMap && Object.values(raw).every((one) => typeof one === 'string')
+        ? (raw as Record<string, string>)
+        : undefined
+    },
+  },
+  decimal: oneOf('comma', 'point'),
+  date: text('dd, mm and yyyy with a sign between, such as dd.mm.yyyy', (raw) => datePattern.test(raw)),
+  encoding: text('an encoding such as windows-1252 or utf-8', isEncoding),
+  missing: oneOf('empty', 'text'),
+  correct: truth,
+  photoConsent: truth,
+  complete: truth,
+  guard: {
+    expected: 'a whole number of percent from 0 to 100',
+    read: (raw) => (Number.isInteger(raw) && Number(raw) >= 0 && Number(raw) <= 100 ? Number(raw) : undefined),
+  },
+  secretFile: text('the whole path of a file', (raw) => path.isAbsolute(raw)),
+} as const satisfies Readonly<Record<string, Check<unknown>>>
+
+const required = ['name', 'kind', 'from', 'schedule'] as const
+
+const readingMembers = ['map', 'decimal', 'date', 'encoding', 'missing', 'correct', 'photoConsent'] as const
+
+/** What an operator wrote as a source: the options of the command, or an entry of a file. Throws `input-unusable`. */
+export function readDefinition(raw: unknown): SourceDefinition {
+  const given = typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {}
+  const problems: FieldProblem[] = []
+  const read: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const check: Check<unknown> | undefined = Object.hasOwn(checks, name)
+      ? checks[name as keyof typeof checks]
+      : undefined
+    if (!check) problems.push({ field: name, expected: `one of ${Object.keys(checks).join(', ')}` })
+    else {
+      read[name] = check.read(value)
+      if (read[name] === undefined) problems.push({ field: name, expected: check.expected, got: shownOf(name, value) })
+    }
+  }
+  for (const name of required) {
+    if (given[name] === undefined) problems.push({ field: name, expected: checks[name].expected, got: 'nothing' })
+  }
+  if (read.complete === true && typeof read.kind === 'string' && !canEnd(read.kind)) {
+    problems.push({
+      field: 'complete',
+      expected: `a kind whose records can end: ${endingKinds.join(', ')}`,
+      got: read.kind,
+    })
+  }
+  const [problem] = problems
+  if (problem) {
+    const { field, expected, got } = problem
+    const of = typeof given.name === 'string' ? `source ${shownValue(given.name)}, ` : ''
+    throw new ServiceError(
+      'input-unusable',
+      `${of}${field}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`,
+    )
+  }
+  const { name, kind, from, schedule, complete = false, guard = 5, secretFile } = read
+  const reading = Object.fromEntries(readingMembers.flatMap((one) => (one in read ? [[one, read[one]]] : [])))
+  return {
+    ...({ name, kind, from, schedule, complete, guard } as Omit<SourceDefinition, 'reading' | 'secretFile'>),
+    reading: reading as SourceReading,
+    ...(typeof secretFile === 'string' && { secretFile }),
+  }
+}
+
+/** An address may have a password, which is shown to nobody. */
+function shownOf(name: string, value: unknown): string {
+  const hasPassword = name === 'from' && typeof value === 'string' && /:\/\/[^/]*:[^/]*@/.test(value)
+  return hasPassword ? 'an address with a password' : shownValue(value)
+}
+
+function isEncoding(raw: string): boolean {
+  try {
+    return new TextDecoder(raw).encoding !== ''
+  } catch {
+    return false
+  }
+}
+
+/** Where the files of a source are. */
+export type PlaceOfSource =
+  | { readonly form: 'folder'; readonly path: string }
+  | { readonly form: 'https'; readonly url: URL }
+
+/** Reads where a source is; undefined when it cannot be one. */
+export function readPlace(from: string): PlaceOfSource | undefined {
+  if (path.isAbsolute(from)) return { form: 'folder', path: from }
+  if (!URL.canParse(from)) return undefined
+  const url = new URL(from)
+  if (url.password !== '') return undefined
+  // A plain address would show the secret to everybody on the way.
+  const isHttps = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
+  return isHttps ? { form: 'https', url } : undefined
+}

@@ -1,0 +1,65 @@
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { addAbortSignal } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bounded, isHidden, type PlaceDeps, type SourcePlace, sourceUnavailable, toPlaceError } from './place.js'
+
+// A file that was written within this time may be written still.
+const quietMs = 2_000
+
+/** A folder, whose files are imported in the order of their names, or one file. */
+export function openFolder(location: string, { signal, limits }: PlaceDeps): SourcePlace {
+  const translated = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw toPlaceError(error, location)
+    }
+  }
+  const versionOf = async (file: string) => {
+    const { size, mtimeMs, mtime } = await stat(file)
+    return { version: `${size} bytes of ${mtime.toISOString()}`, mtimeMs }
+  }
+  return {
+    list: () =>
+      translated(async () => {
+        if (!(await stat(location)).isDirectory())
+          return [{ name: path.basename(location), ...(await versionOf(location)) }]
+        const entries = await readdir(location, { withFileTypes: true })
+        const names = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name)).map(({ name }) => name)
+        if (names.length > limits.files) throw sourceUnavailable(`${location} has more than ${limits.files} files`)
+        const files = []
+        for (const name of names.sort()) {
+          const file = path.join(location, name)
+          if ((await stat(file)).isFile()) files.push({ name, version: (await versionOf(file)).version })
+        }
+        return files
+      }),
+    open: ({ name }, known) =>
+      translated(async () => {
+        const file =
+          path.basename(location) === name && (await stat(location)).isFile() ? location : path.join(location, name)
+        let before = await versionOf(file)
+        if (before.version === known) return undefined
+        if (Math.abs(Date.now() - before.mtimeMs) < quietMs) {
+          await sleep(quietMs, undefined, { signal })
+          before = await versionOf(file)
+        }
+        const { version } = before
+        async function* chunks() {
+          try {
+            yield* bounded(addAbortSignal(signal, createReadStream(file)), limits.bytes, file)
+            if ((await versionOf(file)).version !== version)
+              throw sourceUnavailable(`${file} was changed while it was read`)
+          } catch (error) {
+            signal.throwIfAborted()
+            throw toPlaceError(error, file)
+          }
+        }
+        return { version, chunks: chunks() }
+      }),
+    [Symbol.asyncDispose]: async () => undefined,
+  }
+}

@@ -1,0 +1,386 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import type { Clock } from '../../kernel/dates.js'
+import { type ErrorCode, ServiceError, toServiceError } from '../../kernel/errors.js'
+import type { CurrencyCode } from '../../kernel/money.js'
+import { createYielder } from '../../kernel/yielder.js'
+import type { Db } from '../../platform/database/connection.js'
+import type { Store, Transact } from '../../platform/database/store.js'
+import { writeWhole } from '../../platform/files/whole-file.js'
+import { underLease } from '../../work/attempt.js'
+import { nextDue, type Schedule } from '../../work/schedule.js'
+import { type ImportOptions, importFiles, savingOf } from '../import/import.js'
+import type { ImportSummary } from '../import/import-summary.js'
+import type { ImportSaving } from '../import/kind.js'
+import { openFiles } from '../import/record-files.js'
+import {
+  addToReading,
+  adoptReading,
+  claimDueSource,
+  claimSource,
+  clearReading,
+  compareReading,
+  type Difference,
+  differingKeys,
+  findSource,
+  type HeldFile,
+  holdFile,
+  type KnownFile,
+  listKnownFiles,
+  missingRecords,
+  recordFile,
+  releaseSource,
+  renewSource,
+  type SaidRecord,
+  type Source,
+  type SourceDefinition,
+  type SourceLease,
+  type SourceOutcome,
+} from '../sql/import-sources.js'
+import { readPlace } from './definition.js'
+import { endRecords, keyOfRecord } from './end-missing.js'
+import { openFolder } from './folder-place.js'
+import { openHttps } from './https-place.js'
+import { type PlaceDeps, type PlaceFile, placeLimits, type SourcePlace } from './place.js'
+import { describeHeldFile } from './source-needs.js'
+
+export type SourceDeps = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly currency: CurrencyCode
+  readonly publisherRef: string | undefined
+  /** Where files are kept while they are imported. */
+  readonly dataDir: string
+  readonly allowPrivateNetworks: boolean
+  /** The zone of schedules. */
+  readonly timezone: string
+  readonly operator: Operator
+  /** Names this process among those that work on sources. */
+  readonly owner: string
+  readonly signal: AbortSignal
+  readonly limits?: Partial<typeof placeLimits>
+}
+
+/** What became of a source. */
+export type SourceResult = {
+  readonly name: string
+  readonly outcome: SourceOutcome
+  readonly message: string
+  readonly imports: readonly ImportSummary[]
+  readonly held?: HeldFile
+}
+
+// The records of a batch that is compared, and how many are named of a file that is held.
+const batchRecords = 1000
+const shownRecords = 10
+const endedAtOnce = 100
+// A process that renews nothing for so long counts as dead.
+const leaseSeconds = 60
+
+/** When a source with this schedule is due next. */
+export function nextDueOf({ schedule }: Pick<SourceDefinition, 'schedule'>, timezone: string, after: Date): Date {
+  const read: Schedule = { expression: schedule, timezone }
+  return nextDue(read, after)
+}
+
+/** Reads each source that is due, one after the other. Returns what became of them. */
+export async function runDueSources(deps: SourceDeps): Promise<SourceResult[]> {
+  const results: SourceResult[] = []
+  for (;;) {
+    deps.signal.throwIfAborted()
+    const source = await claimDueSource(deps.store.db, leaseOf(deps), deps.clock())
+    if (!source) return results
+    const result = await runClaimed(deps, source)
+    if (result) results.push(result)
+  }
+}
+
+/** Reads a source now. Throws `not-found` and `server-busy`. */
+export async function runSource(deps: SourceDeps, name: string): Promise<SourceResult> {
+  const source = await claimSource(deps.store.db, name, leaseOf(deps))
+  const result = source && (await runClaimed(deps, source))
+  if (result) return result
+  const isKnown = (await findSource(deps.store.db, name)) !== undefined
+  throw isKnown
+    ? new ServiceError('server-busy', `another process works on the source ${name}`)
+    : new ServiceError('not-found', `there is no source ${name}`)
+}
+
+function leaseOf({ owner }: SourceDeps): SourceLease {
+  return { owner, seconds: leaseSeconds }
+}
+
+/** Reads a source that this process has claimed; undefined when another one has taken it over. */
+async function runClaimed(deps: SourceDeps, source: Source): Promise<SourceResult | undefined> {
+  const { store, clock, owner } = deps
+  const lease = leaseOf(deps)
+  const renew = () => renewSource(store.db, source.name, lease)
+  let result: SourceResult | undefined
+  try {
+    result = await underLease({ lease, renew, signal: deps.signal }, (signal) =>
+      readSource({ ...deps, signal }, source),
+    )
+  } catch (error) {
+    // Another process goes on, now or when it can reach the database.
+    await releaseSource(store.db, source.name, owner).catch(() => undefined)
+    throw error
+  }
+  if (!result) return undefined
+  const at = clock()
+  await releaseSource(store.db, source.name, owner, {
+    ...{ at, outcome: result.outcome, message: result.message.slice(0, 1000) },
+    nextDue: nextDueOf(source, deps.timezone, at),
+    import: result.imports.at(-1)?.import,
+  })
+  return result
+}
+
+/** Reads the files of a source that are not known, in their order, until one of them fails or is held. */
+async function readSource(deps: SourceDeps, source: Source): Promise<SourceResult> {
+  const { store, signal } = deps
+  const imports: ImportSummary[] = []
+  const end = (outcome: SourceOutcome, message: string, held?: HeldFile): SourceResult => ({
+    ...{
+      name: source.name,
+      outcome,
+      message: [...imports.map(describeImport), message].filter(Boolean).join('; '),
+      imports,
+    },
+    ...(held && { held }),
+  })
+  try {
+    await using place = await openPlace(deps, source)
+    const known = await listKnownFiles(store.db, source.name)
+    for (const file of filesToRead(await place.list(), source)) {
+      const done = await readFile(deps, source, place, file, known.get(file.name))
+      if ('held' in done) return end('held', describeHeldFile(done.held), done.held)
+      if ('imported' in done) imports.push(done.imported)
+    }
+    // What was held is no longer there.
+    if (source.held) await holdFile(store.db, source.name, null)
+    return end(imports.length === 0 ? 'unchanged' : 'imported', imports.length === 0 ? 'nothing new' : '')
+  } catch (error) {
+    if (signal.aborted) throw new ServiceError('aborted', 'the work on the source was interrupted', { cause: error })
+    const failure = toServiceError(error)
+    if (passing.has(failure.code)) throw error
+    return end('failed', failure.message)
+  }
+}
+
+const passing: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborted', 'internal'])
+
+/** Of a complete source only the newest file counts. */
+function filesToRead(files: readonly PlaceFile[], { complete }: SourceDefinition): readonly PlaceFile[] {
+  return complete ? files.slice(-1) : files
+}
+
+async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<SourcePlace> {
+  const { allowPrivateNetworks, signal } = deps
+  const placeDeps: PlaceDeps = { source, allowPrivateNetworks, signal, limits: { ...placeLimits, ...deps.limits } }
+  const place = readPlace(source.from)
+  if (place === undefined) throw new ServiceError('input-unusable', `${source.from} is no place that can be read`)
+  return place.form === 'folder' ? openFolder(place.path, placeDeps) : await openHttps(place.url, placeDeps)
+}
+
+type Done = { readonly known: true } | { readonly imported: ImportSummary } | { readonly held: HeldFile }
+
+/** Fetches a file, compares it with what the source has said, and imports it unless it is known or held. */
+async function readFile(
+  deps: SourceDeps,
+  source: Source,
+  place: SourcePlace,
+  { name, version }: PlaceFile,
+  known: KnownFile | undefined,
+): Promise<Done> {
+  const { store, clock } = deps
+  // A file with refused records may be good by now: what they refer to may have come.
+  const settled = known && known.refused === 0 ? known : undefined
+  const content = await place.open({ name, version }, settled?.version)
+  if (!content) return { known: true }
+  // What a process that died has left there is in nobody's way: the lease is ours.
+  const folder = path.join(deps.dataDir, 'sources', source.name)
+  return await withFetched(folder, name, content.chunks, async (file, sha256) => {
+    const dealtWith = { name, sha256, ...(content.version !== undefined && { version: content.version }) }
+    if (settled?.sha256 === sha256) {
+      await recordFile(store.db, source.name, { ...dealtWith, refused: 0 }, clock())
+      return { known: true }
+    }
+    // What a process that died had read of a file.
+    await clearReading(store.db, source.name)
+    const { refused } = await readRecords(deps, source, file, (batch) => addToReading(store.db, source.name, batch))
+    const difference = await compareReading(store.db, source.name)
+    const isApproved = source.held?.approved === true && source.held.sha256 === sha256
+    if (isTooMuch(source, difference) && !isApproved) {
+      const examples = await differingKeys(store.db, source.name, source.complete, shownRecords)
+      const since = source.held?.sha256 === sha256 ? source.held.since : clock().toISOString()
+      const held: HeldFile = {
+        file: name,
+        sha256,
+        ...counted(source, difference),
+        since,
+        examples: examples.map(shownKey),
+      }
+      await holdFile(store.db, source.name, held)
+      await clearReading(store.db, source.name)
+      return { held }
+    }
+    // A record that cannot be read may be one that seems to be missing.
+    const ends = source.complete && refused === 0
+    const summary = await importFiles(store, [file], {
+      ...importOptionsOf(deps, source),
+      ...(ends && { ending: endingOf(deps.signal, source) }),
+    })
+    await store.transaction(async (db) => {
+      await adoptReading(db, source.name, ends)
+      await recordFile(db, source.name, { ...dealtWith, refused: summary.refused + summary.brokenFiles }, clock())
+      await holdFile(db, source.name, null)
+    })
+    return { imported: summary }
+  })
+}
+
+/** What a source would do now, without doing it: of each file that is not known, what an import of it would do. */
+export async function trySource(
+  deps: SourceDeps,
+  source: SourceDefinition,
+): Promise<{ readonly file: string; readonly difference?: Difference; readonly summary: ImportSummary }[]> {
+  const { store, dataDir } = deps
+  const stored = await findSource(store.db, source.name)
+  const known = await listKnownFiles(store.db, source.name)
+  const tried = []
+  await using place = await openPlace(deps, source)
+  for (const { name, version } of filesToRead(await place.list(), source)) {
+    const content = await place.open({ name, version }, known.get(name)?.version)
+    if (!content) continue
+    const folder = path.join(dataDir, 'sources', `.${randomUUID()}`)
+    tried.push(
+      await withFetched(folder, name, content.chunks, async (file) => {
+        const difference = await store.rehearsal((transact) =>
+          transact(async (db) => {
+            await readRecords(deps, source, file, async (batch) => {
+              if (stored) await addToReading(db, source.name, batch)
+            })
+            return stored && counted(source, await compareReading(db, source.name))
+          }),
+        )
+        const summary = await importFiles(store, [file], { ...importOptionsOf(deps, source), dryRun: true })
+        return { file: name, summary, ...(difference && { difference }) }
+      }),
+    )
+  }
+  return tried
+}
+
+/** Fetches a file and gives it to `work`; afterwards it is gone. */
+async function withFetched<T>(
+  folder: string,
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+  work: (file: string, sha256: string) => Promise<T>,
+): Promise<T> {
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  try {
+    const file = path.join(folder, name.replace(/[^\w.-]/g, '_').slice(-100))
+    const { hash } = await writeWhole(file, chunks, { isPrivate: true })
+    return await work(file, hash.replace('sha256:', ''))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition): ImportOptions {
+  const { clock, currency, publisherRef, operator, signal } = deps
+  const { map, encoding, decimal, date, missing, correct, photoConsent } = reading
+  return {
+    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, decimal, date, missing },
+    csv: { encoding, map: map && new Map(Object.entries(map)) },
+    ...(correct && { correct }),
+    ...(photoConsent && { photoConsent }),
+  }
+}
+
+/**
+ * Reads all records of a file before any is imported, so that nothing of a broken one is. Throws `input-unusable` for a
+ * file that is broken, or of which no record can be read.
+ */
+async function readRecords(
+  deps: SourceDeps,
+  source: SourceDefinition,
+  file: string,
+  take: (batch: readonly SaidRecord[]) => Promise<void>,
+): Promise<{ readonly records: number; readonly refused: number }> {
+  const options = importOptionsOf(deps, source)
+  const saving = savingOf(options)
+  const yieldIfDue = createYielder()
+  const [opened] = await openFiles([file], { kind: source.kind, csv: options.csv }, deps.signal)
+  if (!opened || 'broken' in opened) throw new ServiceError('input-unusable', opened?.broken ?? 'an empty file')
+  let [records, refused, firstProblem] = [0, 0, '']
+  let batch: SaidRecord[] = []
+  for await (const item of opened.records(() => undefined)) {
+    await yieldIfDue()
+    if ('broken' in item) throw new ServiceError('input-unusable', item.broken)
+    records++
+    const read = 'problem' in item ? { problems: [item.problem] } : opened.importer.read(item.value, saving)
+    if ('problems' in read || 'problem' in item) {
+      refused++
+      const [problem] = 'problems' in read ? read.problems : []
+      firstProblem ||= `line ${item.line}, ${problem?.field}: expected ${problem?.expected}, got ${problem?.got}`
+      continue
+    }
+    batch.push({ key: keyOfRecord(opened.importer.kind, read), content: JSON.stringify(item.value) })
+    if (batch.length < batchRecords) continue
+    await take(batch)
+    batch = []
+  }
+  if (batch.length > 0) await take(batch)
+  if (records > 0 && refused === records) {
+    throw new ServiceError('input-unusable', `none of ${records} records can be read: ${firstProblem}`)
+  }
+  return { records, refused }
+}
+
+/** What counts: a source that is not complete takes nothing away. */
+function counted({ complete }: Pick<SourceDefinition, 'complete'>, { gone, ...rest }: Difference): Difference {
+  return { ...rest, gone: complete ? gone : 0 }
+}
+
+function isTooMuch(source: Source, difference: Difference): boolean {
+  const { before, changed, gone } = counted(source, difference)
+  return (changed + gone) * 100 > before * source.guard
+}
+
+/** Ends what the file does not have, in transactions of its import. */
+function endingOf(signal: AbortSignal, source: Source): NonNullable<ImportOptions['ending']> {
+  return async (transact: Transact, saving: ImportSaving, { brokenFiles }: ImportSummary) => {
+    if (brokenFiles > 0) return 0
+    let ended = 0
+    for (let after = ''; ; ) {
+      signal.throwIfAborted()
+      const keys = await transact((db: Db) => missingRecords(db, source.name, after, endedAtOnce))
+      const last = keys.at(-1)
+      if (last === undefined) return ended
+      ended += await transact((db: Db) => endRecords(db, source.kind, keys, saving))
+      after = last
+    }
+  }
+}
+
+function shownKey(key: string): string {
+  return key.replace('\u001f', ' ').slice(0, 100)
+}
+
+function describeImport({
+  import: id,
+  records,
+  created,
+  changed,
+  unchanged,
+  refused,
+  ended = 0,
+}: ImportSummary): string {
+  const endings = ended > 0 ? `, ${ended} of them ended` : ''
+  return `import ${id}: ${records} records, ${created} created, ${changed} changed${endings}, ${unchanged} unchanged, ${refused} refused`
+}

@@ -1,0 +1,308 @@
+import { ServiceError } from '../../kernel/errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
+
+/** How the files of a source are read; as the options of `giving import`. */
+export type SourceReading = {
+  /** Fields by the names of columns; an empty name leaves a column out. */
+  readonly map?: Readonly<Record<string, string>> | undefined
+  readonly decimal?: 'comma' | 'point' | undefined
+  readonly date?: string | undefined
+  readonly encoding?: string | undefined
+  readonly missing?: 'empty' | 'text' | undefined
+  readonly correct?: boolean | undefined
+  readonly photoConsent?: boolean | undefined
+}
+
+/** What an operator says of a source. */
+export type SourceDefinition = {
+  readonly name: string
+  readonly kind: string
+  /** A folder, a file, or an address. */
+  readonly from: string
+  /** A cron expression. */
+  readonly schedule: string
+  readonly reading: SourceReading
+  /** Whether each file has all records, so that what is missing in it ends. */
+  readonly complete: boolean
+  /** A file that ends or changes more than this percentage of the records is held. */
+  readonly guard: number
+  readonly secretFile?: string
+  /** The SHA-256 fingerprint of the key of an SFTP server. */
+  readonly hostKey?: string
+}
+
+/** A file that waits for a person, with what it would change. */
+export type HeldFile = {
+  readonly file: string
+  readonly sha256: string
+  /** Records that the source has said before. */
+  readonly before: number
+  readonly changed: number
+  readonly gone: number
+  readonly since: string
+  /** Some of the records that would change or end. */
+  readonly examples: readonly string[]
+  readonly approved?: boolean
+}
+
+export type SourceOutcome = 'imported' | 'unchanged' | 'held' | 'failed'
+
+/** A source and what became of its last file. */
+export type Source = SourceDefinition & {
+  readonly nextDue: Date
+  readonly isRunning: boolean
+  readonly triedAt?: Date
+  readonly outcome?: SourceOutcome
+  readonly message?: string
+  /** The last import. */
+  readonly import?: number
+  readonly held?: HeldFile
+}
+
+const columns = `s.name, s.kind, s.location as from, s.schedule, s.reading, s.complete, s.guard_percent as guard,
+  s.secret_file as "secretFile", s.host_key as "hostKey", s.next_due as "nextDue",
+  coalesce(s.lease_until > clock_timestamp(), false) as "isRunning", s.tried_at as "triedAt", s.outcome, s.message,
+  s.import_id as import, s.held`
+
+export async function listSources(db: Db): Promise<Source[]> {
+  const { rows } = await db.query<Source>(`select ${columns} from import_source s order by s.name`)
+  return rows.map(withoutNulls)
+}
+
+export async function findSource(db: Db, name: string): Promise<Source | undefined> {
+  const { rows } = await db.query<Source>(`select ${columns} from import_source s where s.name = $1`, [name])
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/**
+ * Enters a source, or gives a known one another definition. When it reads something else, or reads it otherwise, its files
+ * are read again; what it has said stays known. Returns whether anything differs.
+ */
+export async function saveSource(db: Db, source: SourceDefinition, nextDue: Date): Promise<boolean> {
+  const { name, kind, from, schedule, reading, complete, guard, secretFile = null, hostKey = null } = source
+  const values = [name, kind, from, schedule, JSON.stringify(reading), complete, guard, secretFile, hostKey]
+  await db.query(
+    `delete from import_source_file f using import_source s where s.name = $1 and f.source = s.name
+      and (s.kind, s.location, s.reading, s.complete) is distinct from ($2, $3, $4::jsonb, $5)`,
+    [name, kind, from, JSON.stringify(reading), complete],
+  )
+  await db.query(
+    `delete from import_source_record where source = $1 and exists (
+    select from import_source s where s.name = $1 and s.kind <> $2)`,
+    [name, kind],
+  )
+  const { rowCount } = await db.query(
+    `insert into import_source as s (name, kind, location, schedule, reading, complete, guard_percent, secret_file,
+        host_key, next_due)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+      on conflict (name) do update set (kind, location, schedule, reading, complete, guard_percent, secret_file, host_key,
+          next_due, held)
+        = row (excluded.kind, excluded.location, excluded.schedule, excluded.reading, excluded.complete,
+          excluded.guard_percent, excluded.secret_file, excluded.host_key, excluded.next_due, null)
+      where (s.kind, s.location, s.schedule, s.reading, s.complete, s.guard_percent, s.secret_file, s.host_key)
+        is distinct from (excluded.kind, excluded.location, excluded.schedule, excluded.reading, excluded.complete,
+          excluded.guard_percent, excluded.secret_file, excluded.host_key)`,
+    [...values, nextDue],
+  )
+  return rowCount === 1
+}
+
+/** Removes a source; what it has brought stays. Returns whether it was there. */
+export async function removeSource(db: Db, name: string): Promise<boolean> {
+  return (await db.query('delete from import_source where name = $1', [name])).rowCount === 1
+}
+
+/** Who works on a source, and for how long. */
+export type SourceLease = { readonly owner: string; readonly seconds: number }
+
+/** Takes a source that is due and that nobody works on. */
+export async function claimDueSource(db: Db, { owner, seconds }: SourceLease, now: Date): Promise<Source | undefined> {
+  const { rows } = await db.query<Source>(
+    `update import_source s set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2)
+      where s.name = (
+        select name from import_source
+        where next_due <= $3 and coalesce(lease_until < clock_timestamp(), true)
+        order by next_due, name limit 1 for update skip locked)
+      returning ${columns}`,
+    [owner, seconds, now],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** Takes this source, due or not; undefined while somebody works on it. */
+export async function claimSource(db: Db, name: string, { owner, seconds }: SourceLease): Promise<Source | undefined> {
+  const { rows } = await db.query<Source>(
+    `update import_source s set lease_owner = $2, lease_until = clock_timestamp() + make_interval(secs => $3)
+      where s.name = $1 and coalesce(s.lease_until < clock_timestamp(), true) returning ${columns}`,
+    [name, owner, seconds],
+  )
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** Extends a lease; false when it is lost. */
+export async function renewSource(db: Db, name: string, { owner, seconds }: SourceLease): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update import_source set lease_until = clock_timestamp() + make_interval(secs => $3)
+      where name = $1 and lease_owner = $2`,
+    [name, owner, seconds],
+  )
+  return rowCount === 1
+}
+
+/** What became of a source's files. */
+export type SourceEnd = {
+  readonly at: Date
+  readonly nextDue: Date
+  readonly outcome: SourceOutcome
+  readonly message: string
+  readonly import?: number | undefined
+}
+
+/** Ends the work on a source; without `end` it is due as before, for another process. */
+export async function releaseSource(db: Db, name: string, owner: string, end?: SourceEnd): Promise<void> {
+  await db.query(
+    `update import_source set lease_owner = null, lease_until = null, tried_at = coalesce($3, tried_at),
+        next_due = coalesce($4, next_due), outcome = coalesce($5, outcome), message = coalesce($6, message),
+        import_id = coalesce($7, import_id)
+      where name = $1 and lease_owner = $2`,
+    [name, owner, end?.at, end?.nextDue, end?.outcome, end?.message, end?.import],
+  )
+}
+
+/** A file of a source that was dealt with. */
+export type KnownFile = {
+  readonly name: string
+  readonly version?: string
+  readonly sha256: string
+  /** Records of it that were refused. */
+  readonly refused: number
+}
+
+export async function listKnownFiles(db: Db, source: string): Promise<ReadonlyMap<string, KnownFile>> {
+  const { rows } = await db.query<KnownFile>(
+    'select name, version, sha256, refused from import_source_file where source = $1',
+    [source],
+  )
+  return new Map(rows.map((row) => [row.name, withoutNulls(row)]))
+}
+
+export async function recordFile(db: Db, source: string, file: KnownFile, at: Date): Promise<void> {
+  await db.query(
+    `insert into import_source_file (source, name, version, sha256, refused, read_at) values ($1, $2, $3, $4, $5, $6)
+      on conflict (source, name) do update set (version, sha256, refused, read_at)
+        = row (excluded.version, excluded.sha256, excluded.refused, excluded.read_at)`,
+    [source, file.name, file.version, file.sha256, file.refused, at],
+  )
+}
+
+/** A record as a source says it: what names it, and a digest of its content. */
+export type SaidRecord = { readonly key: string; readonly content: string }
+
+/** Forgets what was read of a file before. */
+export async function clearReading(db: Db, source: string): Promise<void> {
+  await db.query('delete from import_source_reading where source = $1', [source])
+}
+
+/** Adds records of the file that is being read; of equal keys the last counts. */
+export async function addToReading(db: Db, source: string, records: readonly SaidRecord[]): Promise<void> {
+  await db.query(
+    `insert into import_source_reading (source, digest, key, content)
+      select distinct on (digest) $1, digest, key, content from (
+        select md5(w.key)::uuid as digest, w.key, md5(w.content)::uuid as content, place
+        from unnest($2::text[], $3::text[]) with ordinality w (key, content, place)) r
+      order by digest, place desc
+      on conflict (source, digest) do update set content = excluded.content`,
+    [source, records.map(({ key }) => key), records.map(({ content }) => content)],
+  )
+}
+
+/** How a file that was read differs from what its source has said before. */
+export type Difference = { readonly before: number; readonly changed: number; readonly gone: number }
+
+export async function compareReading(db: Db, source: string): Promise<Difference> {
+  const { rows } = await db.query<Difference>(
+    `select count(*) as before, count(*) filter (where r.content <> k.content) as changed,
+        count(*) filter (where r.digest is null) as gone
+      from import_source_record k left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
+      where k.source = $1`,
+    [source],
+  )
+  return rows[0] ?? { before: 0, changed: 0, gone: 0 }
+}
+
+/** Some of the records that a file changes, or with `gone` does not have. */
+export async function differingKeys(db: Db, source: string, gone: boolean, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    `select k.key from import_source_record k
+        left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
+      where k.source = $1 and (r.content <> k.content or ($2 and r.digest is null)) order by k.key limit $3`,
+    [source, gone, limit],
+  )
+  return rows.map(({ key }) => key)
+}
+
+/** Records that the file does not have, and no other source of the same kind says, after a key. */
+export async function missingRecords(db: Db, source: string, after: string, limit: number): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>(
+    `select k.key from import_source_record k join import_source s on s.name = k.source
+      where k.source = $1 and k.key > $2 collate "C"
+        and not exists (select from import_source_reading r where (r.source, r.digest) = (k.source, k.digest))
+        and not exists (select from import_source_record o join import_source other on other.name = o.source
+          where o.digest = k.digest and o.source <> k.source and other.kind = s.kind)
+      order by k.key collate "C" limit $3`,
+    [source, after, limit],
+  )
+  return rows.map(({ key }) => key)
+}
+
+/** Makes what was read what the source says; with `forgetMissing` it no longer says the rest. */
+export async function adoptReading(db: Db, source: string, forgetMissing: boolean): Promise<void> {
+  await db.query(
+    `delete from import_source_record k where k.source = $1 and $2
+      and not exists (select from import_source_reading r where (r.source, r.digest) = (k.source, k.digest))`,
+    [source, forgetMissing],
+  )
+  await db.query(
+    `insert into import_source_record as k (source, digest, key, content)
+      select source, digest, key, content from import_source_reading where source = $1
+      on conflict (source, digest) do update set content = excluded.content where k.content <> excluded.content`,
+    [source],
+  )
+  await clearReading(db, source)
+}
+
+/** Keeps a file back until a person decides; null: there is none. */
+export async function holdFile(db: Db, source: string, held: HeldFile | null): Promise<void> {
+  await db.query('update import_source set held = $2 where name = $1', [source, held && JSON.stringify(held)])
+}
+
+/**
+ * Decides on the file that is held: approved, it is imported as soon as the source is read; refused, the same content is
+ * left alone. Throws `not-found` where none is held.
+ */
+export async function decideHeldFile(
+  db: Db,
+  name: string,
+  decision: 'approve' | 'refuse',
+  at: Date,
+): Promise<HeldFile> {
+  const { rows } = await db.query<{ held: HeldFile | null }>(
+    'select held from import_source where name = $1 for update',
+    [name],
+  )
+  const held = rows[0]?.held
+  if (!held) throw new ServiceError('not-found', `no file of a source ${name} is held`)
+  if (decision === 'approve') {
+    await holdFile(db, name, { ...held, approved: true })
+    await db.query('update import_source set next_due = least(next_due, $2) where name = $1', [name, at])
+  } else {
+    await recordFile(db, name, { name: held.file, sha256: held.sha256, refused: 0 }, at)
+    await db.query(
+      `update import_source set held = null, outcome = 'unchanged', message = 'the file that was held is refused'
+        where name = $1`,
+      [name],
+    )
+  }
+  return held
+}

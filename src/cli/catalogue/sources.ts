@@ -1,0 +1,362 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Command, Option } from 'commander'
+import type { ImportSummary } from '../../catalogue/import/import-summary.js'
+import { toText } from '../../catalogue/import/refused-rows.js'
+import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
+import {
+  nextDueOf,
+  runSource,
+  type SourceDeps,
+  type SourceResult,
+  trySource,
+} from '../../catalogue/sources/run-source.js'
+import { describeHeldFile, waitingFile } from '../../catalogue/sources/source-needs.js'
+import {
+  decideHeldFile,
+  findSource,
+  type HeldFile,
+  listSources,
+  removeSource,
+  type Source,
+  type SourceDefinition,
+  saveSource,
+} from '../../catalogue/sql/import-sources.js'
+import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
+import { wholeNumberIn } from '../../kernel/values.js'
+import { createOwner } from '../../work/attempt.js'
+import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
+import { labelled, type Output } from '../output.js'
+import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { boundHeap } from '../wiring/process.js'
+import type { Runtime } from '../wiring/runtime.js'
+import { addReading, type ReadingOptions } from './import.js'
+
+const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish'] as const
+
+type SourceRuntime = Runtime<(typeof sourceFields)[number]>
+
+/** `giving sources`. */
+export function registerSources(program: Command, { storeAction }: CommandLine): void {
+  const sources = program.command('sources').description('files that are fetched on a schedule and imported')
+  addReading(
+    addCommand(sources, 'add', 'add a source, or give it another definition')
+      .argument('<name>', 'small letters, digits and hyphens')
+      .addOption(new Option('--kind <kind>', 'what its records are').choices(sourceKinds).makeOptionMandatory())
+      .requiredOption('--from <place>', 'a folder, a file, or an https address')
+      .requiredOption('--schedule <cron>', 'when it is read, in PUBLISH_TIMEZONE, such as "30 1 * * *"'),
+  )
+    .option('--complete', 'each file has all records: what is missing in it ends', false)
+    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
+    .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
+    .option('--guard <percent>', 'hold a file that ends or changes more of the records than this', percent, 5)
+    .option('--secret-file <file>', 'the file with the password of the user in the address, or with a bearer token')
+    .option('--dry-run', 'read it now, show what it would do, and change nothing', false)
+    .action(storeAction(sourceFields, add))
+  addCommand(sources, 'apply', 'make the sources those of a JSON file: add, change and remove')
+    .argument('<file>', 'a list of objects with the options of sources add')
+    .option('--dry-run', 'show what would be added, changed and removed', false)
+    .action(storeAction(sourceFields, apply))
+  addCommand(sources, 'list', 'all sources, and what became of them').action(storeAction([], list))
+  addCommand(sources, 'show', 'how a source is read, and what became of it')
+    .argument('<name>')
+    .action(storeAction([], show))
+  addCommand(sources, 'remove', 'remove a source; what it has brought stays')
+    .argument('<name>')
+    .action(storeAction([], remove))
+  addCommand(
+    sources,
+    'run',
+    'read a source now; exit code 1 when its file is held or some records were refused, 2 when it failed',
+  )
+    .argument('<name>')
+    .option('--dry-run', 'show what it would do, and change nothing', false)
+    .action(storeAction(sourceFields, run))
+  addCommand(sources, 'approve', 'import the file that is held')
+    .argument('<name>')
+    .action(storeAction(sourceFields, approve))
+  addCommand(sources, 'refuse', 'leave the file that is held alone, as long as its content is the same')
+    .argument('<name>')
+    .action(storeAction([], refuse))
+}
+
+const percent = argument('a whole number of percent from 0 to 100', wholeNumberIn(0, 100).parse)
+
+type AddOptions = ReadingOptions & {
+  readonly kind: string
+  readonly from: string
+  readonly schedule: string
+  readonly complete: boolean
+  readonly correct: boolean
+  readonly photoConsent: boolean
+  readonly guard: number
+  readonly secretFile?: string
+  readonly dryRun: boolean
+}
+
+async function add(runtime: SourceRuntime, output: Output, name: string, options: AddOptions): Promise<number> {
+  const { dryRun, map, from, secretFile, correct, photoConsent, kind, schedule, complete, guard, ...reading } = options
+  const definition = readDefinition({
+    ...{ name, kind, schedule, complete, guard },
+    ...{ decimal: reading.decimal, date: reading.date, encoding: reading.encoding, missing: reading.missing },
+    from: isAddress(from) ? from : path.resolve(from),
+    ...(map && { map: Object.fromEntries(map) }),
+    ...(secretFile !== undefined && { secretFile: path.resolve(secretFile) }),
+    ...(correct && { correct }),
+    ...(photoConsent && { photoConsent }),
+  })
+  if (dryRun) return await tryIt(runtime, output, definition)
+  const changed = await save(runtime, [definition], [])
+  const next = nextDueOf(definition, runtime.config.publish.timezone, runtime.clock())
+  return output.result(
+    { ...definition, changed: changed.length > 0, nextDue: isoInstantOf(next) },
+    () => [`source ${name}: ${changed.length > 0 ? 'saved' : 'as it was'}, due at ${isoInstantOf(next)}`],
+    { note: `giving sources run ${name} reads it now` },
+  )
+}
+
+function isAddress(from: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(from)
+}
+
+/** Saves definitions and removes sources in one transaction; returns the names of those that differ. */
+async function save(
+  runtime: SourceRuntime,
+  definitions: readonly SourceDefinition[],
+  removed: readonly string[],
+): Promise<string[]> {
+  const { store, config, clock } = runtime
+  return await store.transaction(async (db) => {
+    const changed: string[] = []
+    for (const definition of definitions) {
+      const { name, kind, from } = definition
+      if (!(await saveSource(db, definition, nextDueOf(definition, config.publish.timezone, clock())))) continue
+      changed.push(name)
+      await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details: { kind, from } })
+    }
+    for (const name of removed) {
+      await removeSource(db, name)
+      await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
+    }
+    return changed
+  })
+}
+
+/** Makes the sources those of a file. */
+async function apply(
+  runtime: SourceRuntime,
+  output: Output,
+  file: string,
+  { dryRun }: { dryRun: boolean },
+): Promise<number> {
+  const definitions = await readDefinitions(file)
+  const names = definitions.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined)
+    throw new ServiceError('input-unusable', `${file}: expected each source once, got ${twice} twice`)
+  const stored = await listSources(runtime.store.db)
+  const removed = stored.map(({ name }) => name).filter((name) => !names.includes(name))
+  const changed = dryRun
+    ? definitions
+        .filter(
+          (one) =>
+            !isSame(
+              one,
+              stored.find(({ name }) => name === one.name),
+            ),
+        )
+        .map(({ name }) => name)
+    : await save(runtime, definitions, removed)
+  return output.result({ sources: names, changed, removed, ...(dryRun && { dryRun }) }, () => [
+    `${dryRun ? 'dry run, ' : ''}${names.length} sources: ${changed.length} added or changed, ${removed.length} removed`,
+    ...changed.map((name) => `  ${name}`),
+    ...removed.map((name) => `  ${name} (removed)`),
+  ])
+}
+
+async function readDefinitions(file: string): Promise<SourceDefinition[]> {
+  let read: unknown
+  try {
+    read = JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new ServiceError('input-unusable', `${file}: expected a file with JSON, got ${messageOf(error)}`)
+  }
+  if (!Array.isArray(read)) throw new ServiceError('input-unusable', `${file}: expected a list of sources`)
+  return read.map(readDefinition)
+}
+
+function isSame(one: SourceDefinition, other: Source | undefined): boolean {
+  if (!other) return false
+  const members = ['kind', 'from', 'schedule', 'complete', 'guard', 'secretFile', 'hostKey'] as const
+  const sameReading = JSON.stringify(sorted(one.reading)) === JSON.stringify(sorted(other.reading))
+  return sameReading && members.every((member) => one[member] === other[member])
+}
+
+function sorted(value: object): unknown {
+  return Object.entries(value)
+    .map(([name, part]: [string, unknown]) => [name, typeof part === 'object' && part !== null ? sorted(part) : part])
+    .sort(([a], [b]) => String(a).localeCompare(String(b)))
+}
+
+async function list({ store }: Runtime, output: Output): Promise<number> {
+  const sources = await listSources(store.db)
+  return output.result(
+    { sources: sources.map(shown) },
+    () =>
+      sources.map(
+        ({ name, kind, from, outcome, message, nextDue, held }) =>
+          `${name}: ${kind} from ${from}, due at ${isoInstantOf(nextDue)}; ` +
+          (waitingFile({ held })
+            ? 'held for a person'
+            : `${outcome ?? 'not read yet'}${message ? ` (${message})` : ''}`),
+      ),
+    { note: sources.length === 0 && 'there is no source: giving sources add' },
+  )
+}
+
+async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
+  const source = orNotFound(await findSource(store.db, name), `there is no source ${name}`)
+  return output.result(shown(source), () => details(source))
+}
+
+function shown({ triedAt, nextDue, ...source }: Source) {
+  return { ...source, nextDue: isoInstantOf(nextDue), ...(triedAt && { triedAt: isoInstantOf(triedAt) }) }
+}
+
+function details(source: Source): string[] {
+  const { map, ...reading } = source.reading
+  const options = Object.entries(reading).map(([name, value]) => (value === true ? name : `${name} ${value}`))
+  const columns = Object.entries(map ?? {}).map(([column, field]) => `${column}=${field}`)
+  const { triedAt } = source
+  const held = waitingFile(source)
+  const facts = [
+    ['kind', source.kind],
+    ['from', source.from],
+    ['schedule', `${source.schedule} (next at ${isoInstantOf(source.nextDue)})`],
+    ['columns', columns.length > 0 ? columns.join(', ') : undefined],
+    ['read with', options.length > 0 ? options.join(', ') : undefined],
+    ['complete', source.complete ? 'yes: what is missing ends' : 'no: it only adds'],
+    ['guard', `${source.guard} %`],
+    ['secret file', source.secretFile],
+    ['host key', source.hostKey],
+    ['last read', triedAt && `${isoInstantOf(triedAt)}: ${source.outcome}, ${source.message}`],
+    ['last import', source.import === undefined ? undefined : `giving imports show ${source.import}`],
+    ['now', source.isRunning ? 'a process works on it' : undefined],
+  ] as const
+  return [...labelled(facts, 13), ...(held ? describeHeld(source.name, held) : [])]
+}
+
+function describeHeld(name: string, held: HeldFile): string[] {
+  const { since, sha256, examples } = held
+  return [
+    `held since ${since}: ${describeHeldFile(held)} (SHA-256 ${sha256}), such as`,
+    ...examples.map((one) => `  ${one}`),
+    `giving sources approve ${name}, or giving sources refuse ${name}`,
+  ]
+}
+
+async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
+  await runtime.store.transaction(async (db) => {
+    if (!(await removeSource(db, name))) throw new ServiceError('not-found', `there is no source ${name}`)
+    await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
+  })
+  return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
+}
+
+function depsOf({ store, config, clock, signal }: SourceRuntime): SourceDeps {
+  const { currency, dataDir, allowPrivateNetworks } = config
+  return {
+    ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
+    publisherRef: config.reportingOrg.ref,
+    timezone: config.publish.timezone,
+    operator: userOfProcess(),
+    owner: createOwner(),
+  }
+}
+
+async function run(
+  runtime: SourceRuntime,
+  output: Output,
+  name: string,
+  { dryRun }: { dryRun: boolean },
+): Promise<number> {
+  if (dryRun) {
+    return await tryIt(
+      runtime,
+      output,
+      orNotFound(await findSource(runtime.store.db, name), `there is no source ${name}`),
+    )
+  }
+  return await runNow(runtime, output, name)
+}
+
+async function runNow(runtime: SourceRuntime, output: Output, name: string): Promise<number> {
+  boundHeap()
+  const result = await runSource(depsOf(runtime), name)
+  for (const { problems } of result.imports)
+    for (const problem of problems.slice(0, shownProblems)) noteProblem(problem, output)
+  return output.result(
+    result,
+    () => [
+      `source ${name}: ${result.outcome}${result.message ? `, ${result.message}` : ''}`,
+      ...(result.held ? describeHeld(name, result.held) : []),
+    ],
+    { code: codeOf(result) },
+  )
+}
+
+const shownProblems = 20
+
+function noteProblem({ file, line, recordId, ...problem }: ImportSummary['problems'][number], output: Output): void {
+  const place = [path.basename(file), line && `line ${line}`, recordId && `record ${recordId}`]
+    .filter(Boolean)
+    .join(', ')
+  output.note(`${place}, ${toText(problem)}`)
+}
+
+function codeOf({ outcome, imports }: SourceResult): number {
+  if (outcome === 'failed') return 2
+  return outcome === 'held' || imports.some(({ refused }) => refused > 0) ? 1 : 0
+}
+
+async function tryIt(runtime: SourceRuntime, output: Output, source: SourceDefinition): Promise<number> {
+  boundHeap()
+  const tried = await trySource(depsOf(runtime), source)
+  for (const { summary } of tried)
+    for (const problem of summary.problems.slice(0, shownProblems)) noteProblem(problem, output)
+  return output.result({ dryRun: true, files: tried }, () =>
+    tried.length === 0
+      ? 'dry run, nothing new'
+      : tried.map(({ file, summary, difference }) => {
+          const { records, created, changed, unchanged, refused } = summary
+          const against = difference
+            ? `; of ${difference.before} known records ${difference.changed} differ and ${difference.gone} are missing`
+            : ''
+          return `dry run, ${file}: ${records} records, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused${against}`
+        }),
+  )
+}
+
+async function approve(runtime: SourceRuntime, output: Output, name: string): Promise<number> {
+  await decide(runtime, name, 'approve')
+  return await runNow(runtime, output, name)
+}
+
+async function refuse(runtime: Runtime, output: Output, name: string): Promise<number> {
+  const held = await decide(runtime, name, 'refuse')
+  return output.result(
+    { source: name, refused: held },
+    () => `source ${name}: ${held.file} is refused, the data stays as it is`,
+  )
+}
+
+async function decide(runtime: Runtime, name: string, decision: 'approve' | 'refuse'): Promise<HeldFile> {
+  const { store, clock } = runtime
+  return await store.transaction(async (db) => {
+    const held = await decideHeldFile(db, name, decision, clock())
+    await auditOperator(runtime, db, { action: 'source-decided', subject: `source ${name}`, details: { decision } })
+    return held
+  })
+}

@@ -1,0 +1,493 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { runDueSources, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
+import { findSource } from '../../../src/catalogue/sql/import-sources.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { usd } from '../../support/builders.js'
+import { runCommandLine } from '../../support/command-line.js'
+import { testDatabase } from '../../support/database.js'
+
+let folder: string
+let store: Store
+let environment: Readonly<Record<string, string>>
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'giving-sources-'))
+  const database = await testDatabase()
+  store = database.store
+  environment = {
+    ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' },
+    ALLOW_PRIVATE_NETWORKS: 'true',
+  }
+  await run('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+type Printed = Readonly<Record<string, unknown>>
+
+async function giving(
+  args: readonly string[],
+  code = 0,
+  extra: Readonly<Record<string, string>> = {},
+): Promise<Printed> {
+  const ended = await runCommandLine([...args, '--json'], { ...environment, ...extra })
+  expect({ ...ended }, args.join(' ')).toMatchObject({ code })
+  return ended.stdout === '' ? { stderr: ended.stderr } : (JSON.parse(ended.stdout) as Printed)
+}
+const run = async (...args: readonly string[]) => await giving(args)
+
+/** A file that nobody is writing any more. */
+async function file(name: string, text: string | Buffer): Promise<string> {
+  const at = path.join(folder, name)
+  await mkdir(path.dirname(at), { recursive: true })
+  await writeFile(at, text)
+  const past = new Date(Date.now() - 60_000)
+  await utimes(at, past, past)
+  return at
+}
+
+async function count(table: string): Promise<number> {
+  const { rows } = await store.db.query<{ count: number }>(`select count(*) as count from ${table}`)
+  return rows[0]?.count ?? 0
+}
+
+async function funding(project: number): Promise<number> {
+  const { rows } = await store.db.query<{ funding: string }>('select funding from project where id = $1', [project])
+  return Number(rows[0]?.funding)
+}
+
+const giftHead = 'project,date,amount,currency,reference\n'
+const gift = (reference: string, amount = '10') => `1,2026-03-05,${amount},USD,${reference}\n`
+const gifts = (prefix: string, from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => gift(`${prefix}${from + index}`)).join('')
+
+const nightly = ['--schedule', '30 1 * * *'] as const
+
+describe('a source that is a folder', () => {
+  it('brings each new file once, in the order of names, and nothing of one that is broken', async () => {
+    await file('drop/gifts-1.csv', giftHead + gifts('F', 1, 2))
+    await file('drop/gifts-2.csv', giftHead + gifts('F', 3, 4))
+    await file('drop/gifts-3.csv.part', 'half')
+    await run('sources', 'add', 'drop', '--kind', 'gifts', '--from', path.join(folder, 'drop'), ...nightly)
+    const first = await run('sources', 'run', 'drop')
+    expect(first).toMatchObject({ outcome: 'imported', imports: [{ created: 2 }, { created: 2 }] })
+    expect(await funding(1)).toBe(40)
+    const imports = await count('import')
+    expect(await run('sources', 'run', 'drop')).toMatchObject({ outcome: 'unchanged', imports: [] })
+    expect(await count('import')).toBe(imports)
+    // A quote that is never closed: the rows before it are not taken either.
+    await file('drop/gifts-4.csv', `${giftHead}${gift('F5')}1,2026-03-05,10,USD,"F6\n`)
+    await file('drop/gifts-5.csv', giftHead + gift('F7'))
+    expect(await giving(['sources', 'run', 'drop'], 2)).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringMatching(/from line 3 on it is not CSV/),
+    })
+    expect(await funding(1)).toBe(40)
+    await file('drop/gifts-4.csv', giftHead + gifts('F', 5, 6))
+    expect(await run('sources', 'run', 'drop')).toMatchObject({ outcome: 'imported' })
+    expect(await funding(1)).toBe(70)
+    // What was fetched does not stay: it may have what the store does not keep.
+    expect(await readdir(path.join(folder, 'data', 'sources'))).toEqual([])
+  })
+
+  it('is read again while records of it are refused', async () => {
+    await file('late/gifts.csv', `${giftHead}3,2026-03-05,10,USD,L1\n${gift('L2')}`)
+    await run('sources', 'add', 'late', '--kind', 'gifts', '--from', path.join(folder, 'late'), ...nightly)
+    expect(await giving(['sources', 'run', 'late'], 1)).toMatchObject({ imports: [{ created: 1, refused: 1 }] })
+    await run('import', await file('projects-3.csv', 'id,title,status\n3,Clinic,active\n'))
+    expect(await run('sources', 'run', 'late')).toMatchObject({ imports: [{ created: 1, refused: 0 }] })
+    expect(await funding(3)).toBe(10)
+    expect(await run('sources', 'run', 'late')).toMatchObject({ outcome: 'unchanged' })
+  })
+
+  it('reads a file that was made for something else, as dry run first', async () => {
+    const text = 'Projekt Nr;Betrag;Währung;Tag;Beleg;Notiz\n2;1.234,50;USD;05.03.2026;M1;x\n'
+    await file('mapped/spenden.csv', Buffer.from(text, 'latin1'))
+    const options = ['--kind', 'gifts', '--from', path.join(folder, 'mapped'), ...nightly, '--encoding', 'windows-1252']
+    const map = 'Projekt Nr=project,Betrag=amount,Währung=currency,Tag=date,Beleg=reference,Notiz='
+    const all = [...options, '--decimal', 'comma', '--date', 'dd.mm.yyyy', '--map', map]
+    expect(await run('sources', 'add', 'mapped', ...all, '--dry-run')).toMatchObject({
+      files: [{ summary: { created: 1 } }],
+    })
+    expect(await findSource(store.db, 'mapped')).toBeUndefined()
+    expect(await funding(2)).toBe(0)
+    await run('sources', 'add', 'mapped', ...all)
+    expect(await run('sources', 'run', 'mapped', '--dry-run')).toMatchObject({ files: [{ summary: { created: 1 } }] })
+    expect(await funding(2)).toBe(0)
+    await run('sources', 'run', 'mapped')
+    expect(await funding(2)).toBe(1234.5)
+    const { stdout } = await runCommandLine(['sources', 'show', 'mapped'], environment)
+    expect(stdout).toMatch(/Projekt Nr=project/)
+    expect(stdout).toMatch(/windows-1252/)
+    expect(stdout).toMatch(/imported, import \d+: 1 records, 1 created/)
+  })
+
+  it('is taken back as any import', async () => {
+    const { import: id } = await run('sources', 'show', 'mapped')
+    expect(await run('imports', 'show', `${id}`)).toMatchObject({
+      actor: expect.stringMatching(/^operator /),
+      created: 1,
+    })
+    await run('imports', 'undo', `${id}`)
+    expect(await funding(2)).toBe(0)
+  })
+})
+
+describe('a source behind an address', () => {
+  let server: Server
+  let address: string
+  let asked: { readonly headers: IncomingHttpHeaders; readonly url: string | undefined }[] = []
+  let answer: (response: ServerResponse, headers: IncomingHttpHeaders) => void
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push({ headers: request.headers, url: request.url })
+      answer(response, request.headers)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  beforeEach(() => {
+    asked = []
+  })
+
+  const whole = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}) => {
+    const etag = `"${createHash('md5').update(text).digest('hex')}"`
+    answer = (response, sent) => {
+      if (sent['if-none-match'] === etag) response.writeHead(304).end()
+      else response.writeHead(200, { etag, 'content-length': Buffer.byteLength(text), ...headers }).end(text)
+    }
+  }
+  const source = async (name: string, ...options: readonly string[]) =>
+    await run('sources', 'add', name, '--kind', 'gifts', '--from', `${address}/${name}.csv`, ...nightly, ...options)
+
+  it('is asked for what is new, with the secret of its file', async () => {
+    const secret = await file('token', 't0ken\n')
+    whole(giftHead + gifts('H', 1, 2))
+    await source('web', '--secret-file', secret)
+    expect(await run('sources', 'run', 'web')).toMatchObject({ imports: [{ created: 2 }] })
+    expect(await run('sources', 'run', 'web')).toMatchObject({ outcome: 'unchanged' })
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual(['Bearer t0ken', 'Bearer t0ken'])
+    expect(asked[1]?.headers['if-none-match']).toMatch(/^"[0-9a-f]{32}"$/)
+    // The same content under another tag is no import.
+    whole(giftHead + gifts('H', 1, 2), { etag: '"other"' })
+    const imports = await count('import')
+    expect(await run('sources', 'run', 'web')).toMatchObject({ outcome: 'unchanged' })
+    expect(await count('import')).toBe(imports)
+    const stored = JSON.stringify((await store.db.query('select * from import_source')).rows)
+    expect(stored).not.toMatch(/t0ken/)
+    const url = new URL(address)
+    url.username = 'erp'
+    await run(
+      'sources',
+      'add',
+      'basic',
+      '--kind',
+      'gifts',
+      '--from',
+      `${url}x.csv`,
+      ...nightly,
+      '--secret-file',
+      secret,
+    )
+    await run('sources', 'run', 'basic')
+    expect(asked.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('erp:t0ken').toString('base64')}`)
+  })
+
+  it('does not tell its secret to whom it is sent on', async () => {
+    const other = createServer((request, response) => {
+      asked.push({ headers: request.headers, url: request.url })
+      response.writeHead(200, { 'content-length': '0' }).end()
+    })
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const { port } = other.address() as AddressInfo
+    answer = (response) => response.writeHead(302, { location: `http://127.0.0.1:${port}/x` }).end()
+    expect(await giving(['sources', 'run', 'web'], 2)).toMatchObject({
+      message: expect.stringMatching(/without https/),
+    })
+    expect(asked).toHaveLength(1)
+    other.close()
+  })
+
+  it('keeps what came last when an answer is cut, empty, slow, damaged or no file', async () => {
+    const text = giftHead + gifts('H', 1, 40)
+    const before = await funding(1)
+    const faults: Readonly<Record<string, [(response: ServerResponse) => void, RegExp]>> = {
+      cut: [
+        (response) => {
+          response.writeHead(200, { 'content-length': Buffer.byteLength(text) })
+          response.write(text.slice(0, 300), () => response.destroy())
+        },
+        /web\.csv: /,
+      ],
+      'cut in chunks': [
+        (response) => {
+          response.writeHead(200)
+          response.write(text.slice(0, 300), () => response.destroy())
+        },
+        /web\.csv: /,
+      ],
+      'of unknown length': [
+        (response) => {
+          response.useChunkedEncodingByDefault = false
+          response.writeHead(200, { connection: 'close' }).end(text.slice(0, 300))
+        },
+        /does not say how long/,
+      ],
+      'damaged gzip': [
+        (response) => {
+          const zipped = gzipSync(text).subarray(0, 60)
+          response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length }).end(zipped)
+        },
+        /unexpected end of file/,
+      ],
+      empty: [(response) => response.writeHead(200, { 'content-length': 0 }).end(), /an empty file/],
+      'a page': [
+        (response) => response.writeHead(200, { 'content-length': 17 }).end('<html>Log in</htm'),
+        /an XML file: gifts come as CSV/,
+      ],
+      missing: [(response) => response.writeHead(404, { 'content-length': 0 }).end(), /answered 404/],
+      'of another table': [
+        (response) => response.writeHead(200, { 'content-length': 8 }).end('a,b\n1,2\n'),
+        /unknown column "a"/,
+      ],
+      'nothing that can be read': [
+        (response) => {
+          const bad = `${giftHead}1,soon,10,USD,X1\n`
+          response.writeHead(200, { 'content-length': bad.length }).end(bad)
+        },
+        /none of 1 records can be read: line 2, date/,
+      ],
+    }
+    for (const [name, [fault, said]] of Object.entries(faults)) {
+      answer = fault
+      expect(await giving(['sources', 'run', 'web'], 2), name).toMatchObject({
+        outcome: 'failed',
+        message: expect.stringMatching(said),
+      })
+      expect(await funding(1), name).toBe(before)
+    }
+    whole(text)
+    expect(await run('sources', 'run', 'web')).toMatchObject({ imports: [{ created: 38, unchanged: 2 }] })
+  })
+
+  it('waits for nobody, takes no end of bytes, and calls no private network', async () => {
+    answer = (response) => {
+      response.writeHead(200, { 'content-length': 1000 })
+      response.write('project,')
+    }
+    const deps: SourceDeps = {
+      ...{ store, currency: usd, publisherRef: undefined, dataDir: path.join(folder, 'data'), timezone: 'UTC' },
+      ...{ operator: { actor: 'sources', origin: 'test' }, owner: 'test', signal: new AbortController().signal },
+      ...{ clock: () => new Date('2030-01-01T00:00:00Z'), allowPrivateNetworks: true },
+    }
+    const only = async (limits: NonNullable<SourceDeps['limits']>, allowPrivateNetworks = true) => {
+      await store.db.query(
+        `update import_source set next_due = case name when 'web' then '2029-01-01' else '2099-01-01' end::timestamptz`,
+      )
+      return await runDueSources({ ...deps, limits, allowPrivateNetworks })
+    }
+    expect(await only({ idleMs: 100 })).toMatchObject([{ name: 'web', outcome: 'failed' }])
+    whole(giftHead + gifts('H', 1, 50))
+    expect(await only({ bytes: 100 })).toMatchObject([
+      { outcome: 'failed', message: expect.stringMatching(/more than 100 bytes/) },
+    ])
+    expect(await only({}, false)).toMatchObject([
+      { outcome: 'failed', message: expect.stringMatching(/not a public address/) },
+    ])
+    expect(await only({})).toMatchObject([{ outcome: 'imported', imports: [{ created: 10 }] }])
+    // It is due again at the next instant of its schedule, and not before.
+    expect((await findSource(store.db, 'web'))?.nextDue).toEqual(new Date('2030-01-01T01:30:00Z'))
+    expect(await runDueSources(deps)).toEqual([])
+    expect(await runDueSources({ ...deps, clock: () => new Date('2030-01-01T01:30:00Z') })).toMatchObject([
+      { name: 'web', outcome: 'unchanged' },
+    ])
+  })
+
+  it('is read by one process at a time', async () => {
+    let answerIt: () => void = () => undefined
+    const text = giftHead + gifts('H', 1, 51)
+    answer = (response) => {
+      answerIt = () => response.writeHead(200, { 'content-length': text.length }).end(text)
+    }
+    const first = run('sources', 'run', 'web')
+    await expect.poll(() => asked.length).toBe(1)
+    expect(await giving(['sources', 'run', 'web'], 2)).toMatchObject({
+      stderr: expect.stringMatching(/another process works on/),
+    })
+    answerIt()
+    expect(await first).toMatchObject({ imports: [{ created: 1 }] })
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('a complete source', () => {
+  const project = (id: number, title = `Project ${id}`) => `${id},${title},active\n`
+  const head = 'id,title,status\n'
+  const projects = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => project(from + index)).join('')
+  const states = async () => {
+    const { rows } = await store.db.query<{ id: number; status: string }>(
+      'select id, status from project where id between 100 and 199 order by id',
+    )
+    return rows.map(({ id, status }) => `${id} ${status}`)
+  }
+  const put = (text: string) => file('all/projects.csv', head + text)
+
+  it('closes projects that are missing, as its import, and opens those that are back', async () => {
+    await put(projects(100, 139))
+    const place = path.join(folder, 'all/projects.csv')
+    await run('sources', 'add', 'all', '--kind', 'projects', '--from', place, ...nightly, '--complete')
+    await run('sources', 'run', 'all')
+    await put(projects(101, 139))
+    const ended = await run('sources', 'run', 'all')
+    expect(ended).toMatchObject({ outcome: 'imported', imports: [{ unchanged: 39, changed: 1, ended: 1 }] })
+    expect((await states()).slice(0, 2)).toEqual(['100 retired', '101 active'])
+    const id = (ended.imports as Printed[])[0]?.import
+    expect(await run('imports', 'undo', `${id}`)).toMatchObject({ returned: { project: 1 } })
+    expect((await states())[0]).toBe('100 active')
+    await put(projects(102, 139))
+    await run('sources', 'run', 'all')
+    expect((await states()).slice(0, 2)).toEqual(['100 active', '101 retired'])
+    await put(projects(101, 139))
+    await run('sources', 'run', 'all')
+    expect((await states())[1]).toBe('101 active')
+  })
+
+  it('ends nothing while records cannot be read', async () => {
+    await put(`${projects(101, 138)}139,,active\n`)
+    expect(await giving(['sources', 'run', 'all'], 1)).toMatchObject({ imports: [{ refused: 1, changed: 0 }] })
+    expect((await states()).at(-1)).toBe('139 active')
+  })
+
+  it('holds a file that takes away or changes too much, until a person decides', async () => {
+    const before = await states()
+    await put(projects(101, 119))
+    const held = await giving(['sources', 'run', 'all'], 1)
+    expect(held).toMatchObject({ outcome: 'held', held: { before: 39, gone: 20, changed: 0 }, imports: [] })
+    expect(await states()).toEqual(before)
+    const need =
+      /source all is held since .*projects\.csv would change 0 and end 20 of 39 records: giving sources approve all/
+    const { stdout } = await runCommandLine(['status'], environment)
+    expect(stdout).toMatch(need)
+    expect((await runCommandLine(['doctor'], environment)).stdout).toMatch(need)
+    // It is not forgotten when it comes again, and refused it is left alone.
+    expect(await giving(['sources', 'run', 'all'], 1)).toMatchObject({ held: { since: (held.held as Printed).since } })
+    await run('sources', 'refuse', 'all')
+    expect((await runCommandLine(['status'], environment)).stdout).not.toMatch(/source all/)
+    expect(await run('sources', 'run', 'all')).toMatchObject({ outcome: 'unchanged' })
+    expect(await states()).toEqual(before)
+    // Changes count as well.
+    await put(projects(101, 136) + [137, 138, 139].map((id) => project(id, 'Other')).join(''))
+    expect(await giving(['sources', 'run', 'all'], 1)).toMatchObject({ held: { changed: 3, gone: 0 } })
+    expect(await run('sources', 'approve', 'all')).toMatchObject({ outcome: 'imported', imports: [{ changed: 3 }] })
+    expect((await runCommandLine(['sources', 'approve', 'all'], environment)).stderr).toMatch(/no file .* is held/)
+    // What is approved is one content: another one is held again.
+    await put(projects(101, 110))
+    await giving(['sources', 'run', 'all'], 1)
+    await store.db.query(`update import_source set held = held || '{"approved": true}' where name = 'all'`)
+    await put(projects(101, 109))
+    expect(await giving(['sources', 'run', 'all'], 1)).toMatchObject({ held: { gone: 30 } })
+    expect((await states()).filter((one) => one.endsWith('active'))).toHaveLength(40)
+  })
+
+  it('ends gifts, payouts, plans and reports by what removes one of them', async () => {
+    const rows: Readonly<Record<string, [head: string, row: (n: number) => string, table: string]>> = {
+      gifts: [giftHead, (n) => `2,2026-0${n}-05,10,USD,E${n}\n`, 'imported_gift where project_id = 2'],
+      disbursements: [
+        'project,date,amount,currency,reference\n',
+        (n) => `2,2026-0${n}-05,5,USD,D${n}\n`,
+        'disbursement',
+      ],
+      'payout-plans': [
+        'project,date,amount,currency,reference\n',
+        (n) => `2,2030-0${n}-05,5,USD,P${n}\n`,
+        'payout_plan',
+      ],
+      reports: [
+        'project,url,title,published,html\n',
+        (n) => `2,https://p.example/r/${n},Report ${n},2026-0${n}-05,Text.\n`,
+        'progress_report',
+      ],
+    }
+    for (const [kind, [columns, row, table]] of Object.entries(rows)) {
+      const at = await file(`ends/${kind}.csv`, columns + row(1) + row(2))
+      const options = ['--kind', kind, '--from', at, ...nightly, '--complete', '--guard', '50']
+      await run('sources', 'add', `ends-${kind}`, ...options)
+      await run('sources', 'run', `ends-${kind}`)
+      expect(await count(table), kind).toBe(2)
+      await file(`ends/${kind}.csv`, columns + row(2) + row(3))
+      const done = await run('sources', 'run', `ends-${kind}`)
+      expect(done, kind).toMatchObject({ imports: [{ created: 1, changed: 1, ended: 1 }] })
+      expect(await count(table), kind).toBe(2)
+      const id = (done.imports as Printed[])[0]?.import
+      await run('imports', 'undo', `${id}`)
+      expect(await count(table), kind).toBe(2)
+    }
+    expect(await funding(2)).toBe(20)
+    const sums = (...rows: readonly string[]) =>
+      file('sums.csv', `project,date,amount,currency,count\n${rows.join('\n')}\n`)
+    const at = await sums('2,2025-01-31,100,USD,4', '2,2025-02-28,50,USD,2')
+    await run('sources', 'add', 'sums', '--kind', 'gifts', '--from', at, ...nightly, '--complete', '--guard', '50')
+    await run('sources', 'run', 'sums')
+    expect(await funding(2)).toBe(170)
+    await sums('2,2025-02-28,50,USD,2')
+    await run('sources', 'run', 'sums')
+    expect(await funding(2)).toBe(70)
+    expect(await run('books', 'check')).toMatchObject({ differences: [] })
+  })
+})
+
+describe('giving sources', () => {
+  it('refuses what cannot be a source', async () => {
+    const add = (...options: readonly string[]) => runCommandLine(['sources', 'add', 'wrong', ...options], environment)
+    const rest = ['--kind', 'gifts', '--schedule', '30 1 * * *']
+    for (const [options, said] of [
+      [[...rest, '--from', 'http://example.org/x.csv'], /from: expected a folder or file/],
+      [[...rest, '--from', 'https://user:secret@example.org/x.csv'], /from: expected a folder or file/],
+      [['--kind', 'gifts', '--from', '/tmp', '--schedule', 'often'], /schedule: expected a cron expression/],
+      [
+        ['--kind', 'themes', '--from', '/tmp', '--schedule', '30 1 * * *', '--complete'],
+        /complete: expected a kind whose records can end/,
+      ],
+    ] as const) {
+      const { code, stderr } = await add(...options)
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(said) })
+      expect(stderr).not.toMatch(/user:secret/)
+    }
+    expect(await findSource(store.db, 'wrong')).toBeUndefined()
+  })
+
+  it('makes the sources those of a file', async () => {
+    const one = { name: 'one', kind: 'gifts', from: '/srv/one', schedule: '0 2 * * *', map: { Betrag: 'amount' } }
+    const two = {
+      name: 'two',
+      kind: 'projects',
+      from: 'https://example.org/p.xml',
+      schedule: '0 3 * * *',
+      complete: true,
+    }
+    const apply = async (...sources: readonly object[]) =>
+      await run('sources', 'apply', await file('sources.json', JSON.stringify(sources)))
+    await apply(one, two)
+    const all = await run('sources', 'list')
+    expect((all.sources as Printed[]).map(({ name }) => name)).toEqual(['one', 'two'])
+    const dry = await run('sources', 'apply', await file('sources.json', JSON.stringify([two])), '--dry-run')
+    expect(dry).toMatchObject({ changed: [], removed: ['one'] })
+    expect(await apply({ ...one, guard: 20 }, two)).toMatchObject({ changed: ['one'], removed: [] })
+    expect(await apply()).toMatchObject({ removed: ['one', 'two'] })
+    const wrong = await giving(['sources', 'apply', await file('wrong.json', '[{"name": "x", "typo": 1}]')], 2)
+    expect(wrong).toMatchObject({ stderr: expect.stringMatching(/source x, typo: expected one of name, kind, from/) })
+    expect((await giving(['audit'])).events).toEqual(
+      expect.arrayContaining([expect.objectContaining({ action: 'source-removed', subject: 'source one' })]),
+    )
+  })
+})
