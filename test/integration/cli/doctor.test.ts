@@ -49,6 +49,7 @@ describe('giving doctor', async () => {
         'queue',
         'schedule',
         'backup',
+        'sources',
         'standard',
         'certificate',
       ],
