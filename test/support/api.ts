@@ -37,7 +37,9 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
   const test = { now: new Date('2026-11-21T09:00:00Z') }
   const deps: ApiDeps = {
     store,
+    reads: changes.store ?? store,
     searches: changes.store ?? store,
+    replicas: undefined,
     releases: createReleaseReader(feedsDir),
     bulk: createBulkReader(feedsDir),
     payments: testPayments(store, { clock: () => test.now }),

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
@@ -21,6 +22,7 @@ import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
 import { toStorageError } from '../../release/folder/storage-errors.js'
 import { findMissingOperations } from '../../release/folder/try-file-system.js'
 import { describePlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
+import { restoredProblem } from '../../release/operate/restored-database.js'
 import { publicationSchedule } from '../../release/run.js'
 import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
@@ -32,7 +34,8 @@ import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import { publisherFields, tellingRefusals } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
-import { openRuntime } from '../wiring/runtime.js'
+import { openReplicas } from '../wiring/replicas.js'
+import { openRuntime, type Runtime } from '../wiring/runtime.js'
 
 /** What an inspection says of one thing. */
 type Finding = {
@@ -179,7 +182,7 @@ const publisherMended = {
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(
     environment,
-    ['databasePoolSize', 'workerProcesses', 'queue', 'upstreamUrl', ...publisherFields],
+    ['databasePoolSize', 'workerProcesses', 'queue', 'upstreamUrl', 'readMaxLagSeconds', ...publisherFields],
     {
       signal,
       migrate: false,
@@ -195,6 +198,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   else findings.push(good(server))
   if (facts.readOnly)
     findings.push(fix('it is read-only: nothing can be published or donated', 'find the primary server'))
+  findings.push(...(await inspectLineage(runtime)), ...(await inspectReplicas(runtime)))
   if (facts.superuser && config.database.kind === 'given') {
     findings.push(note('DATABASE_URL is a superuser', 'give the service a role of its own (docs/how-to/install.md)'))
   }
@@ -228,6 +232,31 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
       : good('its clock agrees with this machine'),
   )
   return findings
+}
+
+/** Whether this is the newest primary that was seen, and has what was published. */
+async function inspectLineage({ store, fence, clock }: Runtime): Promise<readonly Finding[]> {
+  const pending = await pendingMigrations(store.db)
+  const problems = [fence?.problem(clock()), pending.length > 0 ? undefined : await restoredProblem(store.db)]
+  return problems.flatMap((problem) => (problem === undefined ? [] : [fix(problem, 'giving database show')]))
+}
+
+/** The standbys of DATABASE_READ_URL. */
+async function inspectReplicas(runtime: Runtime<'readMaxLagSeconds'>): Promise<readonly Finding[]> {
+  const replicas = openReplicas(runtime, runtime.store, () => [])
+  if (!replicas) return []
+  try {
+    await replicas.measure()
+    // The first measure finds only one that has everything.
+    await sleep(answerMs / 5)
+    return (await replicas.measure()).map(({ name, lagSeconds, leftOut }) =>
+      leftOut === undefined
+        ? good(`the API reads from the standby ${name}, which is ${lagSeconds?.toFixed(1)} s behind`)
+        : fix(`DATABASE_READ_URL: the standby ${name} is not read from: ${leftOut}`, 'docs/how-to/database.md'),
+    )
+  } finally {
+    await replicas.close()
+  }
 }
 
 /** The connections to PostgreSQL that the queue of a worker process opens: two for each queue, and two for each that it takes jobs of. */

@@ -16,6 +16,7 @@ import { listRuns } from '../../work/sql/runs.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, listeningUrl, readCertificate, toListenError } from './listening.js'
 import { logAccount, openPayments, paymentFields } from './payments.js'
+import { openReplicas } from './replicas.js'
 import { openPool, type Runtime } from './runtime.js'
 
 /** The fields of the configuration that the API uses. */
@@ -23,6 +24,7 @@ export const apiFields = [
   ...baseUrlFields,
   ...paymentFields,
   'reportingOrg',
+  'readMaxLagSeconds',
   'trustProxy',
   'allowPlainHttp',
   'rateLimitPerMinute',
@@ -42,7 +44,7 @@ export const apiFields = [
 ] as const
 
 /** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
-export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'searches'>
+export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'reads' | 'searches' | 'replicas'>
 
 // The database ends a statement after this time. One second later this process gives up a connection that has not answered.
 const statementMs = 10_000
@@ -57,16 +59,23 @@ const eventLoopDelayMs = 1_000
 
 /** Opens the API's connections to the database; `cleanup` closes them. */
 export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cleanup: CleanupStack): ApiRuntime {
-  const open = (max: number, statementTimeoutMs: number) => {
-    const store = openPool(runtime, { max, statementTimeoutMs })
+  const { databasePoolSize } = runtime.config
+  const searchers = Math.max(2, Math.floor(databasePoolSize / 3))
+  const open = (databaseUrl: string, max: number, statementTimeoutMs: number) => {
+    const store = openPool({ ...runtime, databaseUrl }, { max, statementTimeoutMs })
     cleanup.defer(() => store.close())
     return store.answeringWithin(statementTimeoutMs + stalledMs)
   }
-  const { databasePoolSize } = runtime.config
+  const both = (url: string) => [open(url, databasePoolSize, statementMs), open(url, searchers, searchMs)] as const
+  const [store, searches] = both(runtime.databaseUrl)
+  const replicas = openReplicas(runtime, store, both)
+  if (!replicas) return { ...runtime, store, reads: store, searches, replicas }
+  cleanup.defer(() => replicas.close())
+  replicas.watch()
   return {
-    ...runtime,
-    store: open(databasePoolSize, statementMs),
-    searches: open(Math.max(2, Math.floor(databasePoolSize / 3)), searchMs),
+    ...{ ...runtime, store, replicas },
+    reads: store.reading(() => replicas.pick(0)),
+    searches: searches.reading(() => replicas.pick(1)),
   }
 }
 
@@ -81,7 +90,7 @@ export async function serveApi(
   drainSeconds: number,
   cleanup: CleanupStack,
 ): Promise<string> {
-  const { config, log, clock, signal, store, searches } = runtime
+  const { config, log, clock, signal, store, reads, searches, replicas } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
   logAccount(payments, runtime)
@@ -92,7 +101,9 @@ export async function serveApi(
   )
   const api = await createApi({
     store,
+    reads,
     searches,
+    replicas,
     log,
     clock,
     releases: createReleaseReader(runtime.feedsDir),

@@ -59,6 +59,14 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   // A body stays bytes until a route reads it, so an unknown address is 404 also with a broken body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
+  const { replicas } = deps
+  if (replicas) {
+    // A client's own writes are there when it reads, whichever process and standby it reads from.
+    app.addHook('onSend', async (request, reply, payload) => {
+      if (!/^(GET|HEAD|OPTIONS)$/.test(request.method) && reply.statusCode < 400) await replicas.caughtUp()
+      return payload
+    })
+  }
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => sendNothingHere(deps, request as FastifyRequest, reply))
 

@@ -1,6 +1,7 @@
 import type { PasswordHashing } from '../../accounts/passwords.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Payments } from '../../money/payments.js'
+import type { Replicas } from '../../platform/database/replicas.js'
 import type { Store } from '../../platform/database/store.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
@@ -33,7 +34,11 @@ export type AccessDeps = {
 
 /** All dependencies of the API. */
 export type ApiDeps = AccessDeps & {
-  /** The same database through separate connections, so that slow searches do not delay other requests. */
+  /** The same database, or standbys of it, for reads that may be some seconds old. */
+  readonly reads: Store
+  /** The standbys, where there are some. */
+  readonly replicas: Replicas | undefined
+  /** As `reads`, through separate connections, so that slow searches do not delay other requests. */
   readonly searches: Store
   readonly releases: ReleaseReader
   readonly bulk: BulkReader

@@ -137,6 +137,13 @@ const fields = {
       pooling: variable.get('DATABASE_POOLING'),
     }
   },
+  /** How far a standby that is read from may be behind. */
+  readMaxLagSeconds: (variable) => {
+    if (variable.get('DATABASE_READ_URL') !== undefined) {
+      variable.need('DATABASE_URL', 'the primary of the standbys of DATABASE_READ_URL')
+    }
+    return variable.get('READ_MAX_LAG_SECONDS')
+  },
   /** At least 4: earlier versions published with 3. */
   databasePoolSize: (variable) => Math.max(4, variable.get('DATABASE_POOL_SIZE')),
   queue: readQueue,

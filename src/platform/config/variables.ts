@@ -216,6 +216,16 @@ export const variables = {
     'How a pooler in DATABASE_URL shares its servers: after each session or each transaction; unset: a pooler that is found counts as transaction.',
     wordOf('session', 'transaction'),
   ),
+  DATABASE_READ_URL: secret(
+    'databaseReadUrl',
+    'Standbys of the same database, which the API reads from: user@a,b/database; unset: it reads from DATABASE_URL.',
+    databaseUrl,
+  ),
+  READ_MAX_LAG_SECONDS: variable(
+    'A standby of DATABASE_READ_URL that is further behind than this is left out.',
+    wholeNumberIn(1, 3600),
+    '5',
+  ),
   DATABASE_POOL_SIZE: variable(
     'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
     wholeNumberIn(3, 200),

@@ -408,8 +408,13 @@ export async function unlessReadOnly(write: () => Promise<unknown>): Promise<voi
   try {
     await write()
   } catch (error) {
-    if (sqlState(error) !== readOnlyState) throw error
+    if (!isReadOnly(error)) throw error
   }
+}
+
+/** Whether a server refused a write since it is read-only. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === readOnlyState
 }
 
 /** Whether a statement gave up waiting for a lock (`lock_timeout`). */

@@ -6,11 +6,16 @@ import {
   createPool,
   type Db,
   isConnectionLost,
+  isReadOnly,
   isRepeatable,
+  isTimedOut,
   type PoolOptions,
   runStatement,
   toDb,
 } from './connection.js'
+
+/** Another server that a read may go to, and who is told when that fails; undefined: there is none now. */
+type Elsewhere = () => { readonly store: Store; readonly failed: (error: unknown) => void } | undefined
 
 /** Runs `work` as a whole: when it throws, nothing of it stays. */
 export type Transact = <T>(work: (db: Db) => Promise<T>) => Promise<T>
@@ -25,14 +30,27 @@ export class Store implements AsyncDisposable {
   readonly #pool: pg.Pool
   readonly #answerMs: number
   readonly #busy: Set<pg.PoolClient>
+  readonly #elsewhere: Elsewhere | undefined
 
-  constructor(pool: pg.Pool, answerMs = unlimited, busy = new Set<pg.PoolClient>()) {
+  constructor(pool: pg.Pool, answerMs = unlimited, busy = new Set<pg.PoolClient>(), elsewhere?: Elsewhere) {
     this.#pool = pool
     this.#answerMs = answerMs
     this.#busy = busy
+    this.#elsewhere = elsewhere
     this.db = {
-      query: (...statement) => this.connection((_db, client) => runStatement(client, answerMs, ...statement)),
+      query: (...statement) =>
+        this.#read((other) =>
+          (other ?? this).connection((_db, client) => runStatement(client, answerMs, ...statement)),
+        ),
     }
+  }
+
+  /**
+   * The same store for reads, which go to what `elsewhere` names. What fails there because of the server is read here, and
+   * so are writes, which no standby takes.
+   */
+  reading(elsewhere: Elsewhere): Store {
+    return new Store(this.#pool, this.#answerMs, this.#busy, elsewhere)
   }
 
   /** The most connections at a time. */
@@ -74,7 +92,8 @@ export class Store implements AsyncDisposable {
 
   /** Runs `work` against one unchanging view of the database (repeatable read, read only). */
   async snapshot<T>(work: (db: Db, client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return await this.#begin('begin isolation level repeatable read read only', work)
+    const begin = 'begin isolation level repeatable read read only'
+    return await this.#read((store) => (store ? store.snapshot(work) : this.#begin(begin, work)))
   }
 
   /** As `snapshot`, on a second connection with the view that `db`, of a snapshot that is still open, has. */
@@ -112,6 +131,10 @@ export class Store implements AsyncDisposable {
    * it, and nobody waits for its rows. Throws `aborted`, and whatever the statements throw.
    */
   async abortable<T>(signal: AbortSignal, work: (db: Db) => Promise<T>): Promise<T> {
+    return await this.#read((store) => (store ? store.abortable(signal, work) : this.#abortableHere(signal, work)))
+  }
+
+  async #abortableHere<T>(signal: AbortSignal, work: (db: Db) => Promise<T>): Promise<T> {
     const client = await this.#connect()
     const cut = () => void (client as unknown as pg.Client).end().catch(ignore)
     let broken = false
@@ -141,6 +164,20 @@ export class Store implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  /** Does it elsewhere, and here where there is no such place, or it fails for a reason of the server. */
+  async #read<T>(work: (store: Store | undefined) => Promise<T>): Promise<T> {
+    const other = this.#elsewhere?.()
+    if (!other) return await work(undefined)
+    try {
+      return await work(other.store)
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !/^database-(unavailable|refused)$/.test(error.code)) throw error
+      if (isTimedOut(error)) throw error
+      if (isConnectionLost(error) && !isReadOnly(error)) other.failed(error)
+      return await work(undefined)
+    }
   }
 
   async #connect(): Promise<pg.PoolClient> {

@@ -23,6 +23,11 @@ export type InstalledPostgres = {
 }
 
 type Standby = {
+  readonly url: string
+  /** Asks its server for one value; the role is a superuser. */
+  ask(statement: string): Promise<unknown>
+  /** kill -9. */
+  kill(): Promise<void>
   /** Waits until it has all that the primary has committed, then cuts it off: what the primary commits later is lost. */
   cutOff(): Promise<void>
   /** Makes it the server, with what it has; gives its address. */
@@ -96,13 +101,19 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     major: Number(/ (\d+)/.exec(stdout)?.[1]),
     run,
     standby: async () => {
-      const folder = path.join(dir, 'standby')
+      const folder = path.join(dir, `standby-${servers.length}`)
       const env = { ...process.env, PGPASSWORD: password }
       const from = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database, '-D', folder, '-R', '-c', 'fast']
       const copied = spawnSync(path.join(bin, 'pg_basebackup'), from, { ...options, env })
       if (copied.status !== 0) throw new Error(`pg_basebackup failed: ${copied.stderr}`)
-      const { address: standbyAddress } = await start(folder, await freePort())
+      const { address: standbyAddress, server: one, ended: gone } = await start(folder, await freePort())
       return {
+        url: standbyAddress(database),
+        ask: async (statement) => (await ask(standbyAddress(database), statement))[0],
+        kill: async () => {
+          one.kill('SIGKILL')
+          await gone
+        },
         cutOff: async () => {
           const [at] = await ask(address(database), 'select pg_current_wal_flush_lsn()::text as value')
           for (let has = false; !has; ) {

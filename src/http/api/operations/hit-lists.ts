@@ -9,7 +9,7 @@ import type { Store } from '../../../platform/database/store.js'
 import { createFairQueue } from './fair-queue.js'
 
 /** Where and when hits are found: `searches` has separate connections, so that slow searches delay no other read. */
-export type HitListDeps = { readonly store: Store; readonly searches: Store; readonly clock: Clock }
+export type HitListDeps = { readonly reads: Store; readonly searches: Store; readonly clock: Clock }
 
 /**
  * The hits of a search, found where they are not remembered, and updated where they are `outdated`. Whoever reads them
@@ -39,7 +39,7 @@ type HitList = {
  * Remembers lists of hits in memory, those used last longest. Equal searches at the same time are done once. One account
  * leaves a connection of `searches` to the others.
  */
-export function createHitLists({ store, searches, clock }: HitListDeps, mostBytes = rememberedBytes): FindHits {
+export function createHitLists({ reads, searches, clock }: HitListDeps, mostBytes = rememberedBytes): FindHits {
   // Ordered by last use, newest last.
   const lists = new Map<string, HitList>()
   const most = searches.connections
@@ -61,7 +61,7 @@ export function createHitLists({ store, searches, clock }: HitListDeps, mostByte
   }
   const start = (key: string, account: number, search: ProjectSearch, outdated: ProjectHits | undefined) => {
     const work = async (signal: AbortSignal) =>
-      (outdated && (await updateProjectHits(store.db, search, outdated))) ??
+      (outdated && (await updateProjectHits(reads.db, search, outdated))) ??
       (await fairly(account, () => searches.abortable(signal, (db) => findProjectHits(db, search))))
     const forget = () => remove(key, list)
     const { result, share } = shareWork(work, forget)

@@ -49,7 +49,7 @@ export type Search = (account: number, signal: AbortSignal, input: SearchInput) 
  */
 export function createSearch(deps: HitListDeps): Search {
   const findHits = createHitLists(deps)
-  const { store } = deps
+  const { reads } = deps
   return async (account, signal, input) => {
     const { filters, start, limit, view, format } = input
     const q = searchableText(input.q)
@@ -64,11 +64,11 @@ export function createSearch(deps: HitListDeps): Search {
     const read = async (outdated?: ProjectHits) => {
       const hits = await findHits(account, signal, wanted, outdated).catch(throwBusy)
       const ids = hitsFrom(hits, start, limit)
-      return { hits, ids, ...(await selectHits(store.db, ids, hits.snapshot, text)) }
+      return { hits, ids, ...(await selectHits(reads.db, ids, hits.snapshot, text)) }
     }
     let page = await read()
     if (page.changed) page = await read(page.hits)
-    const records = page.body ?? (await renderedRecords(store, page.ids, text))
+    const records = page.body ?? (await renderedRecords(reads, page.ids, text))
     return { filters, q, start, summary: view === 'summary', records, numberFound: page.hits.ids.length }
   }
 }

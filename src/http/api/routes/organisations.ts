@@ -25,7 +25,7 @@ const lists = [
 ] as const
 
 /** Public organisation reads (wire.md 7). */
-export function organisationReads({ store }: ApiDeps): Read[] {
+export function organisationReads({ store, reads }: ApiDeps): Read[] {
   const tag = 'Organisations'
   const pages = lists.map(
     ({ which, id, suffix, summary }): Read => ({
@@ -40,14 +40,15 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       failures: [404],
       answer: async (request, format) => {
         const country = queryValue(request, 'country')
-        const { page, modifiedUntil } = await listOrganisations(store, {
+        const modifiedSince = modifiedSinceOf(request)
+        const { page, modifiedUntil } = await listOrganisations(modifiedSince ? store : reads, {
           which,
           format,
           themeId: queryValue(request, 'theme'),
           countryCode: country === undefined ? undefined : parseCountryCode(country, 'the query parameter country'),
           nextOrgId: wholeNumberOf(request, 'nextOrgId'),
           limit: limitOf(request),
-          modifiedSince: modifiedSinceOf(request),
+          modifiedSince,
         })
         return { document: listDocument(format, organisationList, page), modifiedUntil }
       },
@@ -64,7 +65,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {
-        const text = await getOrganisation(store, { id: pathId(request, 'organizationId', 'organisation') }, format)
+        const text = await getOrganisation(reads, { id: pathId(request, 'organizationId', 'organisation') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },
@@ -78,7 +79,7 @@ export function organisationReads({ store }: ApiDeps): Read[] {
       schema: ref('Organization'),
       failures: [404],
       answer: async (request, format) => {
-        const text = await getOrganisation(store, { bridgeId: pathDigits(request, 'bridgeId') }, format)
+        const text = await getOrganisation(reads, { bridgeId: pathDigits(request, 'bridgeId') }, format)
         return { document: recordDocument(format, 'organization', text) }
       },
     },

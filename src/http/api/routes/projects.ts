@@ -8,7 +8,7 @@ import { ref } from '../contract/openapi-schema.js'
 import type { ApiDeps } from '../deps.js'
 import { getFeaturedProjects } from '../operations/get-featured-projects.js'
 import { createProjectFinder, getProjectsByIds, nothingLeft } from '../operations/get-projects-by-ids.js'
-import { createProjectList, listProjectIds } from '../operations/list-projects.js'
+import { createProjectList, type ListProjects, listProjectIds } from '../operations/list-projects.js'
 import { idListOf, limitOf, modifiedSinceOf, parseCountryCode, pathId, pathText, wholeNumberOf } from '../query.js'
 import { imagesDocument } from '../representations/images.js'
 import type { Read } from './read-route.js'
@@ -81,9 +81,12 @@ function plural(record: string): string {
 }
 
 /** Public project reads (wire.md 4). */
-export function projectReads({ store, clock }: ApiDeps): Read[] {
-  const listProjects = createProjectList(store)
-  const getProject = createProjectFinder(store)
+export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
+  const list = createProjectList(reads)
+  // Whoever follows changes misses none that a standby has not yet.
+  const listChanges = createProjectList(store)
+  const listProjects: ListProjects = (input) => (input.modifiedSince ? listChanges : list)(input)
+  const getProject = createProjectFinder(reads)
   const tag = 'Projects'
 
   const pageReads = scopes.flatMap(({ path, id, what, example, failures = [], scopeOf }) =>
@@ -127,7 +130,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       schema: ref('ProjectIds'),
       answer: async (request, format) => {
         const modifiedSince = modifiedSinceOf(request)
-        const { page, modifiedUntil } = await listProjectIds(store, format, {
+        const { page, modifiedUntil } = await listProjectIds(modifiedSince ? store : reads, format, {
           scope: { of: 'all' },
           activeOnly,
           modifiedSince,
@@ -146,7 +149,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       summary: `Featured projects${title}`,
       description: `${form} of ten projects at most, which change every hour. For example, a home page shows them.`,
       answer: async (_request, format) => {
-        const page = await getFeaturedProjects(store, clock(), { view, format })
+        const page = await getFeaturedProjects(reads, clock(), { view, format })
         return { document: listDocument(format, projectList, page) }
       },
     },
@@ -161,7 +164,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       parameters: ['projectIds'],
       answer: async (request, format) => {
         const ids = idListOf(request, 'projectIds')
-        const { page, version } = await getProjectsByIds(store, { ids, view, format })
+        const { page, version } = await getProjectsByIds(reads, { ids, view, format })
         return { document: listDocument(format, projectList, page), version }
       },
     },
@@ -191,7 +194,7 @@ export function projectReads({ store, clock }: ApiDeps): Read[] {
       'Each picture with its addresses in six sizes. For example, a list of projects shows the size small, a page the size large.',
     answer: async (request, format) => {
       const id = pathId(request, 'projectId', 'project')
-      const found = await findGallery(store.db, id)
+      const found = await findGallery(reads.db, id)
       if (!found?.active) throw nothingLeft([id], found ? 1 : 0)
       return { document: imagesDocument(format, found) }
     },

@@ -9,7 +9,7 @@ import { reportFeedDocument } from '../representations/report-feed.js'
 import { atomMediaType, type Read } from './read-route.js'
 
 /** A project's progress reports: Atom, whatever XML is asked for, or JSON (wire.md 9). */
-export function reportReads({ store, config }: ApiDeps): Read[] {
+export function reportReads({ reads, config }: ApiDeps): Read[] {
   return [
     {
       path: '/api/public/projectservice/projects/:projectId/reports',
@@ -23,7 +23,7 @@ export function reportReads({ store, config }: ApiDeps): Read[] {
       atom: true,
       answer: async (request, format) => {
         const id = pathId(request, 'projectId', 'project')
-        const project = await findProjectReports(store.db, id)
+        const project = await findProjectReports(reads.db, id)
         if (!project?.active) throw nothingLeft([id], project ? 1 : 0)
         const reports = await sanitizeReports(project.reports)
         const input = {

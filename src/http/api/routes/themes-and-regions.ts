@@ -21,7 +21,7 @@ import type { DescribedRead, Read } from './read-route.js'
 const base = '/api/public/projectservice'
 
 /** Themes, regions, and how many projects each region and country has (wire.md 8). */
-export function themeAndRegionReads({ store }: ApiDeps): Read[] {
+export function themeAndRegionReads({ reads }: ApiDeps): Read[] {
   const tag = 'Themes and regions'
   return [
     {
@@ -32,7 +32,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       description:
         'Identifier and name of each. For example, the theme water has its projects at themes/water/projects.',
       schema: ref('Themes'),
-      answer: async (_request, format) => ({ document: themesDocument(format, await listThemes(store.db)) }),
+      answer: async (_request, format) => ({ document: themesDocument(format, await listThemes(reads.db)) }),
     },
     {
       path: `${base}/themes/projects/ids`,
@@ -43,7 +43,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
         'Each theme with the identifiers of its active projects. For example, a menu shows how many each has.',
       schema: ref('ThemesWithProjects'),
       answer: async (_request, format) => ({
-        document: themesWithProjectsDocument(format, await listThemesWithProjects(store.db)),
+        document: themesWithProjectsDocument(format, await listThemesWithProjects(reads.db)),
       }),
     },
     {
@@ -54,7 +54,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       description:
         'The names of the regions of the world that have projects. For example, Africa can be counted by country.',
       schema: ref('Regions'),
-      answer: async (_request, format) => ({ document: regionsDocument(format, await listRegions(store.db)) }),
+      answer: async (_request, format) => ({ document: regionsDocument(format, await listRegions(reads.db)) }),
     },
     {
       path: `${base}/regions/*`,
@@ -66,7 +66,7 @@ export function themeAndRegionReads({ store }: ApiDeps): Read[] {
       schema: ref('RegionCounts'),
       answer: async (request, format) => {
         const { region, activeOnly } = readCountsPath(request)
-        const found = await countProjectsByRegion(store.db, { region, activeOnly })
+        const found = await countProjectsByRegion(reads.db, { region, activeOnly })
         if (region !== undefined && found.length === 0) {
           throw new ServiceError('not-found', `there is no region ${region.slice(0, 64)}`)
         }

@@ -20,6 +20,8 @@ const store = openStore({ url, max: 6, applicationName: 'campaign api' })
 const clock = () => new Date()
 const api = await createApi({
   store,
+  reads: store,
+  replicas: undefined,
   searches: store,
   clock,
   releases: createReleaseReader(feedsDir),

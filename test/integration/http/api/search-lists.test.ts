@@ -148,7 +148,7 @@ describe('remembered searches', async () => {
     const wanted = (words: string) => ({ words, themeIds: [], countryCodes: [] })
     const open = (mostBytes?: number) => {
       const searches = openStore({ url, max: 2, applicationName: 'searches' })
-      const find = createHitLists({ store, searches, clock: () => api.now }, mostBytes)
+      const find = createHitLists({ reads: store, searches, clock: () => api.now }, mostBytes)
       return { searches, find: (words: string, signal = AbortSignal.any([])) => find(1, signal, wanted(words)) }
     }
 
