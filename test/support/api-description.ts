@@ -46,7 +46,15 @@ export async function currentDescription(): Promise<Description> {
   await using store = openStore({ url: 'postgres://127.0.0.1:1/none', max: 1, applicationName: 'giving description' })
   const clock = () => new Date()
   const app = await createApi({
-    ...{ store, reads: store, replicas: undefined, searches: store, clock, log: pino({ level: 'silent' }), config: testConfig },
+    ...{
+      store,
+      reads: store,
+      replicas: undefined,
+      searches: store,
+      clock,
+      log: pino({ level: 'silent' }),
+      config: testConfig,
+    },
     payments: testPayments(store, { gateway: gatewayWithWebhooks(store, clock) }),
     releases: createReleaseReader(tmpdir()),
     bulk: createBulkReader(tmpdir()),
