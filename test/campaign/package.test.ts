@@ -5,10 +5,9 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { chromium } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { browserProgram } from '../support/browser.js'
+import { browserProgram, launchBrowser } from '../support/browser.js'
 import { newInstallation } from '../support/cli.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
@@ -99,7 +98,7 @@ test('the package of the client reads every record and donates, from Node.js and
   expect(JSON.parse(stdout)).toEqual(expected)
   if (browserProgram === undefined) console.log('no browser is installed: the client was not tried in one')
   else {
-    await using browser = await chromium.launch({ executablePath: browserProgram, args: ['--no-sandbox'] })
+    await using browser = await launchBrowser()
     // A page of another origin, as that of a partner.
     const page = await (await browser.newContext()).newPage()
     const site = createServer(({ url }, response) => {

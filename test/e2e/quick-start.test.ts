@@ -31,7 +31,8 @@ const isPosting = (block: string) => /^post /m.test(block)
 const hasPython = spawnSync('python3', ['--version']).error === undefined
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
-describe('the quick start of the README', () => {
+// In the order of the pages: a reader's accounts and gifts go on from one to the next.
+describe('the quick start of the README', { shuffle: false }, () => {
   let installation: Installation
   let service: RunningService
   let dir: string

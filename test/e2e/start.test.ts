@@ -42,7 +42,8 @@ async function published(address: string) {
   }
 }
 
-describe('giving start on a bare machine', () => {
+// One story: each test goes on from where the one before it has left the service.
+describe('giving start on a bare machine', { shuffle: false }, () => {
   it('serves a release of the demo data and says where everything is', async () => {
     const { files, totals, held } = await manifest()
     expect(totals.activities).toBe(120)

@@ -1,15 +1,24 @@
 import { existsSync } from 'node:fs'
 import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 /** The browser that pages are looked at with; undefined where there is none. */
 export const browserProgram = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 )
 
+/** Starts it; all pages of a context are drawn by one process. */
+export function launchBrowser(): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-gpu', '--process-per-site']
+  return chromium.launch({ executablePath: browserProgram ?? '', args })
+}
+
 export const sizes = { phone: { width: 360, height: 760 }, desktop: { width: 1280, height: 900 } } as const
 
 export type Scheme = 'light' | 'dark'
+
+// One for all pages of a browser: each starts processes of its own.
+const contexts = new WeakMap<Browser, BrowserContext>()
 
 /** Opens a page in one scheme and size; `see` looks on. Returns messages, requests to other hosts, failures and overflow. */
 export async function lookAt(
@@ -19,8 +28,11 @@ export async function lookAt(
   { scheme, size }: { readonly scheme: Scheme; readonly size: keyof typeof sizes },
   see: (page: Page) => Promise<void>,
 ): Promise<string[]> {
-  const context = await browser.newContext({ colorScheme: scheme, viewport: sizes[size], bypassCSP: true })
+  const context = contexts.get(browser) ?? (await browser.newContext({ bypassCSP: true }))
+  contexts.set(browser, context)
   const page = await context.newPage()
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.setViewportSize(sizes[size])
   const problems: string[] = []
   page.on('console', (message) => problems.push(`console: ${message.text()}`))
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
@@ -34,7 +46,7 @@ export async function lookAt(
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`)
   await see(page)
-  await context.close()
+  await page.close()
   return problems.map((problem) => `${address} ${scheme} ${size}: ${problem}`)
 }
 

@@ -1,8 +1,8 @@
 import path from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
-import { axeFindings, browserProgram, lookAt } from '../../../support/browser.js'
+import { axeFindings, browserProgram, launchBrowser, lookAt } from '../../../support/browser.js'
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { type Console, openConsole } from '../../../support/console.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
@@ -33,7 +33,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     const difference = `/releases/difference?from=${first}&to=${second}`
     pages = ['/', '/releases', difference, '/runs', '/held', '/queues', '/publish', `/releases/${held}/approve`]
     one = await openConsole({ DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir })
-    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await launchBrowser()
   }, 120_000)
 
   afterAll(async () => {

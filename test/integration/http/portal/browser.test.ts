@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fr } from '../../../../src/http/portal/words/fr.js'
-import { axeFindings, browserProgram, lookAt, type Scheme, sizes } from '../../../support/browser.js'
+import { axeFindings, browserProgram, launchBrowser, lookAt, type Scheme, sizes } from '../../../support/browser.js'
 import { demoSite } from '../../../support/portal-site.js'
 
 if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
@@ -51,7 +51,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       status: '/status',
       developers: '/developers',
     }
-    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await launchBrowser()
     const home = await browser.newPage()
     await home.goto(`${base}${pages.project}`)
     const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')

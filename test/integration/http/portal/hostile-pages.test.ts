@@ -2,11 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
-import { chromium } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../../../src/platform/database/store.js'
 import { listen } from '../../../support/api.js'
-import { browserProgram } from '../../../support/browser.js'
+import { browserProgram, launchBrowser } from '../../../support/browser.js'
 import { mappingConfig } from '../../../support/builders.js'
 import { testDatabase } from '../../../support/database.js'
 import { publishedSite } from '../../../support/portal-site.js'
@@ -222,10 +221,7 @@ describe('hostile and secret data', async () => {
 
   it.skipIf(!browserProgram)('makes no page scroll sideways on a phone', async () => {
     const base = await listen(app)
-    const browser = await chromium.launch({
-      executablePath: browserProgram ?? '',
-      args: ['--no-sandbox', '--disable-gpu'],
-    })
+    const browser = await launchBrowser()
     const page = await browser.newPage({ viewport: { width: 360, height: 760 } })
     const firstOf = (kind: RegExp) =>
       [...pages].find(([address, body]) => kind.test(address) && body.includes('W'.repeat(800)))?.[0]

@@ -17,6 +17,9 @@ import {
 } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 
+/** A donation to another project than that of the documented requests, whose answers have its totals. */
+const gift: typeof donationFields = (changes, payment) => donationFields({ project: { id: 2046 }, ...changes }, payment)
+
 const v1 = '/api/secure/givingservice/donations'
 const v2 = '/api/secure/givingservice/donationsclient'
 
@@ -28,7 +31,7 @@ describe('the donation operations', async () => {
 
   beforeAll(async () => {
     api = await testApi(store)
-    await insertDonationTargets(store.db, [2045])
+    await insertDonationTargets(store.db, [2045, 2046, 2047])
     const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
     await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', api.now)
     token = await issueToken()
@@ -50,11 +53,11 @@ describe('the donation operations', async () => {
       headers: { 'content-type': type, ...headers },
     })
   const donate = (changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) =>
-    post(v2, JSON.stringify({ donation: donationFields(changes, payment) }), 'application/json')
+    post(v2, JSON.stringify({ donation: gift(changes, payment) }), 'application/json')
   /** What a client sees that sends these bytes after a donation, on a connection of its own. */
   const donateRaw = async (changes: Record<string, unknown>, connection: 'close' | 'keep-alive', after: string) => {
     const { hostname, port } = new URL(base)
-    const payload = JSON.stringify({ donation: donationFields(changes, {}) })
+    const payload = JSON.stringify({ donation: gift(changes, {}) })
     const socket = connect(Number(port), hostname)
     socket.write(
       `POST ${v2}?api_key=${api.apiKey}&api_token=${token} HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\n` +
@@ -66,7 +69,9 @@ describe('the donation operations', async () => {
     (await store.db.query<{ n: number }>('select count(*) as n from donation')).rows[0]?.n ?? 0
 
   it('answer the documented XML request, a test of version 1, in XML, and store nothing', async () => {
-    const answer = await post(v1, donationXml, 'application/xml;charset=UTF-8', '&is_test=True')
+    const before = await donations()
+    const untouched = donationXml.replace('2045', '2047')
+    const answer = await post(v1, untouched, 'application/xml;charset=UTF-8', '&is_test=True')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('application/xml')
     expect(answer.headers['cache-control']).toBe('no-store')
@@ -75,7 +80,7 @@ describe('the donation operations', async () => {
     expect(answer.body).toContain('<numberOfDonations>38</numberOfDonations>')
     expect(answer.body).toContain('<payment_detail><address>3 Quay Street</address><city>Galway</city>')
     expect(answer.body).toMatch(/<receiptNumber>R\d+-GC\d+-\w+<\/receiptNumber>/)
-    expect(await donations()).toBe(0)
+    expect(await donations()).toBe(before)
   })
 
   it('have a token for the page that makes the nonce, in both formats, for granted accounts only', async () => {
@@ -90,15 +95,16 @@ describe('the donation operations', async () => {
   })
 
   it.each(['1', '0', 'false', 'TRUE'])('take is_test=%s, a boolean of XML Schema, in both formats', async (value) => {
+    const before = await donations()
     for (const [type, payload] of [
       ['application/xml', donationXml],
-      ['application/json', JSON.stringify({ donation: donationFields({}, { paymentGatewayNonce: undefined }) })],
+      ['application/json', JSON.stringify({ donation: gift({}, { paymentGatewayNonce: undefined }) })],
     ] as const) {
       const answer = await post(v1, payload, type, `&is_test=${value}`)
       // Version 1 takes tests only.
       expect([type, answer.statusCode]).toEqual([type, value === '1' || value === 'TRUE' ? 200 : 400])
     }
-    expect(await donations()).toBe(0)
+    expect(await donations()).toBe(before)
   })
 
   it('answer the documented JSON request, version 2, in JSON, with the totals after it', async () => {
@@ -144,12 +150,12 @@ describe('the donation operations', async () => {
   ])('are the same request however the amount is written: %s', async (first, others) => {
     const xml = (amount: string, transactionId: string) =>
       `<donation><refcode>spring-drive</refcode><transactionId>${transactionId}</transactionId><email>lina@example.org</email>${amount}` +
-      '<project><id>2045</id></project><currencyCode>USD</currencyCode><signupForGGNewsletter>false</signupForGGNewsletter>' +
+      '<project><id>2046</id></project><currencyCode>USD</currencyCode><signupForGGNewsletter>false</signupForGGNewsletter>' +
       '<signupForCharityNewsletter>true</signupForCharityNewsletter><payment_detail><firstname>Lina</firstname>' +
       '<lastname>Okoro</lastname><paymentGateway>braintree</paymentGateway><paymentGatewayKey>sandbox_demo_key' +
       '</paymentGatewayKey><paymentGatewayNonce>fake-valid-nonce</paymentGatewayNonce></payment_detail></donation>'
     const transactionId = `tx-${randomUUID()}`
-    const fields = donationFields({ transactionId, amount: 'AMOUNT' })
+    const fields = gift({ transactionId, amount: 'AMOUNT' })
     const send = (amount: string) =>
       amount.startsWith('<')
         ? post(v2, xml(amount, transactionId), 'application/xml', '', { accept: 'application/json' })
@@ -235,7 +241,7 @@ describe('the donation operations', async () => {
     expect(answer.statusCode).toBe(400)
     for (const field of ['donation.email', 'donation.amount', 'donation.project.id'])
       expect(answer.body).toContain(`{"error_message":"${field}: expected `)
-    const bare = await post(v2, JSON.stringify(donationFields()), 'application/json')
+    const bare = await post(v2, JSON.stringify(gift()), 'application/json')
     expect(bare.statusCode).toBe(400)
     expect((await post(v2, donationJson, 'application/json', '&is_test=maybe')).statusCode).toBe(400)
   })
@@ -244,7 +250,7 @@ describe('the donation operations', async () => {
     const number = '5178059876540437'
     const before = await donations()
     const card = { creditCardNumber: number, securityCode: '987', expiryDateMonth: '02', expiryDateYear: '2030' }
-    const body = JSON.stringify({ donation: donationFields({}, card) })
+    const body = JSON.stringify({ donation: gift({}, card) })
     const xml = donationXml.replace('<firstname>', `<creditCardNumber>${number}</creditCardNumber><firstname>`)
     const answers = [
       await post(v1, body, 'application/json'),
@@ -267,7 +273,7 @@ describe('the donation operations', async () => {
     const number = '5178059876540437'
     const spaced = '5178 0598 7654 0437'
     const json = (changes: Record<string, unknown>, payment: Record<string, unknown> = {}, query = '') =>
-      post(v2, JSON.stringify({ donation: donationFields(changes, payment) }), 'application/json', query)
+      post(v2, JSON.stringify({ donation: gift(changes, payment) }), 'application/json', query)
     const before = await donations()
     const refused = [
       ['payment_detail.firstname', await json({}, { firstname: spaced })],
@@ -345,11 +351,11 @@ describe('the donation operations', async () => {
     const everywhere = await everyRow(store.db)
     expect(everywhere).toContain('tx-findme')
     expect(everywhere).not.toMatch(/findme@|Findmeson|findme-nonce/)
-    const before = (await store.db.query('select funding, number_of_donations from project where id = 2045')).rows
+    const before = (await store.db.query('select funding, number_of_donations from project where id = 2046')).rows
     const email2 = 'FindMe@example.org'
     expect(await eraseDonor(store.db, { hashes: testDonors.lookupHashes(email2), email: email2 })).toBe(1)
     expect(await findDonor(store.db, testDonors, email)).toEqual([])
-    expect((await store.db.query('select funding, number_of_donations from project where id = 2045')).rows).toEqual(
+    expect((await store.db.query('select funding, number_of_donations from project where id = 2046')).rows).toEqual(
       before,
     )
   })
@@ -410,7 +416,7 @@ describe('the donation operations', async () => {
     expect((await donate({ transactionId })).statusCode).toBe(200)
     const refused = await keyless.app.inject({
       ...{ method: 'POST', url: `${v2}?api_key=${api.apiKey}&api_token=${token}` },
-      ...{ payload: JSON.stringify({ donation: donationFields({ transactionId }, {}) }) },
+      ...{ payload: JSON.stringify({ donation: gift({ transactionId }, {}) }) },
       headers: { 'content-type': 'application/json' },
     })
     expect(refused.statusCode).toBe(503)

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
@@ -11,7 +11,7 @@ import { createStripeGateway } from '../../../../src/money/gateways/stripe/strip
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { listen, testApi, testUser } from '../../../support/api.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { axeFindings, browserProgram } from '../../../support/browser.js'
+import { axeFindings, browserProgram, launchBrowser } from '../../../support/browser.js'
 import { testDatabase } from '../../../support/database.js'
 import { insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
 import { projectRoot } from '../../../support/how-to.js'
@@ -85,7 +85,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
       server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
       server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
     })
-    browser = await chromium.launch({ executablePath: browserProgram ?? '', args: ['--no-sandbox', '--disable-gpu'] })
+    browser = await launchBrowser()
   }, 120_000)
 
   afterAll(async () => {
