@@ -298,8 +298,9 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       outcome: `every container healthy and confined, none killed; ${answers} requests during the upgrade, none failed; ${Math.round((performance.now() - began) / 1000)} s`,
     })
   })
-  it('runs a public demo, which forgets everything at its time', async () => {
+  it('runs a public demo, which forgets everything at its time', async ({ onTestFailed }) => {
     await compose(['down', '--volumes'])
+    await compose(['build', 'api'])
     const demo = `${name}demo`
     const file = path.join(podman.folder, 'demo.yml')
     const inThreeMinutes = new Date(Date.now() + 180_000).toISOString().slice(11, 19)
@@ -312,6 +313,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     const ofDemo = ['--project-name', demo, '--file', file, '--project-directory', project]
     const run = (...args: readonly string[]) =>
       promisify(execFile)('docker-compose', [...ofDemo, ...args], { env: podman.environment, maxBuffer: 2 ** 26 })
+    onTestFailed(async () => console.log(await run('ps'), await run('logs')))
     await run('up', '--detach')
     await keepBridgeAddresses(podman)
     const published = () =>
