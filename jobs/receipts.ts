@@ -1,11 +1,12 @@
 import { loadSleepingTemplate, tellSleeping } from '../src/money/plans/tell-sleeping.js'
+import { checkNoticeTemplates, mailNotices } from '../src/money/receipts/mail-notices.js'
 import { findReceiptTemplate, loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
 import { findFact } from '../src/platform/database/facts.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /**
- * Mails receipts every minute. Each receipt is claimed by one tick, so ticks that come twice do no harm. It shares the queue
+ * Mails receipts and other messages to donors every minute. Each is claimed by one tick, so ticks that come twice do no harm. It shares the queue
  * of the settlement, so that a worker needs no further connections.
  */
 export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
@@ -23,7 +24,8 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
     const templateIn = (wanted: string) => findReceiptTemplate({ ...choice, language: wanted })
     return {
       // A template that cannot be used ends the start.
-      begin: async () => void (await Promise.all([template(), loadSleepingTemplate(choice)])),
+      begin: async () =>
+        void (await Promise.all([template(), loadSleepingTemplate(choice), checkNoticeTemplates(choice)])),
       tick: async ({ signal }) => {
         const warn = (details: object, message: string) => log.warn(details, message)
         const baseUrl = config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
@@ -31,8 +33,12 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
         const mailing = { store, donors: payments.donors, sender, language, platform, baseUrl, clock, warn }
         const mailed = await mailDueReceipts({ ...mailing, template: await template(), templateIn }, signal)
         await tellSleeping({ ...mailing, template: await loadSleepingTemplate(choice) }, signal)
-        const { sent, later, ended } = mailed
-        if (sent + later + ended > 0) log.info({ ...mailed }, 'receipts were mailed')
+        const told = await mailNotices(mailing, choice, signal)
+        const sent = mailed.sent + told.sent
+        const later = mailed.later + told.later
+        const ended = mailed.ended + told.ended
+        if (sent + later + ended > 0)
+          log.info({ sent, later, ended }, 'receipts and other messages to donors were mailed')
         return `${sent} sent, ${later} later, ${ended} not sent`
       },
     }

@@ -54,7 +54,7 @@ const lagMs = 120_000
 /** `difference`: one that was not known before. */
 async function bringInLine(
   db: Db,
-  { clock, currency }: Payments,
+  { clock, currency, mailsReceipts: mails = false }: Payments,
   { id }: Donation,
   { charge, startedAt }: { readonly charge: ChargeState; readonly startedAt: Date },
 ): Promise<{ readonly followed: Followed; readonly difference?: string | undefined }> {
@@ -74,7 +74,7 @@ async function bringInLine(
   if (difference !== undefined && justBack && missing.length === 0) return { followed: 'waits' }
   for (const refund of missing) {
     await recordOutsideRefund(db, {
-      ...{ ...refund, donationId: id, at, day: isoDateOf(at), places: minorUnitExponent(currency) },
+      ...{ ...refund, donationId: id, at, day: isoDateOf(at), places: minorUnitExponent(currency), mails },
     })
   }
   const { progress } = charge

@@ -37,7 +37,7 @@ export async function refundDonation(
 
 /** Makes a recorded refund and enters it in the books; safe to repeat. */
 export async function finishRefund(payments: Payments, intent: RefundIntent): Promise<void> {
-  const { store, clock, currency } = payments
+  const { store, clock, currency, mailsReceipts: mails = false } = payments
   if (intent.kind === 'refund') await giveBack(payments, intent)
   const at = clock()
   await recordRefundDone(store.db, {
@@ -45,6 +45,7 @@ export async function finishRefund(payments: Payments, intent: RefundIntent): Pr
     at,
     day: isoDateOf(at),
     places: minorUnitExponent(currency),
+    mails,
   })
 }
 

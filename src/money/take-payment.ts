@@ -113,7 +113,9 @@ async function recordOutcome(
     const waiting = waits ? (await findEarlierDonation(store.db, id))?.donation : undefined
     const project = waiting && (await findDonationTarget(store.db, waiting.projectId))
     if (project) return { kind: 'pending', receivedAt: waiting.receivedAt ?? at, totals: project.totals }
-  } else if (await recordDeclined(store.db, id, outcome.decline, at)) {
+  } else if (
+    await recordDeclined(store.db, id, { decline: outcome.decline, at, mails: payments.mailsReceipts ?? false })
+  ) {
     return { kind: 'declined', decline: outcome.decline }
   }
   const earlier = await findEarlierDonation(store.db, id)

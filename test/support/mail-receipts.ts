@@ -1,4 +1,5 @@
-import { loadReceiptTemplate, type MailedReceipts, mailDueReceipts } from '../../src/money/receipts/mail-receipts.js'
+import type { MailedReceipts } from '../../src/money/receipts/mail-donors.js'
+import { loadReceiptTemplate, mailDueReceipts } from '../../src/money/receipts/mail-receipts.js'
 import { openStore } from '../../src/platform/database/store.js'
 import { SmtpSender } from '../../src/platform/mail/smtp.js'
 import { testDonors } from './donations.js'

@@ -28,6 +28,7 @@ export const auditActions = {
   'receipt-requeued': 'the receipt of a donation is mailed, again if it was before',
   'donor-erased': 'a person was erased from donations',
   'donor-disclosed': 'what is known of a person was shown or exported',
+  'statements-queued': 'statements of a year are mailed to donors (`year`, `statements`)',
   'donors-rekeyed': 'donors were encrypted with another key',
   'publication-requested': 'a publication was asked for by hand',
   'release-approved': 'a held release was made live',

@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander'
+import { ServiceError } from '../../kernel/errors.js'
 import { roundToCurrency } from '../../kernel/money.js'
 import { missingKeys } from '../../money/donors/donor-needs.js'
 import type { DonorVault } from '../../money/donors/donor-vault.js'
 import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
+import { yearStatements } from '../../money/donors/year-statements.js'
 import { eraseDonor } from '../../money/sql/donors.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
@@ -31,11 +33,40 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
   )
     .requiredOption(...email)
     .action(storeAction(donorFields, erase))
+  addCommand(donors, 'statements', 'mail each donor a statement of a year, once; without --mail only count')
+    .argument('<year>', 'the year, in UTC', wholeNumber)
+    .option('--mail', 'mail them, within minutes', false)
+    .action(storeAction([...donorFields, 'mail'], statements))
   addCommand(
     donors,
     'rekey',
     'encrypt every donor with the first of DONOR_KEYS; exit code 1 when some cannot be read',
   ).action(storeAction(donorFields, rekey))
+}
+
+/** Tells how many donors a statement of a year would go to, or makes them due. */
+async function statements(
+  runtime: Runtime<(typeof donorFields)[number] | 'mail'>,
+  output: Output,
+  year: number,
+  { mail }: { readonly mail: boolean },
+): Promise<number> {
+  const { config, store, clock } = runtime
+  if (mail && !config.mail) throw new ServiceError('request-invalid', 'nothing is mailed: SMTP_URL is not set')
+  if (year < 2000 || year > clock().getUTCFullYear()) {
+    throw new ServiceError('request-invalid', `expected a year from 2000 to ${clock().getUTCFullYear()}, got ${year}`)
+  }
+  const donors = await openDonorVault(runtime, { makesKey: false })
+  const result = await yearStatements({ store, donors }, year, mail ? clock() : undefined)
+  const { queued, unreadable } = result
+  if (queued > 0) {
+    await auditOperator(runtime, store.db, { action: 'statements-queued', details: { year, statements: queued } })
+  }
+  if (unreadable > 0) output.note(`the donors of ${unreadable} donations cannot be read: their key is missing`)
+  return output.result({ year, ...result }, () => [
+    `${year}: ${result.donors} donors of ${result.donations} donations`,
+    mail ? `${queued} statements will be mailed; the others were before` : 'nothing was mailed: add --mail',
+  ])
 }
 
 type DonorRuntime = Runtime<(typeof donorFields)[number]>

@@ -141,18 +141,31 @@ export async function recordWaiting(
   return rowCount > 0
 }
 
-/** Closes an open donation whose payment was refused; false: it was not open (any more). */
-export async function recordDeclined(db: Db, id: number, decline: Decline, at: Date): Promise<boolean> {
+/**
+ * Closes an open donation whose payment was refused; false: it was not open (any more). With `mails` a donor is told who waits
+ * for no answer: of a slow payment, and of the first try of a gift of a month, unless the plan sleeps within ten minutes.
+ */
+export async function recordDeclined(
+  db: Db,
+  id: number,
+  { decline, at, mails }: { readonly decline: Decline; readonly at: Date; readonly mails: boolean },
+): Promise<boolean> {
   const { rows } = await db.query(
     `with declined as (
         update donation set status = 'declined', decline_code = $2, decline_text = $3
-        where id = $1 and ${isOpen} returning id
+        where id = $1 and ${isOpen} returning id, reference, waits_for
+      ), mail as (
+        insert into donor_mail (donation_id, kind, next_at)
+        select id, 'charge-failed', $4::timestamptz + interval '10 minutes' from declined d
+        where $5::boolean and (waits_for = 'processor'
+          or exists (select from donation_plan_charge c where c.reference = d.reference and c.try = 0))
+        on conflict do nothing
       ), event as (
         insert into donation_event (donation_id, kind, at, details)
         select id, 'declined', $4, jsonb_build_object('code', $2::integer) from declined
       )
       select id from declined`,
-    [id, decline.code, decline.text, at],
+    [id, decline.code, decline.text, at, mails],
   )
   return rows.length > 0
 }

@@ -49,17 +49,16 @@ export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | 
   return rows[0] && withoutNulls(rows[0])
 }
 
-/** Records how a claimed receipt ended; `reply` is the server's code. */
-export async function recordReceiptMail(
-  db: Db,
-  donationId: number,
-  outcome: {
-    readonly state: ReceiptMailState
-    readonly at: Date
-    readonly nextAt?: Date
-    readonly reply?: number | undefined
-  },
-): Promise<void> {
+/** How a claimed message ended; `reply` is the server's code. */
+export type MailOutcome = {
+  readonly state: ReceiptMailState
+  readonly at: Date
+  readonly nextAt?: Date
+  readonly reply?: number | undefined
+}
+
+/** Records how a claimed receipt ended. */
+export async function recordReceiptMail(db: Db, donationId: number, outcome: MailOutcome): Promise<void> {
   const { state, at, nextAt = at, reply = null } = outcome
   await db.query(
     `update receipt_mail set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
@@ -68,7 +67,7 @@ export async function recordReceiptMail(
   )
 }
 
-/** How many receipts were not mailed, by what is known of them; `sending` for more than an hour is unknown. */
+/** How many receipts and other messages to donors were not mailed, by what is known of them; `sending` for more than an hour is unknown. */
 export async function countUnmailedReceipts(
   db: Db,
   now: Date,
@@ -76,20 +75,27 @@ export async function countUnmailedReceipts(
   const { rows } = await db.query<{ refused: number; failed: number; unknown: number }>(
     `select count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'failed') as failed,
         count(*) filter (where state = 'unknown' or state = 'sending' and next_at < $1) as unknown
-      from receipt_mail where state <> 'sent'`,
+      from (select state, next_at from receipt_mail where state <> 'sent'
+        union all select state, next_at from donor_mail where state <> 'sent') mail`,
     [new Date(now.getTime() - 3_600_000)],
   )
   return rows[0] ?? { refused: 0, failed: 0, unknown: 0 }
 }
 
-/** Makes every receipt due again of which nobody knows whether it was sent; returns how many. */
+/** Makes all mail to donors due again of which nobody knows whether it was sent; returns how many. */
 export async function requeueUnknownReceiptMails(db: Db, now: Date): Promise<number> {
-  const { rowCount } = await db.query(
-    `update receipt_mail set state = 'due', tries = 0, next_at = $1
-      where state = 'unknown' or state = 'sending' and next_at < $1::timestamptz - interval '1 hour'`,
+  const { rows } = await db.query<{ count: number }>(
+    `with receipts as (
+        update receipt_mail set state = 'due', tries = 0, next_at = $1
+        where state = 'unknown' or state = 'sending' and next_at < $1::timestamptz - interval '1 hour' returning 1
+      ), others as (
+        update donor_mail set state = 'due', tries = 0, next_at = $1
+        where state = 'unknown' or state = 'sending' and next_at < $1::timestamptz - interval '1 hour' returning 1
+      )
+      select (select count(*) from receipts) + (select count(*) from others) as count`,
     [now],
   )
-  return rowCount
+  return rows[0]?.count ?? 0
 }
 
 /** Makes the receipt of a settled donation due, again if need be; false: it has none, or it is being mailed. */

@@ -89,9 +89,22 @@ function refuse(expected: string, got: string): ServiceError {
  */
 export async function recordRefundDone(
   db: Db,
-  { id, at, day, places }: { readonly id: number; readonly at: Date; readonly day: IsoDate; readonly places: number },
+  {
+    id,
+    at,
+    day,
+    places,
+    mails,
+  }: {
+    readonly id: number
+    readonly at: Date
+    readonly day: IsoDate
+    readonly places: number
+    /** Whether the donor is told. */
+    readonly mails: boolean
+  },
 ): Promise<boolean> {
-  const { rows } = await db.query<{ id: number }>(enterRefundDone, [id, at, day, places])
+  const { rows } = await db.query<{ id: number }>(enterRefundDone, [id, at, day, places, mails])
   return rows.length > 0
 }
 
@@ -129,6 +142,12 @@ const enterRefundDone = `
       amount = donation_month.amount + excluded.amount, count = donation_month.count + excluded.count,
       last_on = greatest(donation_month.last_on, excluded.last_on),
       itemised = donation_month.itemised + excluded.itemised
+  ), mail as (
+    -- Who disputes a charge knows that it went back.
+    insert into donor_mail (donation_id, kind, subject, next_at)
+    select id, case kind when 'failure' then 'charge-failed' else 'refund' end, refund_id::text, $2
+    from given_back where $5::boolean and kind <> 'chargeback'
+    on conflict do nothing
   ), event as (
     insert into donation_event (donation_id, kind, at, details)
     select id, 'refunded', $2, jsonb_build_object('kind', kind, 'amount', charged::text, 'fee', fee::text,
@@ -147,6 +166,7 @@ export type OutsideRefund = {
   readonly at: Date
   readonly day: IsoDate
   readonly places: number
+  readonly mails: boolean
 }
 
 /** Enters money that went back without a request of ours, like a refund that has been made; call it in a transaction. */

@@ -3,6 +3,9 @@ import { ServiceError } from '../../kernel/errors.js'
 /** A message of which the recipient is not known yet, in both forms. */
 export type MailText = { readonly subject: string; readonly text: string; readonly html: string }
 
+/** Values by field; a line with a list is written once for each of its values. */
+export type TemplateValues<Field extends string> = Readonly<Record<Field, string | readonly string[]>>
+
 /** One language's template: a line `Subject: ...`, an empty line, and the body, with `{{field}}` for values. */
 export class MailTemplate<Field extends string> {
   readonly #language: string
@@ -34,11 +37,19 @@ export class MailTemplate<Field extends string> {
   }
 
   /** Both forms of the message; a value never adds a line, a header or HTML, and an empty one leaves its line out. */
-  render(values: Readonly<Record<Field, string>>): MailText {
-    const plain = (line: string) => line.replace(placeholder, (_, name: Field) => oneLine(values[name]))
+  render(given: TemplateValues<Field>): MailText {
+    const plain = (line: string, values = given) =>
+      line.replace(placeholder, (_, name: Field) => oneLine(String(values[name])))
     const isLeftOut = (line: string) =>
-      [...line.matchAll(placeholder)].some(([, name]) => values[name as Field].trim() === '')
-    const lines = this.#body.filter((line) => !isLeftOut(line)).map(plain)
+      [...line.matchAll(placeholder)].some(([, name]) => String(given[name as Field]).trim() === '')
+    const written = (line: string): string[] => {
+      const [, listed] = [...line.matchAll(placeholder)].find(([, name]) => Array.isArray(given[name as Field])) ?? []
+      const items = listed === undefined ? undefined : given[listed as Field]
+      return Array.isArray(items)
+        ? items.map((item: string) => plain(line, { ...given, [listed as Field]: item }))
+        : [plain(line)]
+    }
+    const lines = this.#body.filter((line) => !isLeftOut(line)).flatMap(written)
     const text = `${lines.join('\n').replace(/\n{3,}/g, '\n\n')}\n`
     const paragraphs = text.trim().split(/\n{2,}/)
     const html = paragraphs.map((one) => `<p>${one.split('\n').map(toHtml).join('<br>\n')}</p>`).join('\n')

@@ -78,6 +78,7 @@ const leftBehind = [
     'project_version',
     'pruned_run',
     'receipt_mail',
+    'donor_mail',
     'release',
     'release_event',
     'run',

@@ -322,6 +322,23 @@ create table donor (
   constraint donor_sealed_or_clear CHECK (num_nonnulls(key_id, wrapped_key, sealed, email_hash) = 4 AND num_nonnulls(email, details) = 0 OR num_nonnulls(key_id, wrapped_key, sealed, email_hash) = 0 AND num_nonnulls(email, details) = 2)
 );
 
+create table donor_mail (
+  id bigint generated always as identity not null,
+  donation_id bigint not null,
+  kind text not null,
+  subject text default ''::text not null,
+  state text default 'due'::text not null,
+  tries integer default 0 not null,
+  next_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  reply integer,
+  constraint donor_mail_pkey PRIMARY KEY (id),
+  constraint donor_mail_donation_id_kind_subject_key UNIQUE (donation_id, kind, subject),
+  constraint donor_mail_kind_check CHECK (kind = ANY (ARRAY['refund'::text, 'charge-failed'::text, 'statement'::text])),
+  constraint donor_mail_state_check CHECK (state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'refused'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
+  constraint donor_mail_tries_check CHECK (tries >= 0)
+);
+
 create table featured_hour (
   hour timestamp with time zone not null,
   project_ids bigint[] not null,
@@ -1133,6 +1150,8 @@ alter table donation_refund add constraint donation_refund_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donor add constraint donor_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table donor_mail add constraint donor_mail_donation_id_fkey
+  FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table import_source_file add constraint import_source_file_source_fkey
   FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
 alter table import_source_reading add constraint import_source_reading_source_fkey
@@ -1265,6 +1284,8 @@ CREATE INDEX donation_refund_donation ON donation_refund USING btree (donation_i
 CREATE UNIQUE INDEX donation_refund_open ON donation_refund USING btree (donation_id) WHERE done_at IS NULL;
 CREATE INDEX donor_email ON donor USING btree (lower(email)) WHERE email IS NOT NULL;
 CREATE INDEX donor_email_hash ON donor USING btree (email_hash);
+CREATE INDEX donor_mail_due ON donor_mail USING btree (next_at, id) WHERE state = 'due'::text;
+CREATE INDEX donor_mail_unsent ON donor_mail USING btree (state) WHERE state <> 'sent'::text;
 CREATE INDEX imported_gift_project ON imported_gift USING btree (project_id);
 CREATE INDEX organisation_bridge ON organisation USING btree (bridge_id) WHERE bridge_id IS NOT NULL;
 CREATE UNIQUE INDEX organisation_external_id ON organisation USING btree (external_id);

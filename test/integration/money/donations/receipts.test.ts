@@ -8,12 +8,15 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
+import type { Decimal } from '../../../../src/kernel/money.js'
+import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
 import {
   findReceiptTemplate,
   loadReceiptTemplate,
   mailDueReceipts,
   type ReceiptMailing,
 } from '../../../../src/money/receipts/mail-receipts.js'
+import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { countUnmailedReceipts, requeueReceiptMail } from '../../../../src/money/sql/receipt-mails.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
@@ -33,6 +36,7 @@ import { type MailServer, readMail, startMailServer } from '../../../support/mai
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const never = new AbortController().signal
+const choice = { language: 'en', operatorsDir: undefined }
 
 describe('receipts by mail', async () => {
   const { store, url } = await testDatabase()
@@ -73,6 +77,89 @@ describe('receipts by mail', async () => {
   const later = (minutes: number) => {
     time.now = new Date(time.now.getTime() + minutes * 60_000)
   }
+
+  it('are followed by a message about each refund, in the language of the donor', async () => {
+    const server = await startMailServer()
+    const notices = async () => {
+      const { template: _, ...rest } = await mailing(server.url)
+      return await mailNotices(rest, choice, never)
+    }
+    const told = () => readMail(server.taken.at(-1) as never)
+    await donate({ email: 'lina@example.org', addon: { amount: '2.50' } })
+    const { rows } = await store.db.query<{ id: number; number: string }>(
+      'select id, receipt_number as number from donation order by id desc limit 1',
+    )
+    const [{ id, number } = { id: 0, number: '' }] = rows
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: '15' as Decimal })
+    expect(await notices()).toEqual({ sent: 1, later: 0, ended: 0 })
+    expect(told().headers).toContain('Subject: $15.00 of your donation were given back')
+    expect(told().text).toContain('$15.00 of your donation of $42.50 to "Wells for Tara" of November 21, 2026 were')
+    expect(told().text).toContain(`Your donation is now $25.00. Please keep this message with the receipt ${number}.`)
+    expect(told().text).not.toContain('void')
+    expect(told().text).toContain('This was a test through "sandbox"')
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: undefined })
+    expect(await notices()).toMatchObject({ sent: 1 })
+    expect(told().text).toContain(`The receipt ${number} is void.`)
+    expect(told().text).not.toContain('now')
+    expect(await notices()).toEqual({ sent: 0, later: 0, ended: 0 })
+    // A donor who disputes knows; one who was erased is not told.
+    await donate({ language: 'fr' })
+    const other = await store.db.query<{ id: number }>('select max(id) as id from donation')
+    const donationId = other.rows[0]?.id ?? 0
+    await refundDonation(payments, { donationId, kind: 'refund', amount: '10' as Decimal })
+    expect(await notices()).toMatchObject({ sent: 1 })
+    expect(told().text).toContain('ont été remboursés')
+    await refundDonation(payments, { donationId, kind: 'chargeback', amount: '5' as Decimal })
+    expect(await notices()).toMatchObject({ sent: 0, ended: 0 })
+    await refundDonation(payments, { donationId, kind: 'refund', amount: undefined })
+    await store.db.query('delete from donor where donation_id = $1', [donationId])
+    expect(await notices()).toMatchObject({ sent: 0, ended: 1 })
+  })
+
+  it('are summed up once a year for each donor, without tips and what was given back', async () => {
+    const server = await startMailServer()
+    await store.db.query("delete from donation_month where source = 'local'")
+    await store.db.query('delete from donation')
+    const environment = {
+      ...{ DATABASE_URL: url, LOG_LEVEL: 'silent', SMTP_URL: server.url, MAIL_FROM: 'receipts@giving.example' },
+      DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+    }
+    const statements = (...args: string[]) => runCommandLine(['donors', 'statements', ...args], environment)
+    const given = [
+      ['2025-12-31T23:59:59Z', 'lina@example.org', '11.00'],
+      ['2026-01-01T00:00:00Z', 'lina@example.org', '12.00'],
+      ['2026-03-05T08:00:00Z', 'Lina@Example.org', '40.00'],
+      ['2026-06-01T08:00:00Z', 'kim@example.org', '20.00'],
+      ['2026-07-01T08:00:00Z', 'gone@example.org', '30.00'],
+    ] as const
+    for (const [at, email, amount] of given) {
+      time.now = new Date(at)
+      await donate({ email, amount, addon: { amount: '2.50' } })
+    }
+    const refund = async (amount: string, back?: string) => {
+      const { rows } = await store.db.query<{ id: number }>('select id from donation where amount = $1', [amount])
+      const part = back as Decimal | undefined
+      await refundDonation(payments, { donationId: rows[0]?.id ?? 0, kind: 'refund', amount: part })
+    }
+    await refund('40.00', '15')
+    await refund('30.00')
+    await store.db.query('delete from donor_mail')
+    expect((await statements('2026')).stdout).toBe('2026: 2 donors of 3 donations\nnothing was mailed: add --mail\n')
+    expect((await statements('2026', '--mail')).stdout).toContain('2 statements will be mailed')
+    expect((await statements('2026', '--mail')).stdout).toContain('0 statements will be mailed')
+    expect(await statements('1999')).toMatchObject({ code: 2 })
+    time.now = new Date(Date.now() + 60_000)
+    const { template: _, ...rest } = await mailing(server.url)
+    expect(await mailNotices(rest, choice, never)).toEqual({ sent: 2, later: 0, ended: 0 })
+    expect(server.taken).toHaveLength(2)
+    const lina = readMail(server.taken[0] as never).text
+    expect(lina).toMatch(
+      /\nJanuary 1, 2026: \$12\.00 \(R\d+-GC\d+-T1\)\r\nMarch 5, 2026: \$25\.00 \(R\d+-GC\d+-T1\)\r\n/,
+    )
+    expect(lina).toContain('Together: $37.00')
+    expect(lina).not.toContain('11.00')
+    expect(await mailNotices(rest, choice, never)).toMatchObject({ sent: 0 })
+  })
 
   it.each(['sandbox', 'stripe-sandbox', 'braintree-sandbox'])('of %s say that no money was moved', async (gateway) => {
     const server = await startMailServer()

@@ -7,6 +7,7 @@ import type { Gateway } from '../../../../src/money/gateways/gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { loadSleepingTemplate, tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
+import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
 import { loadReceiptTemplate, mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
@@ -24,6 +25,7 @@ import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
 
 const timeoutMs = 2_000
 const never = new AbortController().signal
+const choice = { language: 'en', operatorsDir: undefined }
 
 const processors: Readonly<Record<string, () => Promise<readonly [ProcessorServer, Gateway]>>> = {
   stripe: async () => {
@@ -178,13 +180,27 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
   it('sleep after three more tries in seven days, and the donor is told once', async () => {
     await begin()
     ledger.declinesOfKept.push(2001, 2001, 2001, 2001)
+    const mail = await startMailServer()
+    const notices = async () => await mailNotices(await mailing(mail.url), choice, never)
+    // The day on which it is declined first, and the one after, on which it is tried again.
+    for (let day = 0; day < 45 && mail.taken.length === 0; day++) {
+      await days(1)
+      now = new Date(now.getTime() + 660_000)
+      await notices()
+    }
+    const told = readMail(mail.taken[0] as never).text
+    expect(told).toContain('your donation of $40.00 to "Wells for Tara" of')
+    expect(told).toContain(`We try again on `)
+    expect(told).toContain(`To end your monthly gift: ${base}/gifts/`)
     await days(45)
+    await notices()
+    expect(mail.taken).toHaveLength(1)
+    mail.taken.length = 0
     expect(ledger.declinesOfKept).toEqual([])
     expect(await plan()).toMatchObject({ state: 'asleep', reason: 'declined 4 times at month 1' })
     const [, ...tries] = await donations()
     const [at = Date.now(), ...later] = tries.map(({ day }) => Date.parse(day))
     expect(later.map((time) => (time - at) / 86_400_000)).toEqual([1, 3, 7])
-    const mail = await startMailServer()
     const template = await loadSleepingTemplate({ language: 'en', operatorsDir: undefined })
     const tell = async () => await tellSleeping({ ...(await mailing(mail.url)), template }, never)
     expect(await tell()).toBe(1)
@@ -224,8 +240,8 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
       const answer = await fetch(base + new URL(link ?? '').pathname, { headers: { 'accept-language': language } })
       return [answer.headers.get('content-language'), await answer.text()]
     }
-    const { cancelLink } = await begin({ language: 'fr', addon: { amount: '2.50' } })
-    const french = ['fr', expect.stringMatching(/<html lang="fr">.*Le don de 42,50\s\$US est débité chaque mois/s)]
+    const { cancelLink } = await begin({ language: 'fr' })
+    const french = ['fr', expect.stringMatching(/<html lang="fr">.*Le don de 40,00\s\$US est débité chaque mois/s)]
     expect(await page(cancelLink, 'en')).toEqual(french)
     const other = await begin({ language: 'sw' })
     expect(await page(other.cancelLink, 'fr-CA')).toEqual(['fr', expect.stringContaining('Arrêter votre don')])

@@ -1,0 +1,104 @@
+import type { Clock } from '../../kernel/dates.js'
+import type { Donor } from '../../kernel/donor.js'
+import { toServiceError } from '../../kernel/errors.js'
+import type { Store } from '../../platform/database/store.js'
+import type { MailText } from '../../platform/mail/mail-template.js'
+import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
+import type { DonorVault } from '../donors/donor-vault.js'
+import { listDonors } from '../sql/donors.js'
+import type { MailOutcome } from '../sql/receipt-mails.js'
+
+/** What mailing donors needs. */
+export type DonorMailing = {
+  readonly store: Store
+  readonly donors: DonorVault
+  readonly sender: Pick<SmtpSender, 'send'>
+  readonly language: string
+  readonly platform: string
+  /** The address of the service, for links. */
+  readonly baseUrl: string
+  readonly clock: Clock
+  /** Reports what went wrong, without the recipient. */
+  readonly warn: (details: Readonly<Record<string, string | number | undefined>>, message: string) => void
+}
+
+/** Mail of one kind that is claimed one by one. */
+export type MailQueue<Due> = {
+  /** One of it, in words for the log. */
+  readonly what: string
+  claim(now: Date): Promise<Due | undefined>
+  record(due: Due, outcome: MailOutcome): Promise<void>
+  /** The message; undefined: it is not wanted any more. */
+  compose(due: Due, donor: Donor): Promise<(MailText & { readonly id: string }) | undefined>
+}
+
+/** How many messages ended how. */
+export type MailedReceipts = { readonly sent: number; readonly later: number; readonly ended: number }
+
+const mostTries = 14
+const longestWaitMs = 6 * 3_600_000
+
+/**
+ * Mails what is due. Each message is marked before it is handed to the server, so that a process that dies in between
+ * leaves one that may have been sent, never one that is sent twice. One that was certainly not accepted is tried again, after
+ * a minute at first and six hours at last, 14 times in two days and a half. After one that may have been sent nothing more
+ * is handed to the server until the next call: a server that breaks off while it takes mail would leave all in doubt.
+ */
+export async function mailQueue<Due extends { readonly donationId: number; readonly tries: number }>(
+  mailing: DonorMailing,
+  queue: MailQueue<Due>,
+  signal: AbortSignal,
+): Promise<MailedReceipts> {
+  const { clock } = mailing
+  const { what } = queue
+  const mailed = { sent: 0, later: 0, ended: 0 }
+  while (!signal.aborted) {
+    const due = await queue.claim(clock())
+    if (!due) break
+    const { donationId } = due
+    const outcome = await mailOne(mailing, queue, due, signal).catch((error: unknown): SendOutcome => {
+      const { code } = toServiceError(error)
+      mailing.warn({ donationId, code }, `${what} could not be written`)
+      return { kind: 'not-sent' }
+    })
+    const at = clock()
+    if (outcome.kind === 'sent') {
+      mailed.sent += 1
+      await queue.record(due, { state: 'sent', at })
+    } else if (outcome.kind === 'not-sent' && due.tries < mostTries) {
+      mailed.later += 1
+      const waitMs = Math.min(60_000 * 2 ** (due.tries - 1), longestWaitMs)
+      const nextAt = new Date(at.getTime() + waitMs)
+      await queue.record(due, { state: 'due', at, nextAt, reply: outcome.code })
+    } else {
+      mailed.ended += 1
+      const state = outcome.kind === 'not-sent' ? 'failed' : outcome.kind
+      const reply = 'code' in outcome ? outcome.code : undefined
+      await queue.record(due, { state, at, reply })
+      if (outcome.kind !== 'dropped')
+        mailing.warn({ donationId, state, reply }, `${what} was not mailed and will not be tried again`)
+      if (state === 'unknown') break
+    }
+  }
+  return mailed
+}
+
+async function mailOne<Due extends { readonly donationId: number }>(
+  { store, donors, sender }: DonorMailing,
+  queue: MailQueue<Due>,
+  due: Due,
+  signal: AbortSignal,
+): Promise<SendOutcome | { readonly kind: 'dropped' }> {
+  const row = (await listDonors(store.db, [due.donationId])).get(due.donationId)
+  if (!row) return { kind: 'dropped' }
+  if (row.sealed && !donors.keyIds.includes(row.sealed.keyId)) return { kind: 'not-sent' }
+  const donor = row.sealed ? donors.open(row.sealed, row.reference) : row.clear
+  const message = await queue.compose(due, donor)
+  if (!message) return { kind: 'dropped' }
+  return await sender.send({ ...message, to: donor.email }, signal)
+}
+
+/** How a donor is addressed. */
+export function nameOf({ details }: Donor): string {
+  return [details.firstname, details.lastname].filter((part) => part !== undefined).join(' ')
+}

@@ -1,0 +1,128 @@
+import type { Donor } from '../../kernel/donor.js'
+import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { findTemplate, loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
+import type { MailTemplate, TemplateValues } from '../../platform/mail/mail-template.js'
+import { findDonor } from '../donors/find-donor.js'
+import { isSandbox } from '../gateways/gateway.js'
+import { sumOf } from '../payments.js'
+import { planLink } from '../plans/plan-link.js'
+import { claimDonorMail, type DueMail, recordDonorMail } from '../sql/donor-mails.js'
+import { type DonorMailing, type MailedReceipts, mailQueue, nameOf } from './mail-donors.js'
+
+/** What the templates of messages beside receipts may name, by message. */
+const noticeFields = {
+  refund: [
+    ...['name', 'platform', 'project', 'charged', 'date', 'receiptNumber', 'refunded', 'left', 'voidReceipt'],
+    'testGateway',
+  ],
+  'charge-failed': [
+    ...['name', 'platform', 'project', 'projectLink', 'charged', 'date', 'again', 'cancelLink', 'voidReceipt'],
+    'testGateway',
+  ],
+  statement: ['name', 'platform', 'year', 'donations', 'total', 'testGateway'],
+} as const satisfies Readonly<Record<DueMail['kind'], readonly string[]>>
+
+/** Ends with an error where a template cannot be used. Throws `configuration-invalid`. */
+export async function checkNoticeTemplates(choice: TemplateChoice): Promise<void> {
+  for (const [message, fields] of Object.entries(noticeFields)) await loadTemplate(message, fields, choice)
+}
+
+/** Mails what donors are told beside receipts: refunds, charges that failed, statements of a year; see `mailQueue`. */
+export async function mailNotices(
+  mailing: DonorMailing,
+  choice: TemplateChoice,
+  signal: AbortSignal,
+): Promise<MailedReceipts> {
+  const { store } = mailing
+  const queue = {
+    what: 'a message to a donor',
+    claim: (now: Date) => claimDonorMail(store.db, now),
+    record: ({ id }: DueMail, outcome: Parameters<typeof recordDonorMail>[2]) => recordDonorMail(store.db, id, outcome),
+    compose: async (due: DueMail, donor: Donor) => {
+      const { template, language } = await templateFor(due.kind, donor, choice)
+      const values = await valuesOf(mailing, due, donor, language)
+      return values && { ...template.render(values), id: `${due.kind}-${due.id}.${due.reference}` }
+    },
+  }
+  return await mailQueue(mailing, queue, signal)
+}
+
+/** In the donor's language, where there is a template in it. */
+async function templateFor(
+  kind: DueMail['kind'],
+  { details: { language } }: Donor,
+  choice: TemplateChoice,
+): Promise<{ readonly template: MailTemplate<string>; readonly language: string }> {
+  const fields: readonly string[] = noticeFields[kind]
+  const own = language === undefined ? undefined : await findTemplate(kind, fields, { ...choice, language })
+  if (own && language !== undefined) return { template: own, language }
+  return { template: await loadTemplate(kind, fields, choice), language: choice.language }
+}
+
+async function valuesOf(
+  mailing: DonorMailing,
+  due: DueMail,
+  donor: Donor,
+  language: string,
+): Promise<TemplateValues<string> | undefined> {
+  const { platform, baseUrl, donors } = mailing
+  const shared = { name: nameOf(donor), platform, testGateway: isSandbox({ name: due.gateway }) ? due.gateway : '' }
+  if (due.kind === 'statement') return await statementOf(mailing, due, donor, { ...shared, language })
+  const { currency, amount, addon, refunded, givenBack, plan } = due
+  const { money, day } = wordsIn(language)
+  const isWhole = toMinorUnits(amount, 4) === toMinorUnits(refunded, 4)
+  const gift = {
+    ...shared,
+    ...{ project: due.project, charged: money(sumOf(amount, addon, currency), currency), date: day(due.at) },
+    voidReceipt: isWhole ? (due.receiptNumber ?? '') : '',
+  }
+  if (due.kind === 'refund') {
+    if (givenBack === undefined) return undefined
+    const left = isWhole ? '' : money(lessThan(amount, refunded), currency)
+    const number = isWhole ? '' : (due.receiptNumber ?? '')
+    return { ...gift, receiptNumber: number, refunded: money(givenBack, currency), left }
+  }
+  // Its donor is told that it sleeps, or has ended it.
+  if (plan && plan.state !== 'active') return undefined
+  return {
+    ...gift,
+    projectLink: plan ? '' : (due.projectLink ?? ''),
+    again: plan ? day(new Date(plan.lookAt)) : '',
+    cancelLink: plan ? `${baseUrl}/gifts/${planLink(donors, plan)}` : '',
+  }
+}
+
+/** All gifts of a donor in a UTC year, without tips and what was given back; undefined: none is left. */
+async function statementOf(
+  { store, donors }: DonorMailing,
+  due: DueMail,
+  { email }: Donor,
+  { language, ...shared }: Readonly<Record<'name' | 'platform' | 'testGateway' | 'language', string>>,
+): Promise<TemplateValues<string> | undefined> {
+  const { money, day } = wordsIn(language)
+  const totals = new Map<CurrencyCode, Decimal>()
+  const lines: string[] = []
+  for (const { donation } of await findDonor(store.db, donors, email)) {
+    const { settledAt, amount, refunded, currency, receiptNumber = '' } = donation
+    if (settledAt?.getUTCFullYear() !== Number(due.subject)) continue
+    const kept = lessThan(amount, refunded)
+    if (toMinorUnits(kept, 4) <= 0n) continue
+    totals.set(currency, sumOf(totals.get(currency) ?? ('0' as Decimal), kept, currency))
+    lines.push(`${day(settledAt)}: ${money(kept, currency)} (${receiptNumber})`)
+  }
+  if (lines.length === 0) return undefined
+  const total = [...totals].map(([currency, sum]) => money(sum, currency)).join(', ')
+  return { ...shared, year: due.subject, donations: lines, total }
+}
+
+const lessThan = (amount: Decimal, less: Decimal): Decimal =>
+  fromMinorUnits(toMinorUnits(amount, 4) - toMinorUnits(less, 4), 4)
+
+function wordsIn(language: string) {
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
+  return {
+    money: (value: Decimal, currency: CurrencyCode) =>
+      new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number),
+    day: (at: Date) => date.format(at),
+  }
+}
