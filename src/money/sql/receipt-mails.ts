@@ -6,7 +6,7 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
  * `due -> sending -> sent`, or back to `due`; `refused`: the server takes no mail for the recipient; `failed`: tried too often;
  * `unknown`: it may have been sent; `dropped`: the donor was erased, or all of the money was given back.
  */
-export type ReceiptMailState = 'due' | 'sending' | 'sent' | 'refused' | 'failed' | 'unknown' | 'dropped'
+type ReceiptMailState = 'due' | 'sending' | 'sent' | 'refused' | 'failed' | 'unknown' | 'dropped'
 
 /** A receipt that is to be mailed now, by who has claimed it. */
 export type DueReceipt = {
