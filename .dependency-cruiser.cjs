@@ -277,8 +277,8 @@ module.exports = {
     onlyIn('stripe', '^src/money/gateways/stripe/', 'A processor is known to its adapter only.'),
     onlyIn(
       '@aws-sdk',
-      '^src/outbound/bucket/',
-      'What speaks S3 is one file, which is loaded when a bucket is configured.',
+      '^src/(outbound/bucket|catalogue/sources)/',
+      'What speaks S3 writes the bucket or reads a source; the library is loaded when one is used.',
     ),
     onlyIn('csv-parse', '^src/catalogue/import/', 'CSV is read in one place.'),
     onlyIn('csv-stringify', '^src/catalogue/export/', 'Tables for spreadsheets are written in one place.'),

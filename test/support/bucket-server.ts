@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import S3rver from '@20minutes/s3rver'
 import type { BucketSettings } from '../../src/outbound/bucket/bucket.js'
@@ -22,6 +22,8 @@ export type BucketServer = AsyncDisposable & {
   writes(): string[]
   /** Called with each writing request before it is done; `false` breaks the connection off instead. */
   onWrite: (request: BucketRequest) => boolean
+  /** Breaks the connection off within the content of an object, after so many bytes. */
+  cutAfterBytes?: number | undefined
 }
 
 /** Delivers in a process of its own, which is killed (kill -9) before its write number `at`; false when it made fewer. */
@@ -65,6 +67,8 @@ export async function startBucketServer(): Promise<BucketServer> {
     }
     // Its check of signatures takes the address of a whole bucket for another one than clients sign: it lists for everybody.
     if (asked.key === '') delete request.headers.authorization
+    const cut = state.cutAfterBytes
+    if (cut !== undefined && request.method === 'GET' && asked.key !== '') cutAfter(response, cut)
     serve(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -87,6 +91,19 @@ export async function startBucketServer(): Promise<BucketServer> {
     },
   }
   return state
+}
+
+/** Lets an answer end in the middle, after so many bytes of its body. */
+function cutAfter(response: ServerResponse, most: number): void {
+  const write = response.write.bind(response) as (chunk: Buffer, ...rest: unknown[]) => boolean
+  let bytes = 0
+  response.write = ((chunk: Buffer, ...rest: unknown[]) => {
+    bytes += chunk.length
+    if (bytes <= most) return write(chunk, ...rest)
+    write(chunk.subarray(0, chunk.length - (bytes - most)))
+    setImmediate(() => response.destroy())
+    return true
+  }) as typeof response.write
 }
 
 function isWrite({ method }: BucketRequest): boolean {

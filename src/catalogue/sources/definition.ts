@@ -8,6 +8,7 @@ import { kinds } from '../import/kinds.js'
 import { datePattern } from '../import/number-notation.js'
 import type { SourceDefinition, SourceReading } from '../sql/import-sources.js'
 import { canEnd, endingKinds } from './end-missing.js'
+import { readS3Location, type S3Location } from './s3-place.js'
 
 /** The kinds that a source may have. */
 export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
@@ -31,7 +32,7 @@ const checks = {
   name: text('1 to 63 small letters, digits and hyphens', (raw) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(raw)),
   kind: text(sourceKinds.join(', '), (raw) => sourceKinds.includes(raw)),
   from: text(
-    'a folder or file with its whole path, or an https address; a user may be in it, a password is in the secret file',
+    'a folder or file with its whole path, or an address with https or s3; a user may be in it, a password is in the secret file',
     (raw) => readPlace(raw) !== undefined,
   ),
   schedule: text('a cron expression such as 30 1 * * *', (raw) => cronSyntaxProblem(raw) === undefined),
@@ -124,6 +125,7 @@ function isEncoding(raw: string): boolean {
 export type PlaceOfSource =
   | { readonly form: 'folder'; readonly path: string }
   | { readonly form: 'https'; readonly url: URL }
+  | { readonly form: 's3'; readonly location: S3Location }
 
 /** Reads where a source is; undefined when it cannot be one. */
 export function readPlace(from: string): PlaceOfSource | undefined {
@@ -131,6 +133,10 @@ export function readPlace(from: string): PlaceOfSource | undefined {
   if (!URL.canParse(from)) return undefined
   const url = new URL(from)
   if (url.password !== '') return undefined
+  if (url.protocol === 's3:') {
+    const location = readS3Location(url)
+    return location && { form: 's3', location }
+  }
   // A plain address would show the secret to everybody on the way.
   const isHttps = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))
   return isHttps ? { form: 'https', url } : undefined

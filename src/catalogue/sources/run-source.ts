@@ -44,6 +44,7 @@ import { endRecords, keyOfRecord } from './end-missing.js'
 import { openFolder } from './folder-place.js'
 import { openHttps } from './https-place.js'
 import { type PlaceDeps, type PlaceFile, placeLimits, type SourcePlace } from './place.js'
+import { openS3 } from './s3-place.js'
 import { describeHeldFile } from './source-needs.js'
 
 export type SourceDeps = {
@@ -181,7 +182,9 @@ async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<So
   const placeDeps: PlaceDeps = { source, allowPrivateNetworks, signal, limits: { ...placeLimits, ...deps.limits } }
   const place = readPlace(source.from)
   if (place === undefined) throw new ServiceError('input-unusable', `${source.from} is no place that can be read`)
-  return place.form === 'folder' ? openFolder(place.path, placeDeps) : await openHttps(place.url, placeDeps)
+  if (place.form === 'folder') return openFolder(place.path, placeDeps)
+  if (place.form === 's3') return await openS3(place.location, placeDeps)
+  return await openHttps(place.url, placeDeps)
 }
 
 type Done = { readonly known: true } | { readonly imported: ImportSummary } | { readonly held: HeldFile }

@@ -13,7 +13,6 @@ import {
 } from '../../catalogue/sources/run-source.js'
 import { describeHeldFile, waitingFile } from '../../catalogue/sources/source-needs.js'
 import {
-  decideHeldFile,
   findSource,
   type HeldFile,
   listSources,
@@ -30,6 +29,7 @@ import { createOwner } from '../../work/attempt.js'
 import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { addReading, type ReadingOptions } from './import.js'
@@ -45,14 +45,17 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
     addCommand(sources, 'add', 'add a source, or give it another definition')
       .argument('<name>', 'small letters, digits and hyphens')
       .addOption(new Option('--kind <kind>', 'what its records are').choices(sourceKinds).makeOptionMandatory())
-      .requiredOption('--from <place>', 'a folder, a file, or an https address')
+      .requiredOption('--from <place>', 'a folder, a file, or an address with https or s3')
       .requiredOption('--schedule <cron>', 'when it is read, in PUBLISH_TIMEZONE, such as "30 1 * * *"'),
   )
     .option('--complete', 'each file has all records: what is missing in it ends', false)
     .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .option('--guard <percent>', 'hold a file that ends or changes more of the records than this', percent, 5)
-    .option('--secret-file <file>', 'the file with the password of the user in the address, or with a bearer token')
+    .option(
+      '--secret-file <file>',
+      'the file with the password of the user in the address, a bearer token, or the keys of S3',
+    )
     .option('--dry-run', 'read it now, show what it would do, and change nothing', false)
     .action(storeAction(sourceFields, add))
   addCommand(sources, 'apply', 'make the sources those of a JSON file: add, change and remove')
@@ -340,23 +343,14 @@ async function tryIt(runtime: SourceRuntime, output: Output, source: SourceDefin
 }
 
 async function approve(runtime: SourceRuntime, output: Output, name: string): Promise<number> {
-  await decide(runtime, name, 'approve')
+  await decideSource(runtime, name, 'approve')
   return await runNow(runtime, output, name)
 }
 
 async function refuse(runtime: Runtime, output: Output, name: string): Promise<number> {
-  const held = await decide(runtime, name, 'refuse')
+  const held = await decideSource(runtime, name, 'refuse')
   return output.result(
     { source: name, refused: held },
     () => `source ${name}: ${held.file} is refused, the data stays as it is`,
   )
-}
-
-async function decide(runtime: Runtime, name: string, decision: 'approve' | 'refuse'): Promise<HeldFile> {
-  const { store, clock } = runtime
-  return await store.transaction(async (db) => {
-    const held = await decideHeldFile(db, name, decision, clock())
-    await auditOperator(runtime, db, { action: 'source-decided', subject: `source ${name}`, details: { decision } })
-    return held
-  })
 }

@@ -1,4 +1,5 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
+import { decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
 import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
 import { createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
@@ -66,6 +67,27 @@ export async function switchSchedule(
     await auditOperator(runtime, db, { action: `schedule-${to}`, subject: `schedule ${name}` }, operator)
   })
   runtime.log.warn({ schedule: name }, `schedule ${to}`)
+}
+
+/** Approves or refuses the file of a source that is held; returns what it would do. */
+export async function decideSource(
+  runtime: Pick<ActionRuntime, 'store' | 'clock' | 'log'>,
+  name: string,
+  decision: 'approve' | 'refuse',
+  operator?: Operator,
+): Promise<HeldFile> {
+  const held = await runtime.store.transaction(async (db) => {
+    const held = await decideHeldFile(db, name, decision, runtime.clock())
+    await auditOperator(
+      runtime,
+      db,
+      { action: 'source-decided', subject: `source ${name}`, details: { decision } },
+      operator,
+    )
+    return held
+  })
+  runtime.log.warn({ source: name, decision }, 'decided on the held file of a source')
+  return held
 }
 
 /** What work on releases needs. */

@@ -15,7 +15,7 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { CleanupStack } from './cleanup-stack.js'
 import { findHeldProject, listHeldProjects } from './held-projects.js'
 import { listeningUrl, readCertificate, toListenError } from './listening.js'
-import { approveHeld, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
+import { approveHeld, decideSource, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
 import { openPayments } from './payments.js'
 import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
@@ -136,5 +136,6 @@ function actionsOf(runtime: ConsoleRuntime): OperatorActions {
     approve: (id, { acceptLoss }, operator) => approveHeld(runtime, id, { acceptLoss }, operator),
     rollback: (id, operator) => rollBackTo(runtime, id, operator),
     switchSchedule: (name, to, operator) => switchSchedule(runtime, name, to, operator),
+    decideSource: (name, decision, operator) => decideSource(runtime, name, decision, operator),
   }
 }

@@ -57,6 +57,20 @@ const actionList: readonly Action[] = [
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'resumed', operator),
     seenAt: '/',
   },
+  {
+    address: '/sources/:what/approve',
+    title: (name) => `Approve the held file of the source ${name}`,
+    consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
+    act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'approve', operator),
+    seenAt: '/sources',
+  },
+  {
+    address: '/sources/:what/refuse',
+    title: (name) => `Refuse the held file of the source ${name}`,
+    consequence: 'The data stays as it is. The source is left alone until its content is another one.',
+    act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'refuse', operator),
+    seenAt: '/sources',
+  },
 ]
 
 /** The buttons of the console: the commands of the same names. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { listSources } from '../../catalogue/sql/import-sources.js'
 import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import { diffReleases } from '../../release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../../release/read/list-releases.js'
@@ -14,6 +15,7 @@ import { overviewPage } from './pages/overview.js'
 import { queuesPage } from './pages/queues.js'
 import { differencePage, releasesPage } from './pages/releases.js'
 import { runsPage } from './pages/runs.js'
+import { sourcesPage } from './pages/sources.js'
 
 const shownRuns = 200
 const shownHeld = 200
@@ -73,6 +75,9 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     if (!found) return reply.callNotFound()
     return send(reply, 'imports', `Import ${found.id}`, importPage(found))
   })
+  app.get('/sources', async (_request, reply) =>
+    send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db))),
+  )
   app.get('/queues', async (_request, reply) => {
     const [{ queue }, jobs] = await Promise.all([look.status(), look.jobs()])
     return send(reply, 'queues', 'Queues', queuesPage(queue, jobs))

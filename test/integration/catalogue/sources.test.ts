@@ -8,7 +8,9 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { runDueSources, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
 import { findSource } from '../../../src/catalogue/sql/import-sources.js'
+import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { startBucketServer } from '../../support/bucket-server.js'
 import { usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
@@ -326,6 +328,47 @@ describe('a source behind an address', () => {
     answerIt()
     expect(await first).toMatchObject({ imports: [{ created: 1 }] })
     expect(asked).toHaveLength(1)
+  })
+})
+
+describe('a source in a bucket', () => {
+  it('brings each new object once, with the keys of its file, and nothing of one that is cut', async () => {
+    await using server = await startBucketServer()
+    const { endpoint = '', name, keys } = server.settings
+    const bucket = await openBucket(server.settings, new AbortController().signal)
+    const put = async (key: string, text: string) => {
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      await bucket.put({ key, body: Buffer.from(text), mediaType: 'text/csv', sha256, lifetime: 'live' })
+    }
+    const secret = await file('s3-keys', `${keys?.accessKeyId}:${keys?.secretAccessKey}\n`)
+    const from = `s3://${name}/drop/?endpoint=${endpoint}`
+    await run('sources', 'add', 'bucket', '--kind', 'gifts', '--from', from, ...nightly, '--secret-file', secret)
+    const before = await funding(1)
+    await put('drop/gifts-1.csv', giftHead + gifts('S', 1, 2))
+    await put('drop/deeper/gifts-9.csv', giftHead + gifts('S', 90, 99))
+    expect(await run('sources', 'run', 'bucket')).toMatchObject({ imports: [{ created: 2 }] })
+    await put('drop/gifts-2.csv', giftHead + gifts('S', 3, 4))
+    expect(await run('sources', 'run', 'bucket')).toMatchObject({ imports: [{ created: 2 }] })
+    expect(await run('sources', 'run', 'bucket')).toMatchObject({ outcome: 'unchanged', imports: [] })
+    expect(await funding(1)).toBe(before + 40)
+    await put('drop/gifts-2.csv', giftHead + gifts('S', 3, 1000))
+    server.cutAfterBytes = 2000
+    expect(await giving(['sources', 'run', 'bucket'], 2)).toMatchObject({ outcome: 'failed' })
+    expect(await funding(1)).toBe(before + 40)
+    server.cutAfterBytes = undefined
+    expect(await run('sources', 'run', 'bucket')).toMatchObject({ imports: [{ created: 996, unchanged: 2 }] })
+    await file('s3-keys', 'S3RVER:wrong')
+    const one = `s3://${name}/drop/gifts-1.csv?endpoint=${endpoint}`
+    await run('sources', 'add', 'object', '--kind', 'gifts', '--from', one, ...nightly, '--secret-file', secret)
+    expect(await giving(['sources', 'run', 'object'], 2)).toMatchObject({
+      message: expect.stringMatching(/s3:\/\/giving\/drop\/gifts-1\.csv: The request signature we calculated/),
+    })
+    await file('s3-keys', 'S3RVER:S3RVER')
+    expect(await giving(['sources', 'run', 'object'], 2, { ALLOW_PRIVATE_NETWORKS: 'false' })).toMatchObject({
+      message: expect.stringMatching(/not a public address/),
+    })
+    expect(await run('sources', 'run', 'object')).toMatchObject({ imports: [{ unchanged: 2 }] })
+    expect(await run('sources', 'run', 'object')).toMatchObject({ outcome: 'unchanged' })
   })
 })
 

@@ -8,6 +8,7 @@ const sections = {
   runs: '/runs',
   held: '/held',
   imports: '/imports',
+  sources: '/sources',
   queues: '/queues',
 } as const
 

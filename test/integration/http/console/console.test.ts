@@ -4,6 +4,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { listAudit } from '../../../../src/accounts/sql/audit-events.js'
+import { findSource, holdFile, saveSource } from '../../../../src/catalogue/sql/import-sources.js'
 import { openRuntime } from '../../../../src/cli/wiring/runtime.js'
 import { listRuns } from '../../../../src/work/sql/runs.js'
 import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
@@ -42,6 +43,17 @@ beforeAll(async () => {
   const file = path.join(dataDir, 'bad & good.csv')
   await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
   await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
+  const source = { name: 'crm', kind: 'gifts', from: '/srv/gifts & more', schedule: '30 1 * * *', reading: {} }
+  await saveSource(db, { ...source, complete: true, guard: 5 }, new Date('2026-11-24T01:30:00Z'))
+  const held = {
+    file: 'gifts.csv',
+    sha256: 'a'.repeat(64),
+    before: 40,
+    changed: 3,
+    gone: 2,
+    examples: ['reference G-<1>'],
+  }
+  await holdFile(db, 'crm', { ...held, since: '2026-11-23T01:30:00.000Z' })
   await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
 })
 
@@ -78,6 +90,12 @@ describe('the console on this machine', () => {
       '/held': ['<p>none</p>'],
       '/imports': ['bad &amp; good.csv', 'href="/imports/1"', 'operator '],
       '/imports/1': [/[0-9a-f]{64}/, 'Problems', '<td>title</td>', 'giving imports undo 1'],
+      '/sources': [
+        '/srv/gifts &amp; more',
+        'gifts.csv would change 3 and end 2 of 40 records, such as reference G-&lt;1&gt;',
+        'href="/sources/crm/approve"',
+        'href="/sources/crm/refuse"',
+      ],
       '/queues': ['settlement', '/board/'],
     }
     for (const [address, parts] of Object.entries(shown)) {
@@ -157,6 +175,9 @@ describe('the console on this machine', () => {
     expect((await publisher.live()).id).toBe(ids[2])
     expect((await one.confirm(`/releases/${ids[1]}/rollback`, Ana)).status).toBe(303)
     expect((await publisher.live()).id).toBe(ids[1])
+    expect((await one.confirm('/sources/crm/approve', Ana)).status).toBe(303)
+    expect(await findSource(db, 'crm')).toMatchObject({ held: { approved: true } })
+    expect((await one.ask('/sources')).text).not.toContain('/sources/crm/')
     const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
     expect(await listAudit(db, { since: new Date(0), limit: 10 })).toMatchObject([
       { action: 'records-imported', subject: 'import 1' },
@@ -165,6 +186,7 @@ describe('the console on this machine', () => {
       { ...who, action: 'schedule-resumed', subject: 'schedule publish' },
       { ...who, action: 'release-approved', subject: `release ${ids[2]}`, details: { acceptLoss: true, withdrawn: 1 } },
       { ...who, action: 'release-rolled-back', subject: `release ${ids[1]}`, details: { from: ids[2] } },
+      { ...who, action: 'source-decided', subject: 'source crm', details: { decision: 'approve' } },
     ])
   })
 })
