@@ -45,6 +45,7 @@ export const auditActions = {
   'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',
   'records-imported': 'files were imported (`created`, `changed`, `refused`); `giving imports show` has the rest',
+  'organizations-merged': 'two organisations became one (`merged`: the one that went)',
   'import-undone': 'an import was taken back',
   'source-saved': 'a source was added, or got another definition (`kind`, `from`)',
   'source-removed': 'a source was removed; what it has brought stays',

@@ -1,12 +1,12 @@
 import { type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
-import type { Store } from '../../platform/database/store.js'
+import type { Transact } from '../../platform/database/store.js'
 import { beginImport, recordImport, writeAsImport } from '../sql/imports.js'
 
 /** Changes one thing by hand as an import of its own, which `giving imports undo` takes back; returns its number. */
 export async function changeAsImport(
-  store: Store,
+  store: { readonly transaction: Transact },
   { clock, operator }: { readonly clock: Clock; readonly operator: Operator },
   what: { readonly name: string; readonly kind: string },
   work: (db: Db) => Promise<void>,

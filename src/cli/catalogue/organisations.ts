@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander'
+import { changeAsImport } from '../../catalogue/import/one-change.js'
+import { type Merged, mergeOrganisations } from '../../catalogue/sql/merge-organisations.js'
 import {
   findVetting,
   listVetting,
@@ -6,9 +8,10 @@ import {
   type VettingDetails,
   type VettingRow,
 } from '../../catalogue/sql/vetting.js'
+import type { Transact } from '../../platform/database/store.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { auditOperator } from '../wiring/audit.js'
+import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -27,6 +30,15 @@ export function registerOrganisations(program: Command, { storeAction }: Command
     .argument('<id>', 'its number', wholeNumber)
     .addOption(new Option('--vetted <answer>').choices(answers).makeOptionMandatory())
     .action(storeAction([], set))
+  addCommand(
+    organisations,
+    'merge',
+    'make one of two organisations that are the same; giving imports undo takes it back',
+  )
+    .argument('<kept>', 'the number of the one that stays', wholeNumber)
+    .argument('<gone>', 'the number of the one that goes: what points at it points at the other', wholeNumber)
+    .option('--dry-run', 'show what would change, and change nothing', false)
+    .action(storeAction([], merge))
 }
 
 const answers = ['yes', 'no'] as const
@@ -53,6 +65,34 @@ async function set(runtime: Runtime, output: Output, id: number, { vetted }: { v
     return await findVetting(db, id)
   })
   return printDetails(output, id, organisation)
+}
+
+async function merge(
+  runtime: Runtime,
+  output: Output,
+  kept: number,
+  gone: number,
+  { dryRun }: { readonly dryRun: boolean },
+): Promise<number> {
+  const { store, clock } = runtime
+  let merged: Merged = { projects: 0, months: 0, gifts: 0, payouts: 0 }
+  const work = (transaction: Transact) =>
+    changeAsImport(
+      { transaction },
+      { clock, operator: userOfProcess() },
+      { name: `giving organizations merge ${kept} ${gone}`, kind: 'organizations' },
+      async (db) => {
+        merged = await mergeOrganisations(db, kept, gone)
+        const details = { merged: gone, ...merged }
+        await auditOperator(runtime, db, { action: 'organizations-merged', subject: `organization ${kept}`, details })
+      },
+    )
+  const id = dryRun ? await store.rehearsal(work) : await work((one) => store.transaction(one))
+  const { projects, months, gifts, payouts } = merged
+  return output.result({ kept, gone, ...merged, ...(dryRun ? { dryRun } : { import: id }) }, () => [
+    `${dryRun ? 'dry run, ' : ''}organisation ${gone} ${dryRun ? 'would be' : 'is'} part of ${kept}: ${projects} projects, ${months} months and ${gifts} single gifts, ${payouts} payouts`,
+    ...(dryRun ? [] : [`giving imports undo ${id} takes it back`]),
+  ])
 }
 
 function describe({ id, name, vetted, source, projects, activeProjects }: VettingRow): string {

@@ -170,6 +170,51 @@ describe('giving imports', () => {
     expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
   })
 
+  it('are organisations that became one, too', async () => {
+    await importing(
+      'organizations.ndjson',
+      '{"id":90,"name":"Lake"}\n{"id":91,"externalId":"lake","name":"Lake Trust","orgRef":"GB-CHC-1","countries":["KE"]}\n',
+    )
+    await importing('projects.csv', 'id,title,status,organization\n92,Boats,active,91\n')
+    await importing(
+      'gifts.csv',
+      'project,date,amount,currency,reference,funder\n92,2025-03-05,25.00,USD,M-1,90\n92,2025-03-09,5.00,USD,M-2,91\n92,2025-04-09,6.00,USD,M-3,91\n',
+    )
+    await importing(
+      'disbursements.csv',
+      'project,date,amount,currency,reference,receiver\n92,2025-05-01,10.00,USD,M-1,91\n',
+    )
+    const before = await exported(store)
+    expect(await giving('organizations merge 90 91 --dry-run')).toMatchObject({ dryRun: true, projects: 1, months: 2 })
+    expect(await exported(store)).toEqual(before)
+    const { import: id, ...merged } = await giving('organizations merge 90 91')
+    expect(merged).toEqual({ kept: 90, gone: 91, projects: 1, months: 2, gifts: 2, payouts: 1 })
+    const rows = async (sql: string) => (await store.db.query(sql)).rows
+    expect(
+      await rows('select month, funder_id, amount, count from donation_month where project_id = 92 order by 1'),
+    ).toEqual([
+      { month: '2025-03-01', funder_id: 90, amount: '30.000', count: 2 },
+      { month: '2025-04-01', funder_id: 90, amount: '6.000', count: 1 },
+    ])
+    expect(await rows('select external_id, org_ref, name from organisation where id in (90, 91)')).toEqual([
+      { external_id: 'lake', org_ref: 'GB-CHC-1', name: 'Lake' },
+    ])
+    expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
+    await giving(`imports undo ${id}`)
+    expect(await exported(store)).toEqual(before)
+    for (const [line, message] of [
+      ['organizations merge 90 90', 'expected two organisations'],
+      ['organizations merge 90 99', 'there is no organisation 99'],
+    ] as const) {
+      expect((await runCommandLine(line.split(' '), environment)).stderr).toContain(message)
+    }
+    await importing('sum.csv', 'project,date,amount,currency,count,funder\n92,2025-06-30,9.00,USD,2,90\n')
+    await importing('gifts.csv', 'project,date,amount,currency,reference,funder\n92,2025-06-09,6.00,USD,M-4,91\n')
+    expect((await runCommandLine(['organizations', 'merge', '90', '91'], environment)).stderr).toMatch(
+      /project 92 in 2025-06/,
+    )
+  })
+
   it('close projects that are published, and open them again', async () => {
     const id = await importing('page.json', JSON.stringify(page))
     const publisher = await testPublisher(store)
