@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pino from 'pino'
-import { createSigningKey, parseSigningKey, type SigningKey } from '../../src/kernel/release-chain.js'
 import type { Store } from '../../src/platform/database/store.js'
 import { createPublication } from '../../src/release/create-publication.js'
 import { releaseFolder } from '../../src/release/folder/release-folder.js'
@@ -75,11 +74,4 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     },
     names: async (place: 'drafts' | 'held' | 'releases') => (await readdir(releaseFolder(feedsDir)[place])).sort(),
   })
-}
-
-/** A key to sign releases with, in place of another where one is given. */
-export function newSigner(replaced?: SigningKey): SigningKey {
-  const read = parseSigningKey(createSigningKey(replaced))
-  if (!('value' in read)) throw new Error(read.expected)
-  return read.value
 }

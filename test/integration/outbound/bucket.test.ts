@@ -7,7 +7,8 @@ import { verifyPublished } from '../../../src/release/verify/verify-published.js
 import { type BucketServer, followedRelease, killDelivery, startBucketServer } from '../../support/bucket-server.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { newSigner, type Publisher, testPublisher } from '../../support/publishing.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { newSigner } from '../../support/signer.js'
 
 const signer = newSigner()
 let database: TestDatabase

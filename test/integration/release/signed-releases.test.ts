@@ -10,7 +10,8 @@ import { listen, testApi } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { newSigner, type Publisher, testPublisher } from '../../support/publishing.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { newSigner } from '../../support/signer.js'
 
 const signer = newSigner()
 let database: TestDatabase

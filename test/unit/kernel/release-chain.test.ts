@@ -9,14 +9,8 @@ import {
   parseSigningKey,
   type ReleaseRecord,
   releaseRecordHash,
-  type SigningKey,
 } from '../../../src/kernel/release-chain.js'
-
-function newSigner(replaced?: SigningKey): SigningKey {
-  const read = parseSigningKey(createSigningKey(replaced))
-  if (!('value' in read)) throw new Error(read.expected)
-  return read.value
-}
+import { newSigner } from '../../support/signer.js'
 
 const facts = (run: number) => ({
   ...{ release: `r${run}`, run, generated: '2026-11-21T02:00:00Z', manifestSha256: 'm', activities: 3, files: 30 },

@@ -1,21 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import {
   checkedRelease,
-  createSigningKey,
   nextRecord,
-  parseSigningKey,
   type ReleaseRecord,
   releaseRecordHash,
   type SigningKey,
 } from '../../../src/kernel/release-chain.js'
 import { releaseChainText } from '../../../src/release/read/release-chain-file.js'
 import { verifyChain } from '../../../src/release/verify/verify-chain.js'
-
-function newSigner(replaced?: SigningKey): SigningKey {
-  const read = parseSigningKey(createSigningKey(replaced))
-  if (!('value' in read)) throw new Error(read.expected)
-  return read.value
-}
+import { newSigner } from '../../support/signer.js'
 
 const owner = newSigner()
 const stranger = newSigner()

@@ -11,8 +11,9 @@ import { committedDescription, type DescribedOperation, operationsOf } from '../
 import { testDatabase } from '../../../support/database.js'
 import { gatewayWithWebhooks, testPayments, webhookSecret } from '../../../support/donations.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
-import { newSigner, testPublisher } from '../../../support/publishing.js'
+import { testPublisher } from '../../../support/publishing.js'
 import { layRelease } from '../../../support/release.js'
+import { newSigner } from '../../../support/signer.js'
 import { storeWells } from '../../../support/wells-store.js'
 
 const description = committedDescription()

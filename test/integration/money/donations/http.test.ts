@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
@@ -32,8 +32,7 @@ describe('the donation operations', async () => {
   beforeAll(async () => {
     api = await testApi(store)
     await insertDonationTargets(store.db, [2045, 2046, 2047])
-    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
-    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', api.now)
+    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', api.now)
     token = await issueToken()
     base = await listen(api.app)
   })

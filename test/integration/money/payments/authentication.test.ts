@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { AnswerError, createClient } from '../../../../src/client/client.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
@@ -45,8 +45,7 @@ describe('donations that wait, at Stripe', async () => {
   beforeAll(async () => {
     api = await testApi(store, { payments, clock: () => now })
     await insertDonationTargets(store.db, [2045])
-    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
-    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', now)
+    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
     base = await listen(api.app)
     // The tests repeat requests themselves.
     client = createClient({ url: base, apiKey: api.apiKey, user: testUser, retries: 0 })

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
@@ -65,8 +65,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     })
     const api = await testApi(store, { payments, clock: () => new Date() })
     await insertDonationTargets(store.db, [2045])
-    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
-    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', new Date())
+    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', new Date())
     const url = await listen(api.app)
     folder = await temporaryFolder()
     // The package is not installed here: its client is in the sources.

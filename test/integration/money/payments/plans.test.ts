@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
+import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { type AnswerError, createClient } from '../../../../src/client/client.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
@@ -63,8 +63,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
   beforeAll(async () => {
     api = await testApi(store, { payments, clock: () => now })
     await insertDonationTargets(store.db, [2045])
-    const { rows } = await store.db.query<{ id: number }>('select id from account where email = $1', [testUser.email])
-    await recordGrant(store.db, rows[0]?.id ?? 0, 'donations', now)
+    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
     base = await listen(api.app)
     client = createClient({ url: base, apiKey: api.apiKey, user: { ...testUser } })
   })
