@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
 import { transpileProgram } from '../support/cli.js'
 import { testDatabase } from '../support/database.js'
 import { readProjectFile } from '../support/markdown-table.js'
@@ -71,10 +70,9 @@ it('docs/how-to/move-from-another-publisher.md: identifiers and history stay', {
   const cwd = path.join(folder, 'moved')
   await mkdir(cwd)
   await writeFile(path.join(cwd, 'old-activities.xml'), published)
-  // Kept running, or each command would start it and stop it; the other page makes it with its first command.
-  const server = await openEmbeddedPostgres({ dataDir: path.join(cwd, 'data') })
-  const { status, stdout, stderr } = runPage('docs/how-to/move-from-another-publisher.md', cwd)
-  await server.release()
+  // Each command would start the built-in database, which the first page makes with its first one.
+  const { url } = await testDatabase()
+  const { status, stdout, stderr } = runPage('docs/how-to/move-from-another-publisher.md', cwd, { DATABASE_URL: url })
   expect(status, `${stdout}\n${stderr}`).toBe(0)
   expect(stderr).toContain('policy-marker: 1 kept as they are')
   const file = readFileSync(path.join(cwd, 'data/feeds/current/iati/activities.xml'), 'utf8')
