@@ -4,6 +4,7 @@ import { bench as assemble } from './assemble/bench.js'
 import { bench as changes } from './changes/bench.js'
 import { bench as donations } from './donations/bench.js'
 import { bench as downloads } from './downloads/bench.js'
+import { bench as gifts } from './gifts/bench.js'
 import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
 import { bench as portal } from './portal/bench.js'
@@ -38,6 +39,7 @@ const benches: readonly Bench[] = [
   portal,
   donations,
   sync,
+  gifts,
 ]
 
 process.exitCode = await main(process.argv.slice(2))
