@@ -2,10 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode, Decimal } from '../../../../src/kernel/money.js'
 import { adoptCharges } from '../../../../src/money/adopt-charges.js'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
-import type { Gateway } from '../../../../src/money/gateways/gateway.js'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
-import { type GiftLimits, usualLimits } from '../../../../src/money/payments.js'
 import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settledShare } from '../../../../src/money/settled-share.js'
@@ -14,35 +10,12 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { removeTestDonations } from '../../../../src/money/sql/test-donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import type { ProcessorServer } from '../../../support/processor-server.js'
+import { limits, processors, timeoutMs } from '../../../support/processors.js'
 import { testPublisher } from '../../../support/publishing.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
-const timeoutMs = 2_000
 const never = new AbortController().signal
-const least = (amount: string): GiftLimits => ({ least: amount as Decimal })
-const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500') }
-
-type Processor = readonly [ProcessorServer, Gateway]
-
-const processors: Readonly<Record<string, () => Promise<Processor>>> = {
-  stripe: async () => {
-    const processor = await startStripe()
-    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.65)
-    return [processor, createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address })]
-  },
-  braintree: async () => {
-    const processor = await startBraintree()
-    // Its stand-in counts yen in hundredths.
-    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.0065)
-    const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
-    const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
-    return [processor, createBraintreeGateway({ ...settings, address: processor.address })]
-  },
-}
 
 describe.each(Object.entries(processors))('donations in three currencies at %s', async (name, start) => {
   const { store } = await testDatabase()

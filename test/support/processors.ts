@@ -1,0 +1,33 @@
+import type { Decimal } from '../../src/kernel/money.js'
+import { createBraintreeGateway } from '../../src/money/gateways/braintree/braintree-gateway.js'
+import type { Gateway } from '../../src/money/gateways/gateway.js'
+import { createStripeGateway } from '../../src/money/gateways/stripe/stripe-gateway.js'
+import { type GiftLimits, usualLimits } from '../../src/money/payments.js'
+import { braintreeKeys, startBraintree } from './braintree-server.js'
+import type { ProcessorServer } from './processor-server.js'
+import { startStripe, stripeKeys } from './stripe-server.js'
+
+/** How long one call may take. */
+export const timeoutMs = 2_000
+const least = (amount: string): GiftLimits => ({ least: amount as Decimal })
+/** The currencies that are taken. */
+export const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500') }
+
+type Processor = readonly [ProcessorServer, Gateway]
+
+/** Stand-ins of both processors, which settle other currencies in dollars, with their gateways. */
+export const processors: Readonly<Record<string, () => Promise<Processor>>> = {
+  stripe: async () => {
+    const processor = await startStripe()
+    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.65)
+    return [processor, createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address })]
+  },
+  braintree: async () => {
+    const processor = await startBraintree()
+    // Its stand-in counts yen in hundredths.
+    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.0065)
+    const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
+    const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
+    return [processor, createBraintreeGateway({ ...settings, address: processor.address })]
+  },
+}
