@@ -9,6 +9,7 @@ import { datePattern } from '../import/number-notation.js'
 import type { SourceDefinition, SourceReading } from '../sql/import-sources.js'
 import { canEnd, endingKinds } from './end-missing.js'
 import { readS3Location, type S3Location } from './s3-place.js'
+import { hostKeyPattern } from './sftp-place.js'
 
 /** The kinds that a source may have. */
 export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
@@ -32,7 +33,7 @@ const checks = {
   name: text('1 to 63 small letters, digits and hyphens', (raw) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(raw)),
   kind: text(sourceKinds.join(', '), (raw) => sourceKinds.includes(raw)),
   from: text(
-    'a folder or file with its whole path, or an address with https or s3; a user may be in it, a password is in the secret file',
+    'a folder or file with its whole path, or an address with https, s3 or sftp; a user may be in it, a password is in the secret file',
     (raw) => readPlace(raw) !== undefined,
   ),
   schedule: text('a cron expression such as 30 1 * * *', (raw) => cronSyntaxProblem(raw) === undefined),
@@ -57,6 +58,7 @@ const checks = {
     read: (raw) => (Number.isInteger(raw) && Number(raw) >= 0 && Number(raw) <= 100 ? Number(raw) : undefined),
   },
   secretFile: text('the whole path of a file', (raw) => path.isAbsolute(raw)),
+  hostKey: text('a fingerprint as ssh-keygen -l prints it, SHA256:...', (raw) => hostKeyPattern.test(raw)),
 } as const satisfies Readonly<Record<string, Check<unknown>>>
 
 const required = ['name', 'kind', 'from', 'schedule'] as const
@@ -89,6 +91,11 @@ export function readDefinition(raw: unknown): SourceDefinition {
       got: read.kind,
     })
   }
+  const isSftp = typeof read.from === 'string' && readPlace(read.from)?.form === 'sftp'
+  for (const name of isSftp ? (['secretFile', 'hostKey'] as const) : []) {
+    if (given[name] === undefined)
+      problems.push({ field: name, expected: `${checks[name].expected}, for SFTP`, got: 'nothing' })
+  }
   const [problem] = problems
   if (problem) {
     const { field, expected, got } = problem
@@ -98,12 +105,16 @@ export function readDefinition(raw: unknown): SourceDefinition {
       `${of}${field}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`,
     )
   }
-  const { name, kind, from, schedule, complete = false, guard = 5, secretFile } = read
+  const { name, kind, from, schedule, complete = false, guard = 5, secretFile, hostKey } = read
   const reading = Object.fromEntries(readingMembers.flatMap((one) => (one in read ? [[one, read[one]]] : [])))
   return {
-    ...({ name, kind, from, schedule, complete, guard } as Omit<SourceDefinition, 'reading' | 'secretFile'>),
+    ...({ name, kind, from, schedule, complete, guard } as Omit<
+      SourceDefinition,
+      'reading' | 'secretFile' | 'hostKey'
+    >),
     reading: reading as SourceReading,
     ...(typeof secretFile === 'string' && { secretFile }),
+    ...(typeof hostKey === 'string' && { hostKey }),
   }
 }
 
@@ -126,6 +137,7 @@ export type PlaceOfSource =
   | { readonly form: 'folder'; readonly path: string }
   | { readonly form: 'https'; readonly url: URL }
   | { readonly form: 's3'; readonly location: S3Location }
+  | { readonly form: 'sftp'; readonly url: URL }
 
 /** Reads where a source is; undefined when it cannot be one. */
 export function readPlace(from: string): PlaceOfSource | undefined {
@@ -133,6 +145,7 @@ export function readPlace(from: string): PlaceOfSource | undefined {
   if (!URL.canParse(from)) return undefined
   const url = new URL(from)
   if (url.password !== '') return undefined
+  if (url.protocol === 'sftp:') return url.username !== '' && url.hostname !== '' ? { form: 'sftp', url } : undefined
   if (url.protocol === 's3:') {
     const location = readS3Location(url)
     return location && { form: 's3', location }

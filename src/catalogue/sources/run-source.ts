@@ -45,6 +45,7 @@ import { openFolder } from './folder-place.js'
 import { openHttps } from './https-place.js'
 import { type PlaceDeps, type PlaceFile, placeLimits, type SourcePlace } from './place.js'
 import { openS3 } from './s3-place.js'
+import { openSftp } from './sftp-place.js'
 import { describeHeldFile } from './source-needs.js'
 
 export type SourceDeps = {
@@ -184,6 +185,7 @@ async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<So
   if (place === undefined) throw new ServiceError('input-unusable', `${source.from} is no place that can be read`)
   if (place.form === 'folder') return openFolder(place.path, placeDeps)
   if (place.form === 's3') return await openS3(place.location, placeDeps)
+  if (place.form === 'sftp') return await openSftp(place.url, placeDeps)
   return await openHttps(place.url, placeDeps)
 }
 

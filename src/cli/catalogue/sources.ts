@@ -45,7 +45,7 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
     addCommand(sources, 'add', 'add a source, or give it another definition')
       .argument('<name>', 'small letters, digits and hyphens')
       .addOption(new Option('--kind <kind>', 'what its records are').choices(sourceKinds).makeOptionMandatory())
-      .requiredOption('--from <place>', 'a folder, a file, or an address with https or s3')
+      .requiredOption('--from <place>', 'a folder, a file, or an address with https, s3 or sftp')
       .requiredOption('--schedule <cron>', 'when it is read, in PUBLISH_TIMEZONE, such as "30 1 * * *"'),
   )
     .option('--complete', 'each file has all records: what is missing in it ends', false)
@@ -54,8 +54,9 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
     .option('--guard <percent>', 'hold a file that ends or changes more of the records than this', percent, 5)
     .option(
       '--secret-file <file>',
-      'the file with the password of the user in the address, a bearer token, or the keys of S3',
+      'the file with the password of the user in the address, a bearer token, keys of S3, or a private key',
     )
+    .option('--host-key <fingerprint>', 'the key that the SFTP server must have, as ssh-keygen -l prints it')
     .option('--dry-run', 'read it now, show what it would do, and change nothing', false)
     .action(storeAction(sourceFields, add))
   addCommand(sources, 'apply', 'make the sources those of a JSON file: add, change and remove')
@@ -96,17 +97,20 @@ type AddOptions = ReadingOptions & {
   readonly photoConsent: boolean
   readonly guard: number
   readonly secretFile?: string
+  readonly hostKey?: string
   readonly dryRun: boolean
 }
 
 async function add(runtime: SourceRuntime, output: Output, name: string, options: AddOptions): Promise<number> {
-  const { dryRun, map, from, secretFile, correct, photoConsent, kind, schedule, complete, guard, ...reading } = options
+  const { dryRun, map, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard, ...reading } =
+    options
   const definition = readDefinition({
     ...{ name, kind, schedule, complete, guard },
     ...{ decimal: reading.decimal, date: reading.date, encoding: reading.encoding, missing: reading.missing },
     from: isAddress(from) ? from : path.resolve(from),
     ...(map && { map: Object.fromEntries(map) }),
     ...(secretFile !== undefined && { secretFile: path.resolve(secretFile) }),
+    ...(hostKey !== undefined && { hostKey }),
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
   })

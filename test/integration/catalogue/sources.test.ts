@@ -5,15 +5,20 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
+import ssh2 from 'ssh2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { runDueSources, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
+import { sources } from '../../../jobs/sources.js'
+import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
 import { findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
+import { readConfig } from '../../../src/platform/config/config.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { createLog } from '../../../src/platform/observability/log.js'
 import { startBucketServer } from '../../support/bucket-server.js'
 import { usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { type SftpServer, startSftpServer } from '../../support/sftp-server.js'
 
 let folder: string
 let store: Store
@@ -67,6 +72,12 @@ const giftHead = 'project,date,amount,currency,reference\n'
 const gift = (reference: string, amount = '10') => `1,2026-03-05,${amount},USD,${reference}\n`
 const gifts = (prefix: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => gift(`${prefix}${from + index}`)).join('')
+
+const sourceDeps = (): SourceDeps => ({
+  ...{ store, currency: usd, publisherRef: undefined, dataDir: path.join(folder, 'data'), timezone: 'UTC' },
+  ...{ operator: { actor: 'sources', origin: 'test' }, owner: 'test', signal: new AbortController().signal },
+  ...{ clock: () => new Date(), allowPrivateNetworks: true },
+})
 
 const nightly = ['--schedule', '30 1 * * *'] as const
 
@@ -286,11 +297,7 @@ describe('a source behind an address', () => {
       response.writeHead(200, { 'content-length': 1000 })
       response.write('project,')
     }
-    const deps: SourceDeps = {
-      ...{ store, currency: usd, publisherRef: undefined, dataDir: path.join(folder, 'data'), timezone: 'UTC' },
-      ...{ operator: { actor: 'sources', origin: 'test' }, owner: 'test', signal: new AbortController().signal },
-      ...{ clock: () => new Date('2030-01-01T00:00:00Z'), allowPrivateNetworks: true },
-    }
+    const deps = { ...sourceDeps(), clock: () => new Date('2030-01-01T00:00:00Z') }
     const only = async (limits: NonNullable<SourceDeps['limits']>, allowPrivateNetworks = true) => {
       await store.db.query(
         `update import_source set next_due = case name when 'web' then '2029-01-01' else '2099-01-01' end::timestamptz`,
@@ -369,6 +376,91 @@ describe('a source in a bucket', () => {
     })
     expect(await run('sources', 'run', 'object')).toMatchObject({ imports: [{ unchanged: 2 }] })
     expect(await run('sources', 'run', 'object')).toMatchObject({ outcome: 'unchanged' })
+  })
+})
+
+describe('a source of SFTP', () => {
+  it('is read with its key, from the server that has the named key, and nothing of it that is cut or changed', async () => {
+    const keys = ssh2.utils.generateKeyPairSync('ed25519')
+    const key = await file('id_ed25519', keys.private)
+    const root = path.join(folder, 'sftp')
+    await file('sftp/drop/gifts-1.csv', giftHead + gifts('T', 1, 2))
+    await file('sftp/drop/.hidden.csv', 'x')
+    await using server = await startSftpServer(root, { publicKey: keys.public, password: 'pass:word' })
+    const from = `sftp://giving@127.0.0.1:${server.port}/drop/`
+    const rest = ['--kind', 'gifts', ...nightly, '--secret-file', key]
+    const add = (...options: readonly string[]) => runCommandLine(['sources', 'add', 'sftp', ...options], environment)
+    expect(await add('--from', from, ...rest)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/hostKey: expected a fingerprint/),
+    })
+    expect(await add('--from', from, ...rest, '--host-key', server.hostKey)).toMatchObject({ code: 0 })
+    const before = await funding(1)
+    expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 2 }] })
+    expect(await run('sources', 'run', 'sftp')).toMatchObject({ outcome: 'unchanged', imports: [] })
+    const large = giftHead + gifts('T', 3, 4000)
+    await file('sftp/drop/gifts-2.csv', large)
+    const faults: Readonly<Record<string, [SftpServer['onRead'], RegExp]>> = {
+      cut: [(offset) => (offset > 0 ? 'cut' : 'send'), /sftp:\/\/127\.0\.0\.1\/drop/],
+      changed: [
+        async () => {
+          await file('sftp/drop/gifts-2.csv', `${large}${gift('T4001')}`)
+          return 'send' as const
+        },
+        /gifts-2\.csv was (changed|cut)/,
+      ],
+    }
+    for (const [name, [fault, said]] of Object.entries(faults)) {
+      server.onRead = fault
+      expect(await giving(['sources', 'run', 'sftp'], 2), name).toMatchObject({
+        outcome: 'failed',
+        message: expect.stringMatching(said),
+      })
+      expect(await funding(1), name).toBe(before + 20)
+      await file('sftp/drop/gifts-2.csv', large)
+    }
+    server.onRead = () => 'silent'
+    const silent: SourceDeps = { ...sourceDeps(), limits: { idleMs: 1000 } }
+    expect(await runSource(silent, 'sftp')).toMatchObject({
+      outcome: 'failed',
+      message: expect.stringMatching(/in time/),
+    })
+    server.onRead = () => 'send'
+    expect(await runSource({ ...silent, allowPrivateNetworks: false }, 'sftp')).toMatchObject({
+      message: expect.stringMatching(/not a public address/),
+    })
+    expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 3998 }] })
+    // A password, one file, and a server that has become another one.
+    await file('id_ed25519', 'pass:word\n')
+    await run('sources', 'add', 'sftp', '--from', `${from}gifts-1.csv`, ...rest, '--host-key', server.hostKey)
+    expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ unchanged: 2 }] })
+    const other = `SHA256:${'A'.repeat(43)}`
+    await run('sources', 'add', 'sftp', '--from', `${from}gifts-1.csv`, ...rest, '--host-key', other)
+    expect(await giving(['sources', 'run', 'sftp'], 2)).toMatchObject({
+      message: expect.stringContaining(`the server has the key ${server.hostKey}, and the source names ${other}`),
+    })
+    await file('id_ed25519', 'wrong\n')
+    await run('sources', 'add', 'sftp', '--from', `${from}gifts-1.csv`, ...rest, '--host-key', server.hostKey)
+    expect(await giving(['sources', 'run', 'sftp'], 2)).toMatchObject({
+      message: expect.stringMatching(/authentication methods failed/),
+    })
+  })
+})
+
+describe('a source that is due', () => {
+  it('is read by a worker', async () => {
+    await file('due/gifts.csv', giftHead + gift('W1'))
+    await run('sources', 'add', 'due', '--kind', 'gifts', '--from', path.join(folder, 'due'), ...nightly)
+    await store.db.query(`update import_source set next_due = case name when 'due' then now() else '2099-01-01' end`)
+    const open = sources.open({
+      ...{ store, clock: () => new Date(), owner: 'worker', log: createLog('silent', 'json') },
+      config: readConfig(environment, [...sources.fields]).config,
+    } as Parameters<typeof sources.open>[0])
+    const { signal } = new AbortController()
+    const tick = () => open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])
+    expect(await Promise.all([tick(), tick()])).toEqual(['1 sources read', 'sources are being read'])
+    expect(await findSource(store.db, 'due')).toMatchObject({ outcome: 'imported' })
+    expect(await tick()).toBe('0 sources read')
   })
 })
 
