@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -150,19 +151,24 @@ function readCertificates(file: string): Buffer {
 }
 
 /**
- * Throws `configuration-invalid` when the address is that of a server which takes no jobs, however long one waits. One that
- * gives no answer is left to whoever connects next.
+ * Throws `configuration-invalid` when the address is that of a server which takes no jobs, however long one waits, and
+ * `queue-unavailable` when it gives no answer. What else it says is left to whoever connects next.
  */
 export async function refuseOtherRedis(connection: RedisConnection): Promise<void> {
   const place = redisPlace(connection)
   if ('name' in place) {
-    for (const { host, port } of place.sentinels) {
-      const { sentinelPassword: password, sentinelTLS: tls } = place
-      const problem = await looked({ host, port, ...(password && { password }), ...(tls && { tls }) }, (redis) =>
-        sentinelProblem(redis, place.name),
-      )
-      if (problem !== undefined) throw redisRefused(`${problem} at ${host}:${port}`)
-    }
+    const { sentinelPassword: password, sentinelTLS: tls, name } = place
+    const problems = place.sentinels.map(async ({ host, port }) => {
+      const at = { host, port, ...(password && { password }), ...(tls && { tls }) }
+      const problem = await looked(at, (redis) => sentinelProblem(redis, name))
+      return problem && `${problem} at ${host}:${port}`
+    })
+    const answers = await Promise.allSettled(problems)
+    // One that answers is enough.
+    const [answered] = answers.filter((one) => one.status === 'fulfilled')
+    const silent = answers.find((one) => one.status === 'rejected')
+    if (!answered && silent) throw silent.reason
+    for (const one of answers) if (one.status === 'fulfilled' && one.value) throw redisRefused(one.value)
   }
   const problem = await looked(place, async (redis) => {
     const text = await redis.info()
@@ -192,7 +198,7 @@ async function sentinelProblem(redis: Redis, name: string): Promise<string | und
   }
 }
 
-/** Asks a server once; undefined when it gives no answer. */
+/** Asks a server once; undefined when it refuses. */
 async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (redis: Redis) => Promise<T>) {
   const { url, ...others } = place
   const options: RedisOptions = {
@@ -206,16 +212,28 @@ async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (
     enableReadyCheck: false,
   }
   const redis = url === undefined ? new Redis(options) : new Redis(url, options)
+  const over = new AbortController()
   let failure: Error | undefined
   redis.on('error', (error) => {
     failure = error
   })
   try {
-    return await redis.connect().then(() => ask(redis))
-  } catch {
-    if (failure === undefined || !isUnproven(sqlState(failure) ?? '')) return undefined
-    throw redisRefused(`a server that its certificate vouches for, else set REDIS_CA_FILE: ${failure.message}`)
+    // The driver's own limits add up, and some of its steps have none.
+    const late = sleep(connectTimeoutMs, undefined, { signal: over.signal }).then(() => {
+      throw new Error(`no answer within ${connectTimeoutMs / 1000} s`)
+    })
+    const answer = redis.connect().then(() => ask(redis))
+    for (const one of [late, answer]) one.catch(() => undefined)
+    return await Promise.race([answer, late])
+  } catch (error) {
+    const cause = failure ?? error
+    if (isUnproven(sqlState(cause) ?? '')) {
+      throw redisRefused(`a server that its certificate vouches for, else set REDIS_CA_FILE: ${messageOf(cause)}`)
+    }
+    if (cause instanceof Error && cause.name === 'ReplyError') return undefined
+    throw new ServiceError('queue-unavailable', `the job queue cannot be reached: ${messageOf(cause)}`, { cause })
   } finally {
+    over.abort()
     redis.disconnect()
   }
 }

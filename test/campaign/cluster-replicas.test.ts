@@ -148,6 +148,8 @@ describe.skipIf(missing)('an API with two standbys', () => {
       doctor.stdout.match(/^ok +database: +the API reads from the standby \S+, which is 0\.\d s behind/gm),
     ).toHaveLength(2)
 
+    expect(doctor.stdout).toContain('the processes that run (2 of giving api) need up to')
+
     // One dies under load.
     const asked = ask(scaled(600))
     await sleep(300)

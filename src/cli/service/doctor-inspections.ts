@@ -16,7 +16,7 @@ import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
-import { readServerFacts } from '../../platform/database/server-facts.js'
+import { readServerFacts, type ServerFacts } from '../../platform/database/server-facts.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
 import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
 import { toStorageError } from '../../release/folder/storage-errors.js'
@@ -47,8 +47,10 @@ type Finding = {
 }
 export type Diagnosis = Finding & { readonly about: string }
 
-type Inspection = {
+export type Inspection = {
   readonly about: string
+  /** Whether it opens the database. */
+  readonly ofDatabase?: true
   readonly inspect: (commandLine: CommandLine) => Promise<readonly Finding[]>
 }
 
@@ -58,6 +60,9 @@ const fix = (message: string, next: string): Finding => ({ state: 'fix', message
 
 const anyVersionFrom = 150_000
 const answerMs = 5_000
+// One while an API starts and four of its console, and where the queue is in PostgreSQL, those of the page of queues.
+const ofConsole = 5
+const ofItsQueues = 6
 const lowDiskPercent = 10
 const soonDays = 21
 const dayMs = 86_400_000
@@ -68,17 +73,17 @@ export const inspections: readonly Inspection[] = [
   { about: 'configuration', inspect: inspectConfiguration },
   { about: 'secrets', inspect: inspectSecrets },
   { about: 'data directory', inspect: inspectDataDirectory },
-  { about: 'database', inspect: inspectDatabase },
-  { about: 'queue', inspect: inspectQueue },
+  { about: 'database', inspect: inspectDatabase, ofDatabase: true },
+  { about: 'queue', inspect: inspectQueue, ofDatabase: true },
   { about: 'schedule', inspect: inspectSchedule },
-  { about: 'backup', inspect: inspectBackup },
-  { about: 'sources', inspect: inspectSources },
+  { about: 'backup', inspect: inspectBackup, ofDatabase: true },
+  { about: 'sources', inspect: inspectSources, ofDatabase: true },
   { about: 'standard', inspect: inspectStandard },
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
   { about: 'upstream', inspect: inspectUpstream },
   { about: 'registry', inspect: inspectRegistry },
-  { about: 'payments', inspect: inspectPayments },
+  { about: 'payments', inspect: inspectPayments, ofDatabase: true },
   { about: 'mail', inspect: inspectMail },
   { about: 'bucket', inspect: inspectBucket },
 ]
@@ -213,13 +218,8 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   if (pending.length > 0 && !facts.mayCreate)
     findings.push(fix('its role may not make tables', 'grant create on schema'))
   const { most, open } = facts.connections
-  const pool = config.databasePoolSize
-  const processes = config.workerProcesses
-  // An API has connections for its searches too. The supervisor of several processes has three, for its metrics.
-  const ofWorkers = processes * (pool + queueConnections(config)) + (processes > 1 ? 3 : 0)
-  const wanted = pool + Math.max(2, Math.floor(pool / 3)) + ofWorkers
-  const worker = processes > 1 ? `a worker of ${processes} processes` : 'a worker'
-  const budget = `${open} of ${most} connections are open; an API and ${worker} need up to ${wanted}`
+  const { wanted, whose } = connectionBudget(config, facts.processes)
+  const budget = `${open} of ${most} connections are open; ${whose} up to ${wanted}`
   findings.push(
     most < wanted
       ? fix(budget, 'a smaller DATABASE_POOL_SIZE or WORKER_PROCESSES, or a larger max_connections')
@@ -232,6 +232,31 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
       : good('its clock agrees with this machine'),
   )
   return findings
+}
+
+/** The connections of the processes that run, or of one API and one worker where none does (docs/reference/limits.md). */
+function connectionBudget(
+  config: ConfigOf<'databasePoolSize' | 'workerProcesses' | 'queue' | 'upstreamUrl'>,
+  { api, worker, start }: ServerFacts['processes'],
+) {
+  const pool = config.databasePoolSize
+  const ofApi =
+    pool + Math.max(2, Math.floor(pool / 3)) + ofConsole + (config.queue.engine === 'redis' ? 0 : ofItsQueues)
+  const ofWorker = pool + queueConnections(config)
+  if (api + worker + start > 0) {
+    const running = Object.entries({ api, worker, start }).flatMap(([name, count]) =>
+      count > 0 ? [`${count} of giving ${name}`] : [],
+    )
+    const wanted = (api + start) * ofApi + (worker + start) * ofWorker
+    return { wanted, whose: `the processes that run (${running.join(', ')}) need` }
+  }
+  const processes = config.workerProcesses
+  // The supervisor of several processes has three, for its metrics.
+  const ofWorkers = processes * ofWorker + (processes > 1 ? 3 : 0)
+  return {
+    wanted: ofApi + ofWorkers,
+    whose: `an API and ${processes > 1 ? `a worker of ${processes} processes` : 'a worker'} need`,
+  }
 }
 
 /** Whether this is the newest primary that was seen, and has what was published. */

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
-import { type Diagnosis, inspections } from './doctor-inspections.js'
+import { type Diagnosis, type Inspection, inspections } from './doctor-inspections.js'
+
+// Whoever is asked may never answer.
+const patienceMs = 10_000
 
 /** `giving doctor`. */
 export function registerDoctor(program: Command, commandLine: CommandLine): void {
@@ -19,18 +23,38 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
   return output.result({ diagnoses }, () => diagnoses.map(describeDiagnosis), { code: exitCodeOf(diagnoses) })
 }
 
-/** Runs every inspection, whatever the others found. */
+/**
+ * Runs every inspection, whatever the others found, and beside them, since each may wait for somebody who never answers.
+ * Those that would start a PostgreSQL of our own follow each other.
+ */
 export async function diagnose(commandLine: CommandLine): Promise<readonly Diagnosis[]> {
-  const diagnoses: Diagnosis[] = []
-  for (const { about, inspect } of inspections) {
-    if (commandLine.signal.aborted) throw new ServiceError('aborted', 'the examination was interrupted')
-    try {
-      diagnoses.push(...(await inspect(commandLine)).map((diagnosis) => ({ about, ...diagnosis })))
-    } catch (error) {
-      diagnoses.push({ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' })
-    }
-  }
+  const { environment, signal } = commandLine
+  const isGiven = Boolean(environment.DATABASE_URL || environment.DATABASE_URL_FILE)
+  let before = Promise.resolve<readonly Diagnosis[]>([])
+  const running = inspections.map((inspection) => {
+    if (isGiven || !inspection.ofDatabase) return diagnoseOne(commandLine, inspection)
+    before = before.then(() => diagnoseOne(commandLine, inspection))
+    return before
+  })
+  const diagnoses = (await Promise.all(running)).flat()
+  if (signal.aborted) throw new ServiceError('aborted', 'the examination was interrupted')
   return diagnoses
+}
+
+async function diagnoseOne(commandLine: CommandLine, { about, inspect }: Inspection): Promise<readonly Diagnosis[]> {
+  const over = new AbortController()
+  const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() => {
+    throw new ServiceError('internal', `it was not done within ${patienceMs / 1000} s`)
+  })
+  const inspected = inspect(commandLine)
+  for (const one of [late, inspected]) one.catch(() => undefined)
+  try {
+    return (await Promise.race([inspected, late])).map((diagnosis) => ({ about, ...diagnosis }))
+  } catch (error) {
+    return [{ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' }]
+  } finally {
+    over.abort()
+  }
 }
 
 /** 1 when something must be fixed. */

@@ -26,12 +26,15 @@ export function registerServices(program: Command, { storeAction, environment }:
     .action(
       storeAction([...serverFields, ...workFields], (runtime, output) => start(runtime, output, serve), {
         waits: true,
+        serves: 'start',
       }),
     )
   program
     .command('api')
     .description('run the API process only')
-    .action(storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true }))
+    .action(
+      storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true, serves: 'api' }),
+    )
 }
 
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second

@@ -5,6 +5,7 @@ import type { ServiceError } from '../../kernel/errors.js'
 import { toServiceError } from '../../kernel/errors.js'
 import type { RegistryStatus } from '../../outbound/registry/registry-record.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
+import { pendingMigrations } from '../../platform/database/migrate.js'
 import { describePlace } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
@@ -35,6 +36,8 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
     await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
     await using cleanup = new CleanupStack()
     const { config, secrets, databaseUrl, log } = runtime
+    // Without the database the queue is not asked: each may need its time to be given up.
+    await pendingMigrations(runtime.store.db)
     const answer = openQueue(queueSettings(config, secrets, databaseUrl), log).then(async (opened) => {
       cleanup.defer(() => opened.close())
       return await readQueue(opened)

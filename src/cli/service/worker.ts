@@ -29,7 +29,7 @@ export function registerWorker(program: Command, { storeAction, environment }: C
             ? await workAlone(runtime, environment, output)
             : await supervise(runtime, environment, processes, output)
         },
-        { waits: true },
+        { waits: true, serves: 'worker' },
       ),
     )
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
 import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
@@ -32,6 +33,8 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly store: Store
   /** Address of the given or the embedded database. */
   readonly databaseUrl: string
+  /** What its connections are called. */
+  readonly applicationName: string
   /** Keeps writes from an older primary; undefined for a server of our own, which has no standby. */
   readonly fence: Fence | undefined
   /** Folder of the published files. */
@@ -40,12 +43,17 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly embedded: { readonly clusterDir: string; readonly joined: boolean } | undefined
 }
 
+/** The commands that run until they are stopped. */
+export type ServiceName = 'api' | 'worker' | 'start'
+
 /** How a command opens the database. */
 export type RuntimeOptions = {
   /** Brings the schema up to date; the default. */
   readonly migrate?: boolean
   /** Waits for a given database that cannot be reached, until the signal. */
   readonly waits?: boolean
+  /** What the process is for as long as it runs: `giving doctor` counts those that have connections. */
+  readonly serves?: ServiceName
 }
 
 /**
@@ -55,7 +63,7 @@ export type RuntimeOptions = {
 export async function openRuntime<Field extends keyof Config = never>(
   environment: Environment,
   fields: readonly Field[],
-  { signal, migrate: migrates = true, waits = false }: RuntimeOptions & { readonly signal: AbortSignal },
+  { signal, migrate: migrates = true, waits = false, serves }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
   const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
@@ -71,7 +79,8 @@ export async function openRuntime<Field extends keyof Config = never>(
       const refreshing = setInterval(() => fence.refresh(), refreshMs).unref()
       cleanup.defer(async () => clearInterval(refreshing))
     }
-    const store = openPool({ config, databaseUrl, fence, log }, { max: config.databasePoolSize })
+    const applicationName = nameOfProcess(serves)
+    const store = openPool({ config, databaseUrl, fence, log, applicationName }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
       const migrating = async () => {
@@ -99,6 +108,7 @@ export async function openRuntime<Field extends keyof Config = never>(
       signal,
       store,
       databaseUrl,
+      applicationName,
       fence,
       feedsDir,
       embedded,
@@ -112,13 +122,24 @@ export async function openRuntime<Field extends keyof Config = never>(
 
 /** Opens connections to the database of a runtime; the caller closes them. */
 export function openPool(
-  { config, databaseUrl, fence, log }: Pick<Runtime, 'config' | 'databaseUrl' | 'fence' | 'log'>,
+  {
+    config,
+    databaseUrl,
+    applicationName,
+    fence,
+    log,
+  }: Pick<Runtime, 'config' | 'databaseUrl' | 'applicationName' | 'fence' | 'log'>,
   options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
 ): Store {
   const { pooling } = config.database
-  return openStore({ url: databaseUrl, applicationName: 'giving', pooling, fence, ...options }, (error) =>
+  return openStore({ url: databaseUrl, applicationName, pooling, fence, ...options }, (error) =>
     log.warn({ error: error.message }, 'an idle database connection broke'),
   )
+}
+
+/** `giving`, and of a service also which process it is, in the 63 bytes that the server keeps. */
+function nameOfProcess(serves: ServiceName | undefined): string {
+  return serves === undefined ? 'giving' : `giving ${serves} ${process.pid}@${hostname()}`.slice(0, 63)
 }
 
 /** A connection that does not go through the pooler. */

@@ -69,7 +69,7 @@ const maxFindings = 1_000
 const maxFindingText = 200
 // A set that changes while it is read is read again.
 const maxReads = 3
-const connectionLimits = { connectMs: 10_000, idleMs: 30_000 }
+const connectionLimits = { connectMs: 10_000, idleMs: 10_000 }
 
 type Verifying = VerifyOptions & { readonly client: HttpClient }
 

@@ -61,7 +61,7 @@ const sessionsEnded: Fault = {
       await store.db.query(
         `select pg_terminate_backend(pid) from (
            select pid from pg_stat_activity
-            where datname = current_database() and application_name in ('giving', 'giving queue')
+            where datname = current_database() and application_name ~ '^giving($| queue$| api | worker | start )'
             order by random() limit $1) one`,
         [1 + Math.floor(random() * 3)],
       )
@@ -261,7 +261,7 @@ async function doneTwice(store: Store): Promise<string[]> {
 async function sessionsOfOurs(store: Store): Promise<number> {
   const { rows } = await store.db.query<{ n: number }>(
     `select count(*) as n from pg_stat_activity
-      where datname = current_database() and application_name in ('giving', 'giving queue')`,
+      where datname = current_database() and application_name ~ '^giving($| queue$| api | worker | start )'`,
   )
   return rows[0]?.n ?? 0
 }

@@ -96,7 +96,7 @@ export async function stopApiAndWorker(ground: Ground, store: Store, stops: numb
   const sessions = async () => {
     const { rows } = await store.db.query<{ n: number }>(
       `select count(*) as n from pg_stat_activity
-        where datname = current_database() and application_name in ('giving', 'giving queue')`,
+        where datname = current_database() and application_name ~ '^giving($| queue$| api | worker | start )'`,
     )
     return rows[0]?.n ?? 0
   }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
+import { openStore } from '../../../src/platform/database/store.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { startMailServer } from '../../support/mail-server.js'
@@ -73,6 +74,20 @@ describe('giving doctor', async () => {
     expect(stdout).toMatch(/^ok {4}database: +PostgreSQL \d+\.\d+, given by DATABASE_URL$/m)
   })
 
+  it('counts the connections of the processes that run', async () => {
+    const names = ['giving api 1@a', 'giving api 1@b', 'giving worker 2@a', 'giving worker 3@a', 'giving', 'campaign']
+    const stores = names.map((applicationName) => openStore({ url, max: 1, applicationName }))
+    for (const store of stores) await store.db.query('select 1')
+    const { diagnoses } = await examine({
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      UPSTREAM_API_KEY: 'k',
+      REPORTING_ORG_REF: 'US-EIN-1',
+    })
+    for (const store of stores) await store.close()
+    const said = 'the processes that run (2 of giving api, 2 of giving worker) need up to 92'
+    expect(diagnoses.map(({ message }) => message)).toContainEqual(expect.stringContaining(said))
+  })
+
   it.each<[string, () => Promise<Record<string, string>>, RegExp]>([
     [
       'a database that is away',
@@ -109,17 +124,27 @@ describe('giving doctor', async () => {
     [
       'too few connections',
       async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1' }),
-      /^database: .* an API and a worker need up to 360/,
+      /^database: .* an API and a worker need up to 371/,
     ],
     [
       'too few connections for several processes',
       async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '2' }),
-      /^database: .* an API and a worker of 2 processes need up to 523/,
+      /^database: .* an API and a worker of 2 processes need up to 534/,
     ],
     [
       'too few connections for a worker that mirrors an upstream',
       async () => ({ DATABASE_POOL_SIZE: '150', WORKER_PROCESSES: '1', UPSTREAM_URL: 'http://127.0.0.1:9' }),
-      /^database: .* an API and a worker need up to 362/,
+      /^database: .* an API and a worker need up to 373/,
+    ],
+    [
+      'a server that is no standby in the place of one',
+      async () => ({ DATABASE_READ_URL: url }),
+      /^database: DATABASE_READ_URL: the standby \S+ is not read from: it is no standby/,
+    ],
+    [
+      'a certificate for a Redis without TLS',
+      async () => ({ REDIS_URL: 'redis://127.0.0.1:9', REDIS_CA_FILE: '/etc/ca.pem' }),
+      /^configuration: REDIS_CA_FILE: expected nothing, unless REDIS_URL begins with rediss/,
     ],
     [
       'a data directory that is a file',
