@@ -44,7 +44,7 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
 }
 
 /** The commands that run until they are stopped. */
-export type ServiceName = 'api' | 'worker' | 'start'
+type ServiceName = 'api' | 'worker' | 'start'
 
 /** How a command opens the database. */
 export type RuntimeOptions = {
