@@ -28,6 +28,9 @@ const asked = ['start', 'api', 'worker']
 const needed: Readonly<Record<string, string>> = {
   id: '1',
   number: '1',
+  kept: '1',
+  gone: '2',
+  year: '2025',
   from: '20260101T000000Z-1',
   to: '20260102T000000Z-2',
   name: 'publish',
