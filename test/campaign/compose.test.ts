@@ -335,7 +335,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
       `echo '${user.password}' | node /app/dist/src/cli.js users create --email ${user.email} --password-stdin`,
     )
     expect(JSON.stringify(await users())).toContain(user.email)
-    expect(await giving('status', '--json')).toContain('XE-EXAMPLE')
+    expect(await (await fetch(`${address}/iati/activities.xml`)).text()).toContain('XE-EXAMPLE-DEMO-')
 
     const isForgotten = async () => !JSON.stringify(await users()).includes(user.email) && (await published()) === 120
     await expect.poll(isForgotten, { timeout: 300_000, interval: 1000 }).toBe(true)
