@@ -128,7 +128,7 @@ export const mistakes: readonly Mistake[] = [
   project('an organization that is not there', { organization: '70007' }, /^2 .*record \d+, organization: expected/s),
   project('a latitude above 90', { latitude: '796.0' }, /^2 .*line 2, record \d+, latitude: expected/s),
   project('a slash in the id', { id: '1/2' }, /^2 .*line 2.*id: expected/s),
-  gift('another currency', 'ID,2026-03-05,5.00,EUR,M-1', /^2 .*currency: expected/s),
+  gift('another currency', 'ID,2026-03-05,5.00,EUR,M-1', /^2 .*settledAmount: expected what was settled/s),
   gift('a day in the future', 'ID,2096-03-05,5.00,USD,M-2', /^2 .*date: expected/s),
   gift('a project that is not there', '70007,2026-03-05,5.00,USD,M-3', /^2 .*project: expected/s),
   gift('an amount with its sign', 'ID,2026-03-05,$5,USD,M-4', /^2 .*amount: expected/s),
