@@ -18,7 +18,7 @@ import { record } from './support/record.js'
 const isMissing = ['python3', 'openssl'].filter((program) => spawnSync(program, ['--help']).error)
 if (isMissing.length > 0) console.log(`the verifier in Python is not tried: ${isMissing.join(', ')} not installed`)
 
-const verifier = path.join(projectRoot, 'docs/reference/verify.py')
+const verifier = path.join(projectRoot, 'src/client/verify.py')
 
 describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
   const { store } = await testDatabase()
