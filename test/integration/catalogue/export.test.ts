@@ -70,6 +70,8 @@ const leftBehind = [
     'organisation_record',
   ],
   ...['import', 'import_change'],
+  // What the service fetches from where is of one installation, as its configuration is.
+  ...['import_source', 'import_source_file', 'import_source_reading', 'import_source_record'],
   'organisation_version',
   'taken_lock',
   ...['processor_entry', 'reconciliation', 'reconciliation_difference'],

@@ -147,7 +147,7 @@ describe('the books', async () => {
     expect(first.problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
       '3 date',
       '5 amount',
-      '6 currency',
+      '6 settledAmount',
       '7 date',
       '8 reference',
       '4 project',
