@@ -50,7 +50,7 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
   let api: RunningService
   let port: number
   let apiKey: string
-  let keyOfOthers: string
+  let keysOfOthers: string[]
   let routes: Route[]
   let known: KnownValues
   const costs: Cost[] = []
@@ -74,7 +74,11 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
     const deps = { store, clock: () => new Date(), passwords: createPasswordHashing() }
     const user = { email: 'busy@example.org', password: 'seven quiet rivers run', tokenTimeoutSeconds: 36_000 }
     ;({ apiKey } = await createApiUser(deps, user))
-    ;({ apiKey: keyOfOthers } = await createApiUser(deps, { ...user, email: 'patient@example.org' }))
+    // Several, in turn: the limit of a key is not what is measured.
+    keysOfOthers = []
+    for (let one = 0; one < 5; one++) {
+      keysOfOthers.push((await createApiUser(deps, { ...user, email: `patient-${one}@example.org` })).apiKey)
+    }
     routes = tableOfRoutes((await testApi(store)).app).filter(({ pattern }) => pattern.includes(onlyRoutes))
     api = await installation.serve('api')
     port = Number(new URL(api.baseUrl).port)
@@ -209,15 +213,16 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
   it(`lets others have their answers beside ${clients} clients of ${addresses} addresses`, {
     timeout: 3_600_000,
   }, async () => {
-    const asked = [
-      '/healthz',
-      '/iati/index.json',
-      `/api/public/projectservice/projects/1?api_key=${keyOfOthers}`,
-      `/api/public/projectservice/all/projects?api_key=${keyOfOthers}`,
-      '/projects/1',
-    ]
     const found: { name: string; p99: number; refused: number }[] = []
-    for (const { route, worst, make } of costs) {
+    for (const [index, { route, worst, make }] of costs.entries()) {
+      const key = keysOfOthers[index % keysOfOthers.length]
+      const asked = [
+        '/healthz',
+        '/iati/index.json',
+        `/api/public/projectservice/projects/1?api_key=${key}`,
+        `/api/public/projectservice/all/projects?api_key=${key}`,
+        '/projects/1',
+      ]
       const stopped = new AbortController()
       setMaxListeners(2 * clients, stopped.signal)
       const network = ++turns % 200
