@@ -59,12 +59,16 @@ export async function beginImport(db: Db, { actor, origin }: Operator, at: Date)
  * taken back while it ran.
  */
 export async function writeAsImport(db: Db, id: number): Promise<void> {
+  await db.query('select pg_advisory_xact_lock_shared($1)', [undoLock])
   const { rowCount } = await db.query(
     `select set_config('giving.import', id::text, true) from import where id = $1 and state = 'running' for key share`,
     [id],
   )
   if (rowCount === 0) throw new ServiceError('aborted', `import ${id} was taken back while it ran`)
 }
+
+// An import that writes while another is taken back may remember rows that refer to what is just removed.
+const undoLock = 7_241_032_604
 
 /** Enters what an import has done so far, or with `at` its end. */
 export async function recordImport(db: Db, id: number, end: ImportEnd, at?: Date): Promise<void> {
@@ -146,7 +150,7 @@ type OutcomeRow = {
 
 /**
  * Takes an import back: what it created goes, what it changed returns. Call it in a transaction; when it returns obstacles,
- * roll back. Throws `not-found`, and `import-needed` for one that was taken back before.
+ * roll back. Imports that run beside it wait. Throws `not-found`, and `import-needed` for one that was taken back before.
  */
 export async function undoImport(
   db: Db,
@@ -154,6 +158,7 @@ export async function undoImport(
   { actor }: Operator,
   at: Date,
 ): Promise<Undone | { readonly obstacles: readonly Obstacle[] }> {
+  await db.query('select pg_advisory_xact_lock($1)', [undoLock])
   const found = await db.query<{ state: string; forgotten: boolean }>(
     `select state, created + changed > 0 and not exists (select from import_change where import_id = import.id) as forgotten
       from import where id = $1 for update`,

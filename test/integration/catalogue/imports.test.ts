@@ -1,10 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { exported, fillWithTemplates, importAndUndo } from '../../support/import-undo.js'
@@ -151,6 +156,58 @@ describe('giving imports', () => {
       },
     ])
     for (let id = cleared; id >= themes; id--) await giving(`imports undo ${id}`)
+  })
+
+  /** A command in a process of its own. */
+  async function started(line: string) {
+    const program = path.join(await transpileProgram(), 'src/cli.js')
+    const child = spawn(process.execPath, [program, ...line.split(' '), '--json'], {
+      env: { ...process.env, ...environment },
+    })
+    const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
+    return { stdin: child.stdin, ended: ended.then(([stdout, stderr, [code]]) => ({ stdout, stderr, code })) }
+  }
+
+  async function whenFound(sql: string): Promise<void> {
+    while ((await store.db.query(sql)).rowCount === 0) await sleep(20)
+  }
+
+  it('wait while another is taken back, so that both can be', async () => {
+    const files = ['boats.csv', 'retitled.csv'].map((name) => path.join(folder, name))
+    await importing('projects.csv', 'id,title,status\n301,Nets,active\n302,Pumps,active\n')
+    await writeFile(files[0] ?? '', 'id,name,sector\nboats,Boats,31391\n')
+    await writeFile(files[1] ?? '', 'id,title,status\n302,Old pumps,active\n')
+    const boats = Number((await giving(`import ${files.join(' ')}`)).import)
+    const wanting = await importing('wanting.ndjson', '{"id":301,"title":"Nets","status":"active","themes":["boats"]}')
+    const without = path.join(folder, 'without.ndjson')
+    await writeFile(without, '{"id":301,"title":"Nets","status":"active","themes":[]}')
+    const [undoing, clearing] = await store.transaction(async (db) => {
+      await db.query('select from project where id = 302 for update')
+      const undo = await started(`imports undo ${boats}`)
+      await whenFound(`select from pg_stat_activity where wait_event_type = 'Lock' and query like '%undo_import%'`)
+      const clear = await started(`import ${without} --kind projects`)
+      await Promise.race([clear.ended, whenFound(`select from pg_locks where locktype = 'advisory' and not granted`)])
+      return [undo, clear]
+    })
+    expect(await undoing.ended).toMatchObject({ code: 1, stdout: expect.stringContaining('project_theme') })
+    const cleared = await clearing.ended
+    expect(cleared).toMatchObject({ code: 0 })
+    for (const id of [JSON.parse(cleared.stdout).import, wanting, boats]) await giving(`imports undo ${id}`)
+  })
+
+  it('that ran beside each other stay for the one that wrote last', async () => {
+    await importing('projects.csv', 'id,title,status\n303,Nets,active\n')
+    const long = await started('import - --kind projects')
+    await whenFound(`select from import where state = 'running'`)
+    const [first] = (await giving('imports list --limit 1')).imports as { id: number }[]
+    const files = ['kayaks.csv', 'kayaks.ndjson'].map((name) => path.join(folder, name))
+    await writeFile(files[0] ?? '', 'id,name,sector\nkayaks,Kayaks,31391\n')
+    await writeFile(files[1] ?? '', '{"id":303,"title":"Nets","status":"active","themes":["kayaks"]}')
+    const second = Number((await giving(`import ${files[0]} ${files[1]}`)).import)
+    long.stdin.end('{"id":303,"title":"Nets","status":"active","themes":[]}')
+    expect(await long.ended).toMatchObject({ code: 0 })
+    expect(await giving(`imports undo ${second}`, 1)).toMatchObject({ obstacles: [{ byImport: first?.id }] })
+    for (const id of [first?.id, second]) await giving(`imports undo ${id}`)
   })
 
   it('give back totals that a donation has moved since', async () => {

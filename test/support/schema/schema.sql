@@ -11,6 +11,7 @@ create domain row_source as text constraint row_source_check CHECK (VALUE = ANY 
 -- Sequences
 
 create sequence given_number_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 10000001 cache 1;
+create sequence import_change_turn as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
 create sequence project_version_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 1 cache 1;
 create sequence receipt_contribution_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 20001 cache 1;
 create sequence receipt_number_seq as bigint increment by 1 minvalue 1 maxvalue 9223372036854775807 start with 10001 cache 1;
@@ -375,6 +376,7 @@ create table import_change (
   before jsonb,
   after uuid,
   loose jsonb,
+  turn bigint default nextval('import_change_turn'::regclass) not null,
   constraint import_change_pkey PRIMARY KEY (import_id, table_name, key)
 );
 
@@ -1416,7 +1418,7 @@ begin
   loop
     return query execute format('
       select %1$L, %2$L, c.key, %3$L, x.key,
-        (select max(l.import_id) from import_change l where l.import_id > $1 and l.table_name = %3$L and l.key = x.key), x.rows
+        (select max(l.import_id) from import_change l where l.turn > c.turn and l.import_id <> $1 and l.table_name = %3$L and l.key = x.key), x.rows
       from %4$s cross join lateral (
         select to_jsonb(x) - %5$L::text[] as key, count(*) over () as rows from %3$I x where x.%6$I = k.%7$I and not (%8$s) limit 1) x
       where c.import_id = $1 and c.table_name = %2$L and c.before is null and c.after is not null and %9$s
@@ -1448,7 +1450,7 @@ begin
     return query
       select one.parent, c.key, one.child, min(l.key::text)::jsonb, max(l.import_id), count(*)
       from import_change c join import_change l
-        on l.import_id > undone and l.table_name = one.child and l.before ->> one.child_column = c.key ->> one.parent_column
+        on l.turn > c.turn and l.import_id <> undone and l.table_name = one.child and l.before ->> one.child_column = c.key ->> one.parent_column
       where c.import_id = undone and c.table_name = one.parent and c.before is null and c.after is not null
         and not exists (select from published_identifier i
           where one.parent = 'project' and i.project_id = (c.key ->> 'id')::bigint and i.withdrawn_at is null)
@@ -2013,12 +2015,12 @@ begin
       import_touched(one.name), one.name, import_fits(one.name, one.keys), one.name) using undone into done;
     return query execute format('
       select %L, %L, c.key, null::text, null::jsonb,
-        (select max(l.import_id) from import_change l where l.import_id > $1 and l.table_name = c.table_name and l.key = c.key), 1::bigint
+        (select max(l.import_id) from import_change l where l.turn > c.turn and l.import_id <> $1 and l.table_name = c.table_name and l.key = c.key), 1::bigint
       from %s left join %I t on %s
       where c.import_id = $1 and c.table_name = %L and case
         when c.after is null then t.tableoid is not null and c.before is not null
         when t.tableoid is null then c.before is not null or exists (
-          select from import_change l where l.import_id > $1 and l.table_name = c.table_name and l.key = c.key)
+          select from import_change l where l.turn > c.turn and l.import_id <> $1 and l.table_name = c.table_name and l.key = c.key)
         else md5((to_jsonb(t) - %L::text[] - %L::text[])::text)::uuid <> c.after end
       order by c.key limit 100', 'changed', one.name, import_touched(one.name), one.name, import_fits(one.name, one.keys),
       one.name, string_to_array(one.unkept, ' '), string_to_array(one.loose, ' ')) using undone;
