@@ -14,9 +14,9 @@ export const activityIndexPath = '/iati/index.json'
 export const tableFormats = ['csv', 'parquet'] as const
 export type TableFormat = (typeof tableFormats)[number]
 
-/** A file of a table: part 1 is `/data/transactions.csv` for ever, further parts have their number. */
-export function tablePath(table: string, part: number, format: TableFormat): string {
-  return `/data/${table}${part === 1 ? '' : `-${part}`}.${format}`
+/** A table as one file, whatever its size. */
+export function tablePath(table: string, format: TableFormat): string {
+  return `/data/${table}.${format}`
 }
 
 /** The tables with the meaning of their columns. */

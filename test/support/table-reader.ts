@@ -1,10 +1,11 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { XmlDocument, XmlXPath } from 'libxml2-wasm'
+import { type TableFormat, tablePath } from '../../src/iati/addresses.js'
 import { tables } from '../../src/iati/tables/tables.js'
 import { pathOnDisk } from './path-on-disk.js'
 import type { Publisher } from './publishing.js'
 
-/** A table's rows as a query that reads them: every part. */
+/** A table's rows as a query that reads them. */
 export type TableFiles = { readonly csv: string; readonly parquet: string }
 
 /** Reads the tables of the live release with DuckDB; close the connection afterwards. */
@@ -19,20 +20,15 @@ export async function rowsOf(duck: DuckDBConnection, sql: string): Promise<Recor
 /** The files of a table on disk, as DuckDB's functions name them. */
 export async function filesOf(publisher: Publisher, table: string): Promise<TableFiles> {
   const release = await publisher.live()
-  const name = new RegExp(`^/data/${table}(-\\d+)?\\.(csv|parquet)$`)
-  const paths = release.manifest.files.map(({ path }) => path).filter((path) => name.test(path))
-  const list = async (ending: string) => {
-    const files = await Promise.all(paths.filter((path) => path.endsWith(ending)).map((path) => release.find(path)))
-    const places = await Promise.all(files.map((file) => pathOnDisk(file?.identity)))
-    return places.map((place) => `'${place}'`).join(', ')
-  }
-  const parquet = `read_parquet([${await list('.parquet')}])`
+  const place = async (format: TableFormat) =>
+    await pathOnDisk((await release.find(tablePath(table, format)))?.identity)
+  const parquet = `read_parquet('${await place('parquet')}')`
   const types = tables.find(({ name: one }) => one === table)?.columns ?? []
   const columns = types.map(({ name: column, type }) => `'${column}': '${duckType[type]}'`).join(', ')
   // An apostrophe stands before a text that a spreadsheet could take for a formula.
   const strings = types.filter(({ type }) => type === 'string').map(({ name: column }) => column)
   const raw = strings.map((column) => `regexp_replace(${column}, '^''([=+@\\t\\r-])', '\\1') as ${column}`)
-  const csv = `(select * replace (${raw.join(', ')}) from read_csv([${await list('.csv')}], header = true,
+  const csv = `(select * replace (${raw.join(', ')}) from read_csv('${await place('csv')}', header = true,
     auto_detect = false, delim = ',', quote = '"', escape = '"', new_line = '\\r\\n', columns = {${columns}}))`
   return { csv, parquet }
 }

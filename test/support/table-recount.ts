@@ -13,6 +13,10 @@ export const rowPaths = {
   planned_disbursements: '/iati-activities/iati-activity/planned-disbursement',
   locations: '/iati-activities/iati-activity/location',
   sectors: '/iati-activities/iati-activity/sector',
+  recipient_countries: '/iati-activities/iati-activity/recipient-country',
+  recipient_regions: '/iati-activities/iati-activity/recipient-region',
+  goals: "/iati-activities/iati-activity/tag[@vocabulary='2' or @vocabulary='3']",
+  related_activities: '/iati-activities/iati-activity/related-activity',
   participating_orgs: '/iati-activities/iati-activity/participating-org',
   documents: '/iati-activities/iati-activity/document-link',
   results: '/iati-activities/iati-activity/result/indicator/period',
@@ -37,6 +41,10 @@ const sums: Partial<Record<TableName, readonly (readonly [column: string, path: 
   planned_disbursements: [
     ['value', 'value'],
     ['value_currency', 'value/@currency'],
+  ],
+  recipient_countries: [
+    ['percentage', '@percentage'],
+    ['code', '@code'],
   ],
   sectors: [
     ['percentage', '@percentage'],
@@ -101,16 +109,14 @@ export async function tableDifferences(publisher: Publisher, duck: DuckDBConnect
       `select count(*) as rows from ((from ${csv} except all from ${parquet}) union all (from ${parquet} except all from ${csv}))`,
     )
     if (onlyInOne?.rows !== '0') differences.push(`${name}: ${onlyInOne?.rows} rows differ between CSV and Parquet`)
-    const records = files
-      .filter(({ path }) => new RegExp(`^/data/${name}(-\\d+)?\\.csv$`).test(path))
-      .reduce((sum, file) => sum + file.records, 0)
+    const records = files.find(({ path }) => path === `/data/${name}.csv`)?.records
     if (records !== (counts.get(name) ?? 0)) differences.push(`${name}: ${records} rows, ${counts.get(name)} elements`)
     const [amount, ...keys] = (sums[name] ?? []).map(([column]) => column)
     if (amount === undefined) continue
     const key = keys.join(` || ' ' || `)
     const grouped = await rowsOf(
       duck,
-      `select ${key} as key, sum(${amount})::decimal(38, 4)::varchar as amount from ${parquet} group by 1`,
+      `select ${key} as key, sum(${amount})::decimal(38, 4)::varchar as amount from ${parquet} where ${amount} is not null group by 1`,
     )
     for (const sum of grouped) foundSums.set(`${name} ${sum.key}`, toMinorUnits(sum.amount as Decimal, 4))
   }

@@ -29,11 +29,11 @@ export function dataPackage(description: PublicationDescription): string {
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-function resource({ path, mediaType }: DescribedFile, { table, part, format }: NonNullable<DescribedFile['table']>) {
-  const nameOf = (name: string) => `${name}${part === 1 ? '' : `-${part}`}${format === 'csv' ? '' : `-${format}`}`
+function resource({ path, mediaType }: DescribedFile, { table, format }: NonNullable<DescribedFile['table']>) {
+  const nameOf = (name: string) => (format === 'csv' ? name : `${name}-${format}`)
   return {
     name: nameOf(table.name),
-    title: part === 1 ? table.title : `${table.title}, part ${part}`,
+    title: table.title,
     type: 'table',
     // Relative to the package, so that a copy of the folder is a package too.
     path: path.slice(dataPackagePath.lastIndexOf('/') + 1),

@@ -19,7 +19,7 @@ export function llmsText({ title, text, publisher, baseUrl, licence, files }: Pu
     link(cataloguePath('jsonld'), 'catalogue (DCAT-AP 3); also as .ttl and .rdf'),
     ...there(/^\/iati\/.*\.xml$/).map(({ path }) => link(path, 'IATI 2.03')),
     ...files.flatMap(({ path, table: one }) =>
-      one?.format === 'parquet' && one.part === 1 ? [link(path, `${one.table.title}; also as .csv`)] : [],
+      one?.format === 'parquet' ? [link(path, `${one.table.title}; also as .csv`)] : [],
     ),
     ...there(/^\/feeds\/reports\.atom$/).map(({ path }) => link(path, 'progress reports (Atom)')),
     '',

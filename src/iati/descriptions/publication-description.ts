@@ -6,8 +6,8 @@ import { type Table, tables } from '../tables/tables.js'
 export type DescribedFile = {
   readonly path: string
   readonly mediaType: string
-  /** The table whose rows it has, and which part of them. */
-  readonly table?: { readonly table: Table; readonly part: number; readonly format: 'csv' | 'parquet' }
+  /** The table whose rows it has. */
+  readonly table?: { readonly table: Table; readonly format: 'csv' | 'parquet' }
 }
 
 /** What the descriptions of a release say: the same in all of them. */
@@ -38,7 +38,7 @@ export function describePublication(
 }
 
 function tableOf(path: string): Pick<DescribedFile, 'table'> {
-  const [, name, part = '1', format] = /^\/data\/(\w+)(?:-(\d+))?\.(csv|parquet)$/.exec(path) ?? []
+  const [, name, format] = /^\/data\/(\w+)\.(csv|parquet)$/.exec(path) ?? []
   const table = tables.find((one) => one.name === name)
-  return table && (format === 'csv' || format === 'parquet') ? { table: { table, part: Number(part), format } } : {}
+  return table && (format === 'csv' || format === 'parquet') ? { table: { table, format } } : {}
 }

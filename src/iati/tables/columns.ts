@@ -43,10 +43,10 @@ export function required(one: Column): Column {
 
 /**
  * The code, and its English name from the list in a column of the same name and `name`; an element that names its code itself
- * has the name from there.
+ * has the name from there. `value` reads a code at a path that is more than steps.
  */
-export function codeColumns(name: string, path: string, codeList: string): Column[] {
-  const code = textColumn(name, path)
+export function codeColumns(name: string, path: string, codeList: string, value?: Column['value']): Column[] {
+  const code = { ...textColumn(name, path), ...(value && { value }) }
   const own = path.endsWith('@code') ? reader(path.replace(/@code$/, 'narrative')) : () => undefined
   const nameOf = (trail: Trail) => {
     const value = code.value(trail)

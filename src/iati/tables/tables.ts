@@ -24,10 +24,12 @@ export type Table = {
   readonly trails: (activity: Element) => Trail[]
 }
 
+type RowFilter = (trail: Trail) => boolean
+
 /**
  * Raise it with every change of what the tables hold for the same activity: stored rows of another version are made again.
  */
-export const tablesVersion = 2
+export const tablesVersion = 3
 
 const identifier = required(textColumn('iatiidentifier', '/iati-identifier'))
 
@@ -132,6 +134,32 @@ export const tables: readonly Table[] = [
     ...codeColumns('code', '@code', 'Sector'),
     decimalColumn('percentage', '@percentage', 2),
   ]),
+  table('recipient_countries', 'Recipient countries', 'recipient-country', [
+    ...codeColumns('code', '@code', 'Country'),
+    decimalColumn('percentage', '@percentage', 2),
+  ]),
+  table('recipient_regions', 'Recipient regions', 'recipient-region', [
+    ...codeColumns('vocabulary', '@vocabulary', 'RegionVocabulary'),
+    ...codeColumns('code', '@code', 'Region'),
+    decimalColumn('percentage', '@percentage', 2),
+  ]),
+  table(
+    ...(['goals', 'Sustainable Development Goals', "tag[@vocabulary='2' or @vocabulary='3']"] as const),
+    [
+      ...codeColumns(
+        'goal',
+        "substring-before(concat(@code, '.'), '.')",
+        'UNSDG-Goals',
+        (trail) => codeOf(trail)?.split('.')[0],
+      ),
+      ...codeColumns('target', "@code[../@vocabulary='3']", 'UNSDG-Targets', (trail) => codeOf(trail, '3')),
+    ],
+    (trail) => (codeOf(trail, '2') ?? codeOf(trail, '3')) !== undefined,
+  ),
+  table('related_activities', 'Related activities', 'related-activity', [
+    textColumn('ref', '@ref'),
+    ...codeColumns('type', '@type', 'RelatedActivityType'),
+  ]),
   table('participating_orgs', 'Participating organisations', 'participating-org', [
     ...codeColumns('role', '@role', 'OrganisationRole'),
     textColumn('ref', '@ref'),
@@ -156,9 +184,18 @@ export const tables: readonly Table[] = [
   table('reports', 'Progress reports', 'result/indicator/period/actual/document-link', document('.')),
 ]
 
-/** A table of elements that an activity repeats; its rows are numbered within the activity, in the order of the XML. */
-function table(name: string, title: string, rows: string, columns: readonly Column[]): Table {
-  const steps = rows.split('/')
+/** The code of a `tag`, unless it is of another vocabulary than the wanted one. */
+function codeOf(trail: Trail, wanted?: string): string | undefined {
+  const { code, vocabulary } = trail.at(-1)?.attributes ?? {}
+  return wanted === undefined || vocabulary === wanted ? code : undefined
+}
+
+/**
+ * A table of elements that an activity repeats; its rows are numbered within the activity, in the order of the XML. A
+ * condition in the path of rows is `isRow`.
+ */
+function table(name: string, title: string, rows: string, columns: readonly Column[], isRow?: RowFilter): Table {
+  const steps = rows.replace(/\[.*\]/, '').split('/')
   return {
     ...{ name, title, rows, key: ['iatiidentifier', 'number'] },
     columns: [
@@ -166,7 +203,7 @@ function table(name: string, title: string, rows: string, columns: readonly Colu
       { ...required(column('number', 'integer', 'position()')), value: () => undefined },
       ...columns,
     ],
-    trails: (activity) => trailsOf([[activity]], steps),
+    trails: (activity) => trailsOf([[activity]], steps).filter(isRow ?? (() => true)),
   }
 }
 

@@ -10,46 +10,37 @@ const mediaTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const satisfies Record<TableFormat, string>
 
-// With these, a release of a million projects has a few thousand table files.
-const segmentsOfFile = 16
 // A change of one activity rewrites its section; smaller sections are more files to sync and link.
 const segmentsOfSection = 4
 
-/**
- * The tables of the activities, in files of `segmentsOfFile` segments each, so that an unchanged file is carried over. A file
- * is joined from sections, which are carried over as well.
- */
+/** The tables of the activities, each joined from sections, so that an unchanged section is carried over. */
 export function tableFiles(segments: readonly Segment[]): PlannedFile[] {
-  return groupsOf(segments, segmentsOfFile).flatMap(({ number, segments: ofFile }) =>
-    tableFormats.flatMap((format) =>
-      tables.map((table, index): PlannedFile => {
-        const path = tablePath(table.name, number, format)
-        const sections = groupsOf(ofFile, segmentsOfSection).flatMap((section): TableSection[] => {
-          if (countOf(section.segments, index) === 0) return []
-          const first = (section.number - 1) * segmentsOfSection + 1
-          return [
-            {
-              ...{ first, last: first + segmentsOfSection - 1, path: `${path}.part-${section.number}` },
-              fingerprint: fingerprintOf(section.segments, index),
-            },
-          ]
-        })
-        return {
-          ...{ path, mediaType: mediaTypes[format], records: countOf(ofFile, index) },
-          ...{ fingerprint: fingerprintOf(ofFile, index), notices: noNotices },
-          content: { kind: 'table', table, format, sections },
-        }
-      }),
-    ),
+  const groups = groupsOf(segments)
+  return tableFormats.flatMap((format) =>
+    tables.map((table, index): PlannedFile => {
+      const path = tablePath(table.name, format)
+      const sections = groups.flatMap((section): TableSection[] => {
+        if (countOf(section.segments, index) === 0) return []
+        const first = (section.number - 1) * segmentsOfSection + 1
+        return [
+          {
+            ...{ first, last: first + segmentsOfSection - 1, path: `${path}.part-${section.number}` },
+            fingerprint: fingerprintOf(section.segments, index),
+          },
+        ]
+      })
+      return {
+        ...{ path, mediaType: mediaTypes[format], records: countOf(segments, index) },
+        ...{ fingerprint: fingerprintOf(segments, index), notices: noNotices },
+        content: { kind: 'table', table, format, sections },
+      }
+    }),
   )
 }
 
-/** The segments in groups by number, `size` numbers in each. */
-function groupsOf(
-  segments: readonly Segment[],
-  size: number,
-): { readonly number: number; readonly segments: readonly Segment[] }[] {
-  const numberOf = ({ segment }: Segment) => Math.ceil(segment / size)
+/** The segments of each section. */
+function groupsOf(segments: readonly Segment[]): { readonly number: number; readonly segments: readonly Segment[] }[] {
+  const numberOf = ({ segment }: Segment) => Math.ceil(segment / segmentsOfSection)
   return [...new Set(segments.map(numberOf))].map((number) => ({
     number,
     segments: segments.filter((one) => numberOf(one) === number),

@@ -12,14 +12,7 @@ const files = [
   })),
   { path: '/iati/index.json', mediaType: 'application/json; charset=utf-8' },
   { path: '/feeds/reports.atom', mediaType: 'application/atom+xml; charset=utf-8' },
-  ...[
-    'activities.csv',
-    'activities.parquet',
-    'budgets.csv',
-    'budgets.parquet',
-    'budgets-2.csv',
-    'budgets-2.parquet',
-  ].map((name) => ({
+  ...['activities.csv', 'activities.parquet', 'budgets.csv', 'budgets.parquet'].map((name) => ({
     path: `/data/${name}`,
     mediaType: name.endsWith('csv') ? 'text/csv; charset=utf-8; header=present' : 'application/vnd.apache.parquet',
   })),

@@ -49,6 +49,17 @@ describe('the rows of an activity', () => {
     ])
   })
 
+  it('have the goal of a target, and no row for a tag that is no goal', () => {
+    const xml = '<tag vocabulary="3" code="6.1"/><tag vocabulary="99" code="6"/><tag vocabulary="2" code="13"/>'
+    expect(cells('goals', xml)).toEqual([
+      {
+        ...{ number: '1', goal: '6', goalname: expect.stringContaining('water and sanitation') },
+        ...{ target: '6.1', targetname: expect.stringContaining('drinking water') },
+      },
+      { number: '2', goal: '13', goalname: expect.stringContaining('climate change') },
+    ])
+  })
+
   it('have nothing for what is absent or empty', () => {
     expect(cells('activities', '<title/><activity-date type="9" iso-date="2026-01-01"/>')).toEqual([{}])
     expect(cells('locations', '<location/><location><point><pos>1 2 3</pos></point></location>')).toEqual([

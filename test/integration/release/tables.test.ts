@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,7 +9,7 @@ import { seed } from '../../../src/demo/sql/seed.js'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { testApi } from '../../support/api.js'
+import { listen, testApi } from '../../support/api.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
@@ -15,6 +17,7 @@ import { readProjectFile } from '../../support/markdown-table.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { filesOf, openTables, rowsOf, selectAll } from '../../support/table-reader.js'
 import { rowPaths, tableDifferences } from '../../support/table-recount.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const samples = realRecords('the tables of real records')
 
@@ -26,7 +29,8 @@ let duck: DuckDBConnection
 
 beforeAll(async () => {
   ;({ store } = await testDatabase())
-  publisher = await testPublisher(store)
+  // More files of activities than any table had in its first part once.
+  publisher = await testPublisher(store, { segmentBytes: 15_000 })
   const { currency, baseUrl } = mappingConfig
   const today = day('2026-11-20')
   await seedDemo(store, { today, currency, baseUrl })
@@ -46,6 +50,16 @@ function sumsOf(rows: readonly (readonly [key: string, amount: string])[]): Reco
   return Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, fromMinorUnits(v, 4)]))
 }
 
+/** A file read as readers of Parquet do: its end first, then the rest. */
+async function inRanges(url: string): Promise<Buffer> {
+  const end = await fetch(url, { headers: { range: 'bytes=-8' } })
+  const [, start = '0'] = /^bytes (\d+)-/.exec(end.headers.get('content-range') ?? '') ?? []
+  const etag = end.headers.get('etag') ?? ''
+  const rest = await fetch(url, { headers: { range: `bytes=0-${Number(start) - 1}`, 'if-range': etag } })
+  expect([end.status, rest.status]).toEqual([206, 206])
+  return Buffer.concat([Buffer.from(await rest.arrayBuffer()), Buffer.from(await end.arrayBuffer())])
+}
+
 describe('the tables of a release', () => {
   it('have the rows, values and sums that an XML parser finds in the files, in CSV and in Parquet', async () => {
     expect(await tableDifferences(publisher, duck)).toEqual([])
@@ -53,7 +67,29 @@ describe('the tables of a release', () => {
     const empty = files.filter(
       ({ path, records }) => path.startsWith('/data/') && path.endsWith('.csv') && records === 0,
     )
-    expect(empty).toEqual([])
+    // No project here is without a country, nor moved here from another publisher.
+    expect(empty.map(({ path }) => path)).toEqual(['/data/recipient_regions.csv', '/data/related_activities.csv'])
+  })
+
+  it('are whole at their one address, in CSV, its twin and Parquet, however many files of activities there are', async () => {
+    const { files } = await publisher.manifest()
+    expect(files.filter(({ path }) => path.startsWith('/iati/activities')).length).toBeGreaterThan(16)
+    const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
+    const origin = await listen(app)
+    const folder = await temporaryFolder()
+    for (const name of ['transactions', 'recipient_countries', 'activities']) {
+      const csv = path.join(folder, `${name}.csv`)
+      const twin = await fetch(`${origin}/data/${name}.csv`, { headers: { 'accept-encoding': 'gzip' } })
+      expect(twin.headers.get('content-encoding')).toBe('gzip')
+      await writeFile(csv, Buffer.from(await twin.arrayBuffer()))
+      const parquet = path.join(folder, `${name}.parquet`)
+      await writeFile(parquet, await inRanges(`${origin}/data/${name}.parquet`))
+      const elements = await selectAll(publisher, rowPaths[name as keyof typeof rowPaths], () => 1)
+      const count = async (file: string) => (await rowsOf(duck, `select count(*)::int as rows from '${file}'`))[0]?.rows
+      expect([name, await count(csv), await count(parquet)]).toEqual([name, elements.length, elements.length])
+    }
+    const later = await fetch(`${origin}/data/transactions-2.csv`)
+    expect(later.status).toBe(404)
   })
 
   it('give the sums by month that the example of docs/how-to/read-the-data.md asks for', async () => {
@@ -149,7 +185,7 @@ describe('a later release', () => {
     )
     expect(changed.map(({ path }) => path)).toEqual([
       ...[
-        '/iati/activities.xml',
+        expect.stringMatching(/^\/iati\/activities-\d+\.xml$/),
         '/iati/bulk/activities.xml',
         '/iati/index.json',
         '/data/activities.csv',

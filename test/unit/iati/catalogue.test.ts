@@ -20,10 +20,8 @@ const files = [
     mediaType: 'application/xml; charset=utf-8',
   })),
   { path: '/feeds/reports.atom', mediaType: 'application/atom+xml; charset=utf-8' },
-  ...[1, 2].flatMap((part) =>
-    tableFormats.flatMap((format) =>
-      tables.map(({ name }) => ({ path: tablePath(name, part, format), mediaType: `text/${format}; charset=utf-8` })),
-    ),
+  ...tableFormats.flatMap((format) =>
+    tables.map(({ name }) => ({ path: tablePath(name, format), mediaType: `text/${format}; charset=utf-8` })),
   ),
 ]
 const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Giving "Lakes" & \\ <Söhne>\nsecond line' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { activitiesPath, isReportArchive, reportsArchivePath, tablePath } from '../../../src/iati/addresses.js'
+import { activitiesPath, isReportArchive, reportsArchivePath } from '../../../src/iati/addresses.js'
 import { feedListHead, feedListLine, feedListTail } from '../../../src/iati/atom/feed-list.js'
 import {
   projectReportFeed,
@@ -18,10 +18,6 @@ const config = { baseUrl: 'https://giving.example', language: 'en', publisherNam
 describe('published addresses', () => {
   it('have a number from the second part on', () => {
     expect([1, 2].map(activitiesPath)).toEqual(['/iati/activities.xml', '/iati/activities-2.xml'])
-    expect([1, 2].map((part) => tablePath('budgets', part, 'csv'))).toEqual([
-      '/data/budgets.csv',
-      '/data/budgets-2.csv',
-    ])
   })
 
   it('tell archives of reports from other files', () => {

@@ -82,8 +82,8 @@ function fileRow(view: Framed, file: ManifestFile): Html {
   const hash = file.sha256.slice(0, 12)
   return html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th>
 <td><a href="${file.immutablePath}" aria-label="${view.words.developers.versionOf(hash, file.path)}"><code>${hash}</code></a></td>
-<td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td>
-<td class="number">${size(view, file.gzipBytes)}</td><td class="number">${time(file.lastModified)}</td></tr>
+<td class="number">${countText(view, file.records)}</td><td class="number">${bytes(view, file.bytes)}</td>
+<td class="number">${file.gzipBytes === 0 ? view.words.none : bytes(view, file.gzipBytes)}</td><td class="number">${time(file.lastModified)}</td></tr>
 `
 }
 
@@ -130,6 +130,10 @@ function developerSection({ words: { developers: words }, baseUrl }: Framed): Ht
 <pre tabindex="0"><code>curl ${baseUrl}/iati/activities/IDENTIFIER.json</code></pre>
 <p>${words.api(html`<code>api_key</code>`)}</p>
 <pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre></section>`
+}
+
+function bytes(view: Framed, count: number): Html {
+  return html`<data value="${count}">${size(view, count)}</data>`
 }
 
 function time(instant: string): Html {

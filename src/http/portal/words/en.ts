@@ -266,7 +266,7 @@ export const en = {
     archives: (count: string) =>
       `The feed of all reports goes back through ${count} archives (RFC 5005); the manifest lists them.`,
     register: (bulk: Html) =>
-      html`Register the files of activities one by one; ${bulk} is all of them in one, for analysis.`,
+      html`Register the files of activities one by one; ${bulk} is all of them in one, for analysis. Each table in CSV or Parquet is one file with all of its rows.`,
     everything: (manifest: Html) =>
       html`Everything about this release, with checksums and findings, is in ${manifest}.`,
     signature: 'Signature',

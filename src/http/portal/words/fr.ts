@@ -269,7 +269,7 @@ export const fr: Words = {
     archives: (count) =>
       `Le flux de tous les rapports remonte par ${count} archives (RFC 5005) ; le manifeste en donne la liste.`,
     register: (bulk) =>
-      html`Déclarez les fichiers d’activités un par un ; ${bulk} les réunit tous en un seul, pour l’analyse.`,
+      html`Déclarez les fichiers d’activités un par un ; ${bulk} les réunit tous en un seul, pour l’analyse. Chaque tableau, en CSV ou en Parquet, est un seul fichier avec toutes ses lignes.`,
     everything: (manifest) => html`Tout sur cette version, avec sommes de contrôle et constats, est dans ${manifest}.`,
     signature: 'Signature',
     compareKey: (key) =>
