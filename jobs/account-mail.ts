@@ -3,10 +3,7 @@ import { findFact } from '../src/platform/database/facts.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
-/**
- * Mails codes of accounts every minute. Each is claimed by one tick, so ticks that come twice do no harm. It shares the queue
- * of the settlement, so that a worker needs no further connections.
- */
+/** Mails codes of accounts every minute. Each is claimed by one tick, so ticks that come twice do no harm. */
 export const accountMail: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
   name: 'account mail',
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],

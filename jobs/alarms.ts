@@ -7,10 +7,7 @@ import type { Work } from './work-row.js'
 
 const answerMs = 10_000
 
-/**
- * Checks every minute what needs a person, and sends changes by webhook and mail. It shares the queue of the settlement,
- * so that a worker needs no further connections.
- */
+/** Checks every minute what needs a person, and sends changes by webhook and mail. */
 export const alarms: Work<'alerts' | 'mail'> = {
   name: 'alarms',
   fields: ['alerts', 'mail'],

@@ -1,9 +1,8 @@
 import type { Work } from './work-row.js'
 
 /**
- * Delivers the live release to the bucket, when a worker starts and every minute, so that nothing that makes a release live
- * waits for the bucket. A tick that comes twice or not at all does no harm. It shares the queue of the settlement, so that a
- * worker needs no further connections.
+ * Delivers the live release to the bucket, when a worker starts and every minute, so that nothing that makes a release
+ * live waits for the bucket. A tick that comes twice or not at all does no harm.
  */
 export const bucket: Work<'bucket'> = {
   name: 'bucket',

@@ -2,8 +2,8 @@ import { rekeyDonors } from '../src/money/donors/rekey-donors.js'
 import type { Work } from './work-row.js'
 
 /**
- * Encrypts donors that are stored in clear, from before there was a key, when a worker starts and every night. Twice does
- * no harm, so it has no runs. It shares the queue of the settlement, so that a worker needs no further connections.
+ * Encrypts donors that are stored in clear, from before there was a key, when a worker starts and every night. Twice
+ * does no harm, so it has no runs.
  */
 export const donors: Work<never> = {
   name: 'donors',

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createPostgresBackend,
   createRedisBackend,
@@ -13,6 +12,7 @@ import { Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../src/kernel/errors.js'
 import { readRedisAddress } from '../src/kernel/redis-address.js'
 import { messageOf } from '../src/kernel/system-errors.js'
+import { within } from '../src/kernel/within.js'
 import { sessionOptions, sqlState } from '../src/platform/database/connection.js'
 import { isUnproven } from '../src/platform/database/refusal.js'
 import type { Log } from '../src/platform/observability/log.js'
@@ -212,19 +212,18 @@ async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (
     enableReadyCheck: false,
   }
   const redis = url === undefined ? new Redis(options) : new Redis(url, options)
-  const over = new AbortController()
   let failure: Error | undefined
   redis.on('error', (error) => {
     failure = error
   })
   try {
     // The driver's own limits add up, and some of its steps have none.
-    const late = sleep(connectTimeoutMs, undefined, { signal: over.signal }).then(() => {
-      throw new Error(`no answer within ${connectTimeoutMs / 1000} s`)
-    })
-    const answer = redis.connect().then(() => ask(redis))
-    for (const one of [late, answer]) one.catch(() => undefined)
-    return await Promise.race([answer, late])
+    const late = () => new Error(`no answer within ${connectTimeoutMs / 1000} s`)
+    return await within(
+      connectTimeoutMs,
+      redis.connect().then(() => ask(redis)),
+      late,
+    )
   } catch (error) {
     const cause = failure ?? error
     if (isUnproven(sqlState(cause) ?? '')) {
@@ -233,7 +232,6 @@ async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (
     if (cause instanceof Error && cause.name === 'ReplyError') return undefined
     throw new ServiceError('queue-unavailable', `the job queue cannot be reached: ${messageOf(cause)}`, { cause })
   } finally {
-    over.abort()
     redis.disconnect()
   }
 }

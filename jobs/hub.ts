@@ -1,8 +1,8 @@
 import type { Work } from './work-row.js'
 
 /**
- * Tells the WebSub hub which feeds the live release changed, when a worker starts and every minute. A tick that comes twice
- * or not at all does no harm. It shares the queue of the settlement, so that a worker needs no further connections.
+ * Tells the WebSub hub which feeds the live release changed, when a worker starts and every minute. A tick that comes
+ * twice or not at all does no harm.
  */
 export const hub: Work<'websubHub'> = {
   name: 'hub',

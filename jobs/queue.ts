@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobsOptions } from 'bullmq'
 import { ServiceError } from '../src/kernel/errors.js'
+import { within } from '../src/kernel/within.js'
 import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
 import { asRefusedSession } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
@@ -171,7 +172,7 @@ export class JobQueue implements AsyncDisposable {
 
   /** Closes all connections but those of consumers within 2 s; whatever still waits for an answer fails. */
   async close(): Promise<void> {
-    this.#closed.abort()
+    this.#closed.abort(new ServiceError('queue-unavailable', closedMessage))
     await Promise.all([...this.#queues.values()].map(closeSoon))
   }
 
@@ -202,7 +203,7 @@ export class JobQueue implements AsyncDisposable {
   }
 
   async #reached<T>(work: Promise<T>): Promise<T> {
-    return await within(answerMs, work, this.#closed.signal)
+    return await answered(answerMs, work, this.#closed.signal)
   }
 }
 
@@ -221,7 +222,7 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
   const first = await retried(async () => {
     const opening = engine.migratingQueue(firstQueue)
     try {
-      await within(patienceMs, Promise.race([opening.waitUntilReady(), refusal(opening)]))
+      await answered(patienceMs, Promise.race([opening.waitUntilReady(), refusal(opening)]))
       return opening
     } catch (error) {
       await closeSoon(opening)
@@ -284,23 +285,10 @@ function toScheduler(json: SchedulerJson): Scheduler | undefined {
 }
 
 /** Waits for an answer of the queue. Throws `queue-unavailable` when it fails, is late, or the queue is closed. */
-async function within<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Promise<T> {
-  const timer = new AbortController()
-  const signal = closed ? AbortSignal.any([timer.signal, closed]) : timer.signal
+async function answered<T>(ms: number, work: Promise<T>, closed?: AbortSignal): Promise<T> {
+  const late = () => new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} s`)
   // A closed queue never answers: without the signal this wait would keep a process that is stopping alive.
-  const late = sleep(ms, undefined, { signal }).then(
-    () => Promise.reject(new ServiceError('queue-unavailable', `the job queue did not answer within ${ms / 1000} s`)),
-    () => Promise.reject(new ServiceError('queue-unavailable', closedMessage)),
-  )
-  late.catch(() => undefined)
-  try {
-    return await Promise.race([work, late])
-  } catch (error) {
-    throw toQueueError(error)
-  } finally {
-    timer.abort()
-    work.catch(() => undefined)
-  }
+  return await within(ms, work, late, closed).catch((error) => Promise.reject(toQueueError(error)))
 }
 
 /** An error of the queue's connection as `queue-unavailable`; errors that have a code are kept. */

@@ -6,8 +6,8 @@ import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /**
- * Mails receipts and other messages to donors every minute. Each is claimed by one tick, so ticks that come twice do no harm. It shares the queue
- * of the settlement, so that a worker needs no further connections.
+ * Mails receipts and other messages to donors every minute. Each is claimed by one tick, so ticks that come twice do no
+ * harm.
  */
 export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
   name: 'receipts',

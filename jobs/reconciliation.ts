@@ -3,8 +3,7 @@ import type { Work } from './work-row.js'
 
 /**
  * Compares the last days of the payment processor with the books, every night. The comparison of a day replaces the one
- * before, so that ticks that come twice or not at all do no harm. It shares the queue of the settlement, so that a worker
- * needs no further connections.
+ * before, so that ticks that come twice or not at all do no harm.
  */
 export const reconciliation: Work<never> = {
   name: 'reconciliation',

@@ -1,9 +1,8 @@
 import type { Work } from './work-row.js'
 
 /**
- * Registers new segments at the IATI registry with REGISTRY_SYNC, every five minutes; it asks the registry only when the
- * live release has something new. It is no step of the publication, so that no publication can fail by it. It shares the
- * queue of the settlement, so that a worker needs no further connections.
+ * Registers new segments at the IATI registry with REGISTRY_SYNC, every five minutes; it asks the registry only when
+ * the live release has something new. It is no step of the publication, so that no publication can fail by it.
  */
 export const registry: Work<'registry'> = {
   name: 'registry',

@@ -3,9 +3,8 @@ import { runDueSources } from '../src/catalogue/sources/run-source.js'
 import type { Work } from './work-row.js'
 
 /**
- * Reads the sources that are due, every minute. A source is claimed in its row, so a tick that comes twice reads nothing twice,
- * and one that is missed is made up for. It shares the queue of the settlement, so that a worker needs no further connections, and
- * takes one place in it at most, however long files take.
+ * Reads the sources that are due, every minute. A source is claimed in its row, so a tick that comes twice reads
+ * nothing twice, and one that is missed is made up for. It takes one place of its queue at most, however long files take.
  */
 export const sources: Work<'currency' | 'reportingOrg' | 'allowPrivateNetworks' | 'dataDir' | 'publish'> = {
   name: 'sources',

@@ -34,7 +34,7 @@ export type Work<Field extends keyof Config = keyof Config> = {
   readonly fields: readonly Field[]
   /**
    * Its queues, and how many jobs of each a process works on at a time. Its schedulers are in the first one. Rows may
-   * share a queue; then the largest number counts.
+   * share a queue; then the largest number counts, and a worker needs no further connections.
    */
   readonly queues: Readonly<Record<string, number>>
   /** When it is due, by the scheduler's name; {} when the configuration does not want it. */

@@ -5,7 +5,7 @@ import type { ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { reportIdOf } from './mirrored-reports.js'
+import { replaceImages, reportIdOf } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
 export type ImportedReport = ReportRecord & {
@@ -60,7 +60,7 @@ export async function saveReports(
       source,
     })),
   )
-  const withNewImages = await replaceImages(db, own)
+  const withNewImages = await replaceImages(db, own, source)
   const outcomes = new Map<object, RowChange>(
     own.map(({ id, report }, index) => {
       const change = changes[index] ?? 'unchanged'
@@ -102,32 +102,6 @@ async function numberReports(db: Db, reports: readonly ImportedReport[], source:
 
 function taken(field: string, expected: string, { id, project_id: project, source }: KnownReport): FieldProblem {
   return { field, expected, got: `report ${id} of project ${project}, which is ${source}` }
-}
-
-/** Makes the pictures of these reports what their records say; returns the ids of reports whose pictures changed. */
-async function replaceImages(
-  db: Db,
-  reports: readonly { readonly id: number; readonly report: ImportedReport }[],
-): Promise<ReadonlySet<number>> {
-  const wanted = JSON.stringify(
-    reports.flatMap(({ id, report }) =>
-      report.images.map(({ url, mediaType }, position) => ({ report_id: id, position, url, media_type: mediaType })),
-    ),
-  )
-  const removed = await db.query<{ id: number }>(
-    `delete from report_image t where t.report_id = any ($2::bigint[]) and not exists (
-       select from json_populate_recordset(null::report_image, $1::json) w
-       where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
-         and w.media_type is not distinct from t.media_type) returning t.report_id as id`,
-    [wanted, reports.map(({ id }) => id)],
-  )
-  const added = await db.query<{ id: number }>(
-    `insert into report_image (report_id, position, url, media_type)
-     select report_id, position, url, media_type from json_populate_recordset(null::report_image, $1::json)
-     order by report_id, position on conflict (report_id, position) do nothing returning report_id as id`,
-    [wanted],
-  )
-  return new Set([...removed.rows, ...added.rows].map(({ id }) => id))
 }
 
 /** What people are shown of a report. */

@@ -49,7 +49,7 @@ export async function replaceReports(db: Db, projects: readonly MirroredReports[
     source: 'upstream',
   }))
   const written = await db.query(upsertReports, [JSON.stringify(rows)])
-  await replaceReportImages(db, projectIds, numbered)
+  await replaceImages(db, numbered, 'upstream')
   return removed.rowCount + written.rowCount
 }
 
@@ -79,36 +79,32 @@ async function numberReports(db: Db, projects: readonly MirroredReports[]): Prom
   })
 }
 
-async function replaceReportImages(
+/** Makes the pictures of reports of a source what their records say; returns the ids of reports whose pictures changed. */
+export async function replaceImages(
   db: Db,
-  projectIds: readonly number[],
-  rows: readonly NumberedReport[],
-): Promise<void> {
+  reports: readonly { readonly id: number; readonly report: ReportRecord }[],
+  source: string,
+): Promise<ReadonlySet<number>> {
   const json = JSON.stringify(
-    rows.flatMap(({ id, report }) =>
-      report.images.map((image, position) => ({
-        report_id: id,
-        position,
-        url: image.url,
-        media_type: image.mediaType,
-      })),
+    reports.flatMap(({ id, report }) =>
+      report.images.map(({ url, mediaType }, position) => ({ report_id: id, position, url, media_type: mediaType })),
     ),
   )
   const wanted = 'json_populate_recordset(null::report_image, $1::json)'
-  const mirrored = `r.project_id = any ($2::bigint[]) and r.source = 'upstream'`
-  await db.query(
+  const removed = await db.query<{ id: number }>(
     `delete from report_image t using progress_report r
-     where r.id = t.report_id and ${mirrored} and not exists (
+     where r.id = t.report_id and r.id = any ($2::bigint[]) and r.source = $3 and not exists (
        select from ${wanted} w where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
-         and w.media_type is not distinct from t.media_type)`,
-    [json, projectIds],
+         and w.media_type is not distinct from t.media_type) returning t.report_id as id`,
+    [json, reports.map(({ id }) => id), source],
   )
-  await db.query(
+  const added = await db.query<{ id: number }>(
     `insert into report_image (report_id, position, url, media_type)
      select w.report_id, w.position, w.url, w.media_type from ${wanted} w
-       join progress_report r on r.id = w.report_id and ${mirrored}
+       join progress_report r on r.id = w.report_id and r.source = $2
      order by w.report_id, w.position
-     on conflict (report_id, position) do nothing`,
-    [json, projectIds],
+     on conflict (report_id, position) do nothing returning report_id as id`,
+    [json, source],
   )
+  return new Set([...removed.rows, ...added.rows].map(({ id }) => id))
 }

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
+import { within } from '../../kernel/within.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { type Diagnosis, type Inspection, inspections } from './doctor-inspections.js'
@@ -42,18 +42,11 @@ export async function diagnose(commandLine: CommandLine): Promise<readonly Diagn
 }
 
 async function diagnoseOne(commandLine: CommandLine, { about, inspect }: Inspection): Promise<readonly Diagnosis[]> {
-  const over = new AbortController()
-  const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() => {
-    throw new ServiceError('internal', `it was not done within ${patienceMs / 1000} s`)
-  })
-  const inspected = inspect(commandLine)
-  for (const one of [late, inspected]) one.catch(() => undefined)
+  const late = () => new ServiceError('internal', `it was not done within ${patienceMs / 1000} s`)
   try {
-    return (await Promise.race([inspected, late])).map((diagnosis) => ({ about, ...diagnosis }))
+    return (await within(patienceMs, inspect(commandLine), late)).map((diagnosis) => ({ about, ...diagnosis }))
   } catch (error) {
     return [{ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' }]
-  } finally {
-    over.abort()
   }
 }
 

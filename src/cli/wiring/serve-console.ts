@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type JobQueue, openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { closeApi } from '../../http/api/close-api.js'
@@ -9,6 +8,7 @@ import { createConsole } from '../../http/console/create-console.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { isErrno } from '../../kernel/system-errors.js'
+import { within } from '../../kernel/within.js'
 import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
@@ -124,10 +124,8 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
 
 /** A page does not wait for a queue that cannot be reached. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const late = sleep(queueMs, undefined, { ref: false }).then(() => {
-    throw new ServiceError('queue-unavailable', `the job queue did not answer within ${queueMs / 1000} s`)
-  })
-  return await Promise.race([answer, late])
+  const message = `the job queue did not answer within ${queueMs / 1000} s`
+  return await within(queueMs, answer, () => new ServiceError('queue-unavailable', message))
 }
 
 function actionsOf(runtime: ConsoleRuntime): OperatorActions {

@@ -1,5 +1,6 @@
 import type { Decline } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { within } from '../../kernel/within.js'
 import type { ChargeNotes } from './charge-notes.js'
 
 /**
@@ -242,19 +243,9 @@ export class RefundLater extends Error {
 /** Runs a gateway call with a time-out: then it rejects, even when the call ignores its signal. */
 export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      controller.abort()
-      reject(new Error(`the payment gateway did not answer within ${ms} ms`))
-    }, ms)
+  // A rejection after the time-out has no reader; the settlement looks the charge up.
+  return await within(ms, call(controller.signal), () => {
+    controller.abort()
+    return new Error(`the payment gateway did not answer within ${ms} ms`)
   })
-  const answer = call(controller.signal)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-    // A rejection after the time-out has no reader; the settlement looks the charge up.
-    answer.catch(() => undefined)
-  }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/dates.js'
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Store } from '../../platform/database/store.js'
 import type { MailText } from '../../platform/mail/mail-template.js'
 import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
@@ -101,4 +102,14 @@ async function mailOne<Due extends { readonly donationId: number }>(
 /** How a donor is addressed. */
 export function nameOf({ details }: Donor): string {
   return [details.firstname, details.lastname].filter((part) => part !== undefined).join(' ')
+}
+
+/** How money and days are written in a language. */
+export function wordsIn(language: string) {
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
+  return {
+    money: (value: Decimal, currency: CurrencyCode) =>
+      new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number),
+    day: (at: Date) => date.format(at),
+  }
 }

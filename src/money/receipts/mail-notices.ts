@@ -6,8 +6,9 @@ import { findDonor } from '../donors/find-donor.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { planLink } from '../plans/plan-link.js'
-import { claimDonorMail, type DueMail, recordDonorMail } from '../sql/donor-mails.js'
-import { type DonorMailing, type MailedReceipts, mailQueue, nameOf } from './mail-donors.js'
+import { claimDonorMail, type DueMail } from '../sql/donor-mails.js'
+import { type MailOutcome, recordMail } from '../sql/receipt-mails.js'
+import { type DonorMailing, type MailedReceipts, mailQueue, nameOf, wordsIn } from './mail-donors.js'
 
 /** What the templates of messages beside receipts may name, by message. */
 const noticeFields = {
@@ -37,7 +38,7 @@ export async function mailNotices(
   const queue = {
     what: 'a message to a donor',
     claim: (now: Date) => claimDonorMail(store.db, now),
-    record: ({ id }: DueMail, outcome: Parameters<typeof recordDonorMail>[2]) => recordDonorMail(store.db, id, outcome),
+    record: ({ id }: DueMail, outcome: MailOutcome) => recordMail(store.db, 'donor_mail', id, outcome),
     compose: async (due: DueMail, donor: Donor) => {
       const { template, language } = await templateFor(due.kind, donor, choice)
       const values = await valuesOf(mailing, due, donor, language)
@@ -117,12 +118,3 @@ async function statementOf(
 
 const lessThan = (amount: Decimal, less: Decimal): Decimal =>
   fromMinorUnits(toMinorUnits(amount, 4) - toMinorUnits(less, 4), 4)
-
-function wordsIn(language: string) {
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
-  return {
-    money: (value: Decimal, currency: CurrencyCode) =>
-      new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number),
-    day: (at: Date) => date.format(at),
-  }
-}

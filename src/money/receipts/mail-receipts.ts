@@ -1,11 +1,11 @@
-import { type Decimal, signOf } from '../../kernel/money.js'
+import { signOf } from '../../kernel/money.js'
 import { findTemplate, loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
 import type { MailTemplate } from '../../platform/mail/mail-template.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { planLink } from '../plans/plan-link.js'
-import { claimReceiptMail, type DueReceipt, recordReceiptMail } from '../sql/receipt-mails.js'
-import { type DonorMailing, type MailedReceipts, type MailQueue, mailQueue, nameOf } from './mail-donors.js'
+import { claimReceiptMail, type DueReceipt, recordMail } from '../sql/receipt-mails.js'
+import { type DonorMailing, type MailedReceipts, type MailQueue, mailQueue, nameOf, wordsIn } from './mail-donors.js'
 
 /** What the template of a receipt may name. */
 const receiptFields = [
@@ -47,7 +47,7 @@ export async function mailDueReceipts(mailing: ReceiptMailing, signal: AbortSign
   const queue: MailQueue<DueReceipt> = {
     what: 'a receipt',
     claim: (now) => claimReceiptMail(store.db, now),
-    record: ({ donationId }, outcome) => recordReceiptMail(store.db, donationId, outcome),
+    record: ({ donationId }, outcome) => recordMail(store.db, 'receipt_mail', donationId, outcome),
     compose: async (due, donor) => {
       if (!due.wanted) return undefined
       const wanted = donor.details.language
@@ -66,17 +66,15 @@ function receiptValues(
   { language, ...given }: Readonly<Record<'name' | 'platform' | 'language' | 'cancelLink', string>>,
 ): Readonly<Record<ReceiptField, string>> {
   const { currency, amount, addon } = due
-  const inWords = (value: Decimal) =>
-    new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number)
-  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' })
+  const { money, day } = wordsIn(language)
   return {
     ...given,
     project: due.project,
     projectLink: due.projectLink ?? '',
-    amount: inWords(amount),
-    tip: signOf(addon) > 0 ? inWords(addon) : '',
-    charged: inWords(sumOf(amount, addon, currency)),
-    date: date.format(due.settledAt),
+    amount: money(amount, currency),
+    tip: signOf(addon) > 0 ? money(addon, currency) : '',
+    charged: money(sumOf(amount, addon, currency), currency),
+    date: day(due.settledAt),
     receiptNumber: due.receiptNumber,
     testGateway: isSandbox({ name: due.gateway }) ? due.gateway : '',
   }

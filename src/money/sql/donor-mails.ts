@@ -2,7 +2,6 @@ import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { PlanState } from './donation-plans.js'
-import type { MailOutcome } from './receipt-mails.js'
 
 /** A message that is to be mailed now, by who has claimed it. */
 export type DueMail = {
@@ -49,16 +48,6 @@ export async function claimDonorMail(db: Db, now: Date): Promise<DueMail | undef
     [now],
   )
   return rows[0] && withoutNulls(rows[0])
-}
-
-/** Records how a claimed message ended. */
-export async function recordDonorMail(db: Db, id: number, outcome: MailOutcome): Promise<void> {
-  const { state, at, nextAt = at, reply = null } = outcome
-  await db.query(
-    `update donor_mail set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
-      where id = $1`,
-    [id, state, nextAt, reply, at],
-  )
 }
 
 /** The donations of a UTC year of which something remains, with a donor who is known, in their order, after one of them. */

@@ -57,13 +57,15 @@ export type MailOutcome = {
   readonly reply?: number | undefined
 }
 
-/** Records how a claimed receipt ended. */
-export async function recordReceiptMail(db: Db, donationId: number, outcome: MailOutcome): Promise<void> {
+const keyOf = { receipt_mail: 'donation_id', donor_mail: 'id' } as const
+
+/** Records how a claimed message ended; receipts are named by their donation. */
+export async function recordMail(db: Db, table: keyof typeof keyOf, id: number, outcome: MailOutcome): Promise<void> {
   const { state, at, nextAt = at, reply = null } = outcome
   await db.query(
-    `update receipt_mail set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
-      where donation_id = $1`,
-    [donationId, state, nextAt, reply, at],
+    `update ${table} set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
+      where ${keyOf[table]} = $1`,
+    [id, state, nextAt, reply, at],
   )
 }
 

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { within } from '../../kernel/within.js'
 
 /** Numbers of all processes, read when metrics are requested. */
 export type SharedNumbers = {
@@ -208,7 +209,7 @@ export function createMetrics({ shared, live, freeDisk, onError, process: name }
   /** Removes the values of a source that cannot be read: readers would take old values for current ones. */
   const attempt = async (source: string, metrics: readonly Metric[], work: () => Promise<void>, up?: Gauge) => {
     try {
-      await inTime(work())
+      await within(sourceTimeoutMs, work(), () => new Error(`no answer within ${sourceTimeoutMs} ms`))
       up?.set(1)
     } catch (error) {
       for (const metric of metrics) forget(metric)
@@ -262,17 +263,4 @@ export function totalsOf(measured: Measured): Measured {
 export function addMeasured(all: readonly Measured[]): Measured {
   // With values, unlike what the library's type says.
   return AggregatorRegistry.aggregate([...all]).getMetricsAsArray() as Measured
-}
-
-async function inTime(work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${sourceTimeoutMs} ms`)), sourceTimeoutMs)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => undefined)
-  }
 }
