@@ -46,6 +46,12 @@ const lastBeforeBaseline = {
   release: '1.0.0-rc.1',
 } as const
 
+/** Until version 1.0 was released, migrations 48 to 64 were other files of the same effect; the hash is of the last of them. */
+const lastBeforeMerge = {
+  version: 64,
+  hash: 'e77f01aed23bb16fcd1550db0f1005b331cb0c6aad15dab91d1774ad7d177596',
+} as const
+
 /** The first line of a migration that leaves everything older programs read and write as it is. */
 const compatibleMark = '-- compatible\n'
 
@@ -152,6 +158,9 @@ function pendingOf(applied: readonly Applied[]): Migration[] {
   const hashes = new Map(applied.map(({ version, hash }) => [version, hash]))
   const baseline = migrations[0]
   if (baseline !== undefined && isOlderThan(baseline, applied)) hashes.set(baseline.version, baseline.hash)
+  if (hashes.get(lastBeforeMerge.version) === lastBeforeMerge.hash) {
+    for (const { version, hash } of migrations) if (version <= lastBeforeMerge.version) hashes.set(version, hash)
+  }
   const edited = migrations.find(({ version, hash }) => hashes.has(version) && hashes.get(version) !== hash)
   if (edited) {
     throw new ServiceError('database-incompatible', `migration ${edited.name} was edited after it had been applied`)

@@ -152,6 +152,17 @@ describe('a database of a version before 1.0', () => {
     expect(await migrate(store)).toEqual({ applied: [], version: newest })
   })
 
+  it('that has the files which migrations 48 to 64 were before 1.0 has nothing to do', async () => {
+    const { store } = await forThisTest(testDatabase())
+    await store.db.query(`update schema_migration set hash = 'of an earlier file' where version between 48 and 63`)
+    await expect(pendingMigrations(store.db)).rejects.toThrow(
+      'migration 0048-marks was edited after it had been applied',
+    )
+    await store.db.query(`insert into schema_migration (version, name, hash, breaking) values (64,
+      '0064-many-rows-of-an-import', 'e77f01aed23bb16fcd1550db0f1005b331cb0c6aad15dab91d1774ad7d177596', false)`)
+    expect(await migrate(store)).toEqual({ applied: [], version: newest })
+  })
+
   it('that lacks some is refused with the version to start once', async () => {
     const { store } = await forThisTest(databaseBefore(45))
     const refusal = {

@@ -34,23 +34,25 @@ $$;
 
 -- A project's record shows how many projects its organisation has. Where that is counted here (and not stated by the
 -- source), a sibling that appears, moves, goes or changes `active` changes the record: its version moves, and that of the
--- organisation. The feeds show no such counts, so `dirty` stays as it is.
+-- organisation. An organisation has no active projects where the store has none, whatever its source states: the record of
+-- a sibling changes with the first and the last active one. The feeds show no such counts, so `dirty` stays as it is.
 create or replace function move_versions_of_siblings(organisations bigint[]) returns void language sql as $$
-  update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
-  from (
+  with counted as (
+    select o.id from organisation o
+    where o.id = any (organisations)
+      and (o.stated_total_projects is null or o.stated_active_projects is null
+        or (select count(*) from (select from project a where a.organisation_id = o.id and a.active limit 2) active) < 2)
+  ), sibling as (
     select s.project_id
-    from project_version s
-      join project p on p.id = s.project_id
-      join organisation o on o.id = p.organisation_id
-    where p.organisation_id = any (organisations)
-      and (o.stated_total_projects is null or o.stated_active_projects is null)
+    from project_version s join project p on p.id = s.project_id
+    where p.organisation_id in (select id from counted)
     order by s.project_id
     for update of s
-  ) sibling
-  where v.project_id = sibling.project_id;
-  select move_organisations(array(
-    select id from organisation
-    where id = any (organisations) and (stated_total_projects is null or stated_active_projects is null)))
+  ), moved as (
+    update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
+    from sibling where v.project_id = sibling.project_id
+  )
+  select move_organisations(array(select id from counted))
 $$;
 
 -- Long texts are cut, since a tsvector has a limit.

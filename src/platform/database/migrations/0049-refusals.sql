@@ -16,7 +16,7 @@ declare
   common text;
   field record;
 begin
-  if (select relowner from pg_class where oid = tg_relid) = (select oid from pg_roles where rolname = current_user) then
+  if (select pg_get_userbyid(relowner) = current_user from pg_class where oid = tg_relid) then
     return case when tg_op = 'DELETE' then old else new end;
   end if;
   if tg_op <> 'INSERT' and to_jsonb(old) ->> 'source' <> 'local' then
@@ -90,44 +90,31 @@ $$;
 alter function refuse_nonsense() set search_path from current;
 alter function known_currencies() set search_path from current;
 
-create trigger refuse_nonsense before insert or update on country
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update or delete on disbursement
-  for each row execute function refuse_nonsense('disbursed_on', '', '');
-create trigger refuse_nonsense before insert or update or delete on donation_month
-  for each row execute function refuse_nonsense('month last_on', '', '');
-create trigger refuse_nonsense before insert or update on donation_option
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update or delete on organisation
-  for each row execute function refuse_nonsense('', '', 'url logo_url');
-create trigger refuse_nonsense before insert or update on organisation_country
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on organisation_theme
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update or delete on payout_plan
-  for each row execute function refuse_nonsense('', 'planned_on', '');
-create trigger refuse_nonsense before insert or update on photo
-  for each row execute function refuse_nonsense('taken_on', '', 'small_url thumbnail_url medium_url large_url extra_large_url original_url');
-create trigger refuse_nonsense before insert or update or delete on progress_report
-  for each row execute function refuse_nonsense('published_at updated_at', '', 'url');
-create trigger refuse_nonsense before insert or update or delete on project
-  for each row execute function refuse_nonsense('date_of_most_recent_report modified_date', 'approved_date deadline', 'additional_documentation contact_url project_link progress_report_link image_link');
-create trigger refuse_nonsense before insert or update on project_country
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on project_sdg
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on project_theme
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on region
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on report_image
-  for each row execute function refuse_nonsense('', '', 'url');
-create trigger refuse_nonsense before insert or update on theme
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on theme_alias
-  for each row execute function refuse_nonsense('', '', '');
-create trigger refuse_nonsense before insert or update on video
-  for each row execute function refuse_nonsense('', '', 'url');
+do $$
+declare
+  one record;
+begin
+  for one in
+    select * from (values
+      ('disbursement', true, 'disbursed_on', '', ''),
+      ('donation_month', true, 'month last_on', '', ''),
+      ('organisation', true, '', '', 'url logo_url'),
+      ('payout_plan', true, '', 'planned_on', ''),
+      ('photo', false, 'taken_on', '', 'small_url thumbnail_url medium_url large_url extra_large_url original_url'),
+      ('progress_report', true, 'published_at updated_at', '', 'url'),
+      ('project', true, 'date_of_most_recent_report modified_date', 'approved_date deadline',
+        'additional_documentation contact_url project_link progress_report_link image_link'),
+      ('report_image', false, '', '', 'url'),
+      ('video', false, '', '', 'url')
+    ) written (name, deleted, facts, plans, addresses)
+    union all select name, false, '', '', '' from unnest(array['country', 'donation_option', 'organisation_country',
+      'organisation_theme', 'project_country', 'project_sdg', 'project_theme', 'region', 'theme', 'theme_alias']) name
+  loop
+    execute format('create trigger refuse_nonsense before insert or update%s on %I
+      for each row execute function refuse_nonsense(%L, %L, %L)', case when one.deleted then ' or delete' end, one.name,
+      one.facts, one.plans, one.addresses);
+  end loop;
+end $$;
 
 -- A number that is none makes every sum that it is in one, whoever writes it.
 alter table disbursement add constraint disbursement_amount_is_a_number check (amount <> 'NaN') not valid;
@@ -137,24 +124,3 @@ alter table payout_plan add constraint payout_plan_amount_is_a_number check (amo
 alter table project add constraint project_goal_is_a_number check (goal <> 'NaN') not valid;
 alter table project add constraint project_funding_is_a_number check (funding <> 'NaN') not valid;
 alter table project add constraint project_remaining_is_a_number check (remaining <> 'NaN') not valid;
-
--- An organisation has no active projects where the store has none, whatever its source states: the record of a sibling
--- changes with the first and the last active one.
-create or replace function move_versions_of_siblings(organisations bigint[]) returns void language sql as $$
-  with counted as (
-    select o.id from organisation o
-    where o.id = any (organisations)
-      and (o.stated_total_projects is null or o.stated_active_projects is null
-        or (select count(*) from (select from project a where a.organisation_id = o.id and a.active limit 2) active) < 2)
-  ), sibling as (
-    select s.project_id
-    from project_version s join project p on p.id = s.project_id
-    where p.organisation_id in (select id from counted)
-    order by s.project_id
-    for update of s
-  ), moved as (
-    update project_version v set version = nextval('project_version_seq'), changed_at = clock_timestamp()
-    from sibling where v.project_id = sibling.project_id
-  )
-  select move_organisations(array(select id from counted))
-$$;

@@ -6,7 +6,7 @@ declare
   failed text;
   words text[];
 begin
-  if (select relowner from pg_class where oid = tg_relid) = (select oid from pg_roles where rolname = current_user) then
+  if (select pg_get_userbyid(relowner) = current_user from pg_class where oid = tg_relid) then
     return new;
   end if;
   execute (

@@ -37,6 +37,23 @@ create table import_change (
 -- The import that brought a gift: most rows of an import of gifts are these.
 alter table imported_gift add column import_id bigint default nullif(current_setting('giving.import', true), '')::bigint;
 
+-- What another publisher's file said of a project before it moved here.
+create table kept_activity (
+  project_id bigint primary key references project (id) on delete cascade,
+  text text not null,
+  moved_on date not null
+);
+comment on table kept_activity is 'The IATI activity under which a project was published before it moved here.';
+comment on column kept_activity.text is 'The element iati-activity, with its namespaces.';
+comment on column kept_activity.moved_on is 'The UTC day of its first import: what ended before is history.';
+
+create trigger mark_insert after insert on kept_activity referencing new table as changed
+  for each statement execute function mark();
+create trigger mark_update after update on kept_activity referencing new table as changed old table as old_rows
+  for each statement execute function mark();
+create trigger mark_delete after delete on kept_activity referencing old table as changed
+  for each statement execute function mark();
+
 -- What an import may write, parents before children. `unkept` columns are not taken back with the row, `loose` ones where nobody else
 -- moved them. Totals of projects are remembered by themselves, since others move them all the time.
 create function import_tables() returns table (place integer, name text, keys text, unkept text, loose text) language sql immutable as $$
@@ -62,7 +79,8 @@ create function import_tables() returns table (place integer, name text, keys te
     (19, 'donation_month', 'project_id month currency kind source funder_id', '', ''),
     (20, 'imported_month', 'project_id month kind funder_id', '', 'import_id'),
     (21, 'imported_gift', 'reference_hash', '', ''),
-    (22, 'disbursement', 'reference', '', '')
+    (22, 'disbursement', 'reference', '', ''),
+    (23, 'kept_activity', 'project_id', '', '')
 $$;
 
 create function import_columns(name text, except_these text) returns text[] language sql stable as $$
@@ -85,19 +103,21 @@ begin
   if tg_op = 'INSERT' then
     insert into import_change as c (import_id, table_name, key, after, loose)
     select importing, tg_table_name, n.row - others, md5((n.row - unkept - loose)::text)::uuid, n.row - firm
-    from (select to_jsonb(new_rows) as row from new_rows) n
+    from (select to_jsonb(new_rows) as row from new_rows offset 0) n
     on conflict (import_id, table_name, key) do update set after = excluded.after, loose = excluded.loose;
   elsif tg_op = 'UPDATE' then
-    insert into import_change as c (import_id, table_name, key, before, after, loose)
-    select importing, tg_table_name, n.key, o.row, md5((n.row - loose)::text)::uuid, n.row - firm
-    from (select to_jsonb(new_rows) - others as key, to_jsonb(new_rows) - unkept as row from new_rows) n
-      join (select to_jsonb(old_rows) - others as key, to_jsonb(old_rows) - unkept as row from old_rows) o using (key)
-    where o.row <> n.row
-    on conflict (import_id, table_name, key) do update set after = excluded.after, loose = excluded.loose;
+    -- Planned anew for each statement, for the number of its rows; by columns, which can be hashed.
+    execute format('
+      insert into import_change as c (import_id, table_name, key, before, after, loose)
+      select $1, %L, r.after - $2, r.before, md5((r.after - $4)::text)::uuid, r.after - $5
+      from (select to_jsonb(t) - $3 as before, to_jsonb(k) - $3 as after from old_rows t join new_rows k on %s offset 0) r
+      where r.before <> r.after
+      on conflict (import_id, table_name, key) do update set after = excluded.after, loose = excluded.loose',
+      tg_table_name, replace(import_fits(tg_table_name, tg_argv[0]), '(k)', 'k')) using importing, others, unkept, loose, firm;
   else
     insert into import_change as c (import_id, table_name, key, before)
     select importing, tg_table_name, o.row - others, o.row - unkept
-    from (select to_jsonb(old_rows) as row from old_rows) o
+    from (select to_jsonb(old_rows) as row from old_rows offset 0) o
     on conflict (import_id, table_name, key) do update set after = null, loose = null;
   end if;
   return null;
@@ -214,6 +234,34 @@ begin
       order by c.key limit 100', 'needed', parent, one.child, import_touched(parent), import_columns(one.child, one.child_keys),
       one.child_column, one.parent_column, import_spared(one.child),
       case when parent = 'project' then 'k.id <> all ($2)' else 'true' end) using undone, kept;
+    if found then return; end if;
+  end loop;
+end $$;
+
+-- Rows that later imports would bring back and that refer to rows which import $1 created.
+create function import_recalled(undone bigint) returns table (what text, key jsonb, other text, other_key jsonb, by_import bigint, rows bigint)
+language plpgsql stable as $$
+#variable_conflict use_column
+declare
+  one record;
+begin
+  for one in
+    select c.relname::text as child, x.attname::text as child_column, p.name as parent, y.attname::text as parent_column
+    from import_tables() p join pg_constraint r on r.confrelid = p.name::regclass and r.contype = 'f'
+      join pg_class c on c.oid = r.conrelid join import_tables() t on t.name = c.relname
+      join pg_attribute x on x.attrelid = r.conrelid and x.attnum = r.conkey[1]
+      join pg_attribute y on y.attrelid = r.confrelid and y.attnum = r.confkey[1]
+    where exists (select from import_change c where c.import_id = undone and c.table_name = p.name and c.before is null)
+    order by p.place, t.place
+  loop
+    return query
+      select one.parent, c.key, one.child, min(l.key::text)::jsonb, max(l.import_id), count(*)
+      from import_change c join import_change l
+        on l.import_id > undone and l.table_name = one.child and l.before ->> one.child_column = c.key ->> one.parent_column
+      where c.import_id = undone and c.table_name = one.parent and c.before is null and c.after is not null
+        and not exists (select from published_identifier i
+          where one.parent = 'project' and i.project_id = (c.key ->> 'id')::bigint and i.withdrawn_at is null)
+      group by c.key order by c.key limit 100;
     if found then return; end if;
   end loop;
 end $$;
