@@ -66,10 +66,18 @@ const published = `<iati-activities version="2.03"><iati-activity xml:lang="en" 
     <value value-date="2021-05-01">55.00</value></transaction>
 </iati-activity></iati-activities>`
 
+const publishedOrganisation = `<iati-organisations version="2.03"><iati-organisation>
+  <organisation-identifier>GB-CHC-1164883</organisation-identifier><name><narrative xml:lang="en">Giving Lakes</narrative></name>
+  <reporting-org ref="GB-CHC-1164883" type="22"><narrative xml:lang="en">Giving Lakes</narrative></reporting-org>
+  <total-expenditure><period-start iso-date="2024-01-01"/><period-end iso-date="2024-12-31"/>
+    <value currency="USD" value-date="2024-01-01">7700.00</value></total-expenditure>
+</iati-organisation></iati-organisations>`
+
 it('docs/how-to/move-from-another-publisher.md: identifiers and history stay', { timeout: 300_000 }, async () => {
   const cwd = path.join(folder, 'moved')
   await mkdir(cwd)
   await writeFile(path.join(cwd, 'old-activities.xml'), published)
+  await writeFile(path.join(cwd, 'old-organisation.xml'), publishedOrganisation)
   // Each command would start the built-in database, which the first page makes with its first one.
   const { url } = await testDatabase()
   const { status, stdout, stderr } = runPage('docs/how-to/move-from-another-publisher.md', cwd, { DATABASE_URL: url })
@@ -87,6 +95,7 @@ it('docs/how-to/move-from-another-publisher.md: identifiers and history stay', {
     expect(file.includes(fact), fact).toBe(true)
   }
   expect(file).not.toContain('As it was published.')
+  expect(readFileSync(path.join(cwd, 'data/feeds/current/iati/organisations.xml'), 'utf8')).toContain('>7700.00<')
 })
 
 it('docs/how-to/sources.md: a folder and a complete list are read, held and approved', {

@@ -46,7 +46,7 @@ the source that brought it: projects and organizations that were mirrored or wri
   them ([contract/wire.md](../contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
   for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organization
   \`ref\` and \`type\`. A record or its organization may have an element \`externalId\` instead of \`id\`.
-- **IATI** activity files of version 2.01 to 2.03, of any size (\`--kind iati\`): [move from another
+- **IATI** activity and organisation files of version 2.01 to 2.03, of any size (\`--kind iati\`): [move from another
   publisher](../how-to/move-from-another-publisher.md). Each activity is kept whole; a project is made where none has its identifier.
 - **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
   \`--project ID\` says whose they are where no link tells.

@@ -131,9 +131,17 @@ function recordsFrom(random: () => number) {
     <iati-activity xml:lang="en" default-currency="USD"><iati-identifier>XE-EXAMPLE-INVENTED-M${upTo(3)}</iati-identifier>
       <reporting-org ref="XE-EXAMPLE-INVENTED" type="22"/><title><narrative>Moved</narrative></title>
       <activity-status code="${one('2', '4')}"/><activity-date type="2" iso-date="2020-01-0${upTo(9)}"/></iati-activity>`
+  const organisation = () => `
+    <iati-organisation><organisation-identifier>XE-EXAMPLE-INVENTED${one('', '-PARTNER')}</organisation-identifier>
+      <name><narrative>${one('Wells', 'Hives')}</narrative></name>
+      <total-budget><period-start iso-date="2025-01-01"/><period-end iso-date="2025-12-31"/>
+        <value currency="USD" value-date="2025-01-01">${upTo(9)}</value></total-budget></iati-organisation>`
   return (): readonly [name: string, text: string] => {
-    const kind = one(...kinds.map(({ name }) => name), 'page', 'iati')
+    const kind = one(...kinds.map(({ name }) => name), 'page', 'iati', 'iati-organisations')
     const many = upTo(6)
+    if (kind === 'iati-organisations') {
+      return ['organisations.xml', `<iati-organisations version="2.03">${organisation()}</iati-organisations>`]
+    }
     if (kind === 'iati') {
       const activities = Array.from({ length: upTo(2) }, activity).join('')
       return ['iati.xml', `<iati-activities version="2.03">${activities}</iati-activities>`]

@@ -5,7 +5,12 @@ import type { ProjectRecord } from '../../kernel/record.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, streamElements } from '../../kernel/xml/reader.js'
 import { writeElement } from '../../kernel/xml/writer.js'
-import { findProjectsByIdentifier, newProjectNumbers, saveKeptActivities } from '../sql/kept-activities.js'
+import {
+  findProjectsByIdentifier,
+  newProjectNumbers,
+  saveKeptActivities,
+  saveKeptOrganisations,
+} from '../sql/kept-activities.js'
 import { saveRecords } from '../sql/save-records.js'
 import type { FileRecord } from './file-record.js'
 import { toHashedRecord } from './hashed-record.js'
@@ -13,7 +18,7 @@ import type { RecordOutcome } from './kind.js'
 import { projects } from './kinds/projects.js'
 import type { RecordImporter } from './record-importer.js'
 
-/** How `--kind` calls activity files of the IATI standard. */
+/** How `--kind` calls files of the IATI standard. */
 export const iatiKind = 'iati'
 
 type Activity = {
@@ -31,20 +36,19 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
   read: (value) => {
     const text = String(value)
     const activity = parseElement(text, keptLimits)
-    const textOf = (name: string) => activity.children.find((child) => child.name === name)?.text.trim()
-    const identifier = textOf('iati-identifier') ?? ''
+    const identifier = textOf(activity, 'iati-identifier')
     const title = titleOf(activity) ?? ''
     const isUsable = projects.fields.iatiIdentifier?.type.parse(identifier) !== undefined
     const problems: FieldProblem[] = [
       ...(isUsable ? [] : [problemOf('iati-identifier', 'an identifier of printable characters', identifier)]),
       ...(title.trim() === '' ? [problemOf('title', 'a title with a narrative', title)] : []),
     ]
-    if (problems.length > 0) return { problems, ...(identifier !== '' && { recordId: identifier.slice(0, 40) }) }
+    if (problems.length > 0) return refusedRecord(problems, identifier)
     return {
       row: { identifier, title, ...statusOf(activity), text },
       key: identifier,
       once: ['iati-identifier', identifier],
-      elements: countElements(activity),
+      elements: countElements(activity, ownElements),
     }
   },
   prepare: (rows) => rows,
@@ -82,6 +86,34 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
   },
 }
 
+type KeptRecord = { readonly id: string; readonly text: string }
+
+/** Records of an organisation file: all but who reports them is kept, and published again. */
+export const iatiOrganisationImporter: RecordImporter<KeptRecord, KeptRecord> = {
+  kind: iatiKind,
+  repeated: 'last',
+  read: (value) => {
+    const text = String(value)
+    const organisation = parseElement(text, keptLimits)
+    const id = textOf(organisation, 'organisation-identifier')
+    if (projects.fields.iatiIdentifier?.type.parse(id) === undefined) {
+      return refusedRecord([problemOf('organisation-identifier', 'an identifier of printable characters', id)], id)
+    }
+    const elements = countElements(organisation, new Set(['organisation-identifier', 'reporting-org']))
+    return { row: { id, text }, key: id, once: ['organisation-identifier', id], elements }
+  },
+  prepare: (rows) => rows,
+  save: async (db, rows, { today }) => await saveKeptOrganisations(db, rows, today),
+}
+
+function textOf({ children }: Element, wanted: string): string {
+  return children.find(({ name }) => name === wanted)?.text.trim() ?? ''
+}
+
+function refusedRecord(problems: readonly FieldProblem[], identifier: string) {
+  return { problems, ...(identifier !== '' && { recordId: identifier.slice(0, 40) }) }
+}
+
 function problemOf(field: string, expected: string, got: string): FieldProblem {
   return { field, expected, got: got.slice(0, 120) }
 }
@@ -98,10 +130,13 @@ function toRecord({ identifier, title, status, paused }: Activity, id: number): 
 }
 
 /** How many elements of each name are taken into the store, and how many are kept as they are. */
-function countElements({ children }: Element): Map<string, { readonly taken: boolean; readonly count: number }> {
+function countElements(
+  { children }: Element,
+  own: ReadonlySet<string>,
+): Map<string, { readonly taken: boolean; readonly count: number }> {
   const counts = new Map<string, { taken: boolean; count: number }>()
   for (const { name } of children) {
-    const taken = ownElements.has(name)
+    const taken = own.has(name)
     counts.set(name, { taken, count: (counts.get(name)?.count ?? 0) + 1 })
   }
   return counts
@@ -117,18 +152,25 @@ function mixedContent({ name, children, text }: Element): string | undefined {
   return undefined
 }
 
+/** The root elements of IATI files, each with the name of its records. */
+const recordOfRoot = { 'iati-activities': 'iati-activity', 'iati-organisations': 'iati-organisation' } as const
+
 /**
- * The activities of an IATI 2.0x file of any size, each as a text that stands alone. Throws `input-unusable` for another
- * version or a root that is none of activities, and the errors of the XML reader.
+ * The records of an IATI 2.0x file of any size, each as a text that stands alone. Throws `input-unusable` for another
+ * version or another root, and the errors of the XML reader.
  */
-export async function* iatiRecords(chunks: AsyncIterable<Buffer>): AsyncGenerator<FileRecord> {
+export async function* iatiRecords(
+  chunks: AsyncIterable<Buffer>,
+  root: keyof typeof recordOfRoot,
+): AsyncGenerator<FileRecord> {
+  const wanted = recordOfRoot[root]
   let namespaces: Attributes = {}
   let tooLarge: FileRecord[] = []
   const onRoot = (name: string, attributes: Attributes) => {
     const { version } = attributes
-    if (name !== 'iati-activities' || !/^2\.0\d$/.test(version ?? '')) {
+    if (name !== root || !/^2\.0\d$/.test(version ?? '')) {
       const got = `${name} of version ${version ?? 'none'}`
-      throw new ServiceError('input-unusable', `expected iati-activities of version 2.01 to 2.03, got ${got}`)
+      throw new ServiceError('input-unusable', `expected ${root} of version 2.01 to 2.03, got ${got}`)
     }
     namespaces = Object.fromEntries(Object.entries(attributes).filter(([key]) => key.startsWith('xmlns')))
   }
@@ -139,14 +181,14 @@ export async function* iatiRecords(chunks: AsyncIterable<Buffer>): AsyncGenerato
     readonly element: Element
     readonly reason: string
   }) => {
-    tooLarge.push({ line, problem: problemOf(name, 'an activity within the limits', `one that ${reason}`) })
+    tooLarge.push({ line, problem: problemOf(name, 'a record within the limits', `one that ${reason}`) })
   }
   for await (const found of streamElements(chunks, { depth: 1, limits: keptLimits, onRoot, onOversize })) {
     yield* tooLarge
     tooLarge = []
     const { line = 1 } = found
-    if (found.name !== 'iati-activity') {
-      yield { line, problem: problemOf(found.name, 'iati-activity', found.name) }
+    if (found.name !== wanted) {
+      yield { line, problem: problemOf(found.name, wanted, found.name) }
       continue
     }
     const mixed = mixedContent(found)

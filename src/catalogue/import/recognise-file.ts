@@ -8,7 +8,7 @@ import { xmlRecords } from '../wire/read/xml-records.js'
 import { type CsvHeader, type CsvReading, csvRows, encodingOf, mapColumns, readCsvHeader } from './csv-rows.js'
 import { missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
-import { iatiImporter, iatiKind, iatiRecords } from './iati-activities.js'
+import { iatiImporter, iatiKind, iatiOrganisationImporter, iatiRecords } from './iati-activities.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
 import { reports } from './kinds/reports.js'
@@ -88,8 +88,11 @@ const form = { name: 'other' } as const
 
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
+  if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
+    return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
+  }
   if (asked === iatiKind || (asked === undefined && root === 'iati-activities')) {
-    return { importer: iatiImporter, form, records: iatiRecords }
+    return { importer: iatiImporter, form, records: (chunks) => iatiRecords(chunks, 'iati-activities') }
   }
   const isOrganisations = root === organisationList.list || root === organisationList.record
   const kind = asked ?? (isOrganisations ? 'organizations' : root === 'feed' ? 'reports' : 'projects')

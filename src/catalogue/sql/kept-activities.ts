@@ -34,13 +34,35 @@ export async function saveKeptActivities(
   kept: readonly { readonly id: number; readonly text: string }[],
   movedOn: IsoDate,
 ): Promise<RowChange[]> {
-  const { rows } = await db.query<{ id: number; created: boolean }>(
+  const { rows } = await db.query<Saved<number>>(
     `insert into kept_activity as k (project_id, text, moved_on)
       select id, text, $3 from unnest($1::bigint[], $2::text[]) w (id, text) order by id
       on conflict (project_id) do update set text = excluded.text where k.text <> excluded.text
       returning k.project_id as id, k.xmax = 0 as created`,
     [kept.map(({ id }) => id), kept.map(({ text }) => text), movedOn],
   )
+  return changesOf(kept, rows)
+}
+
+/** Keeps the records of an organisation file from before the move; returns what became of each. */
+export async function saveKeptOrganisations(
+  db: Db,
+  kept: readonly { readonly id: string; readonly text: string }[],
+  movedOn: IsoDate,
+): Promise<RowChange[]> {
+  const { rows } = await db.query<Saved<string>>(
+    `insert into kept_organisation as k (identifier, text, moved_on)
+      select id, text, $3 from unnest($1::text[], $2::text[]) w (id, text) order by id collate "C"
+      on conflict (identifier) do update set text = excluded.text where k.text <> excluded.text
+      returning k.identifier as id, k.xmax = 0 as created`,
+    [kept.map(({ id }) => id), kept.map(({ text }) => text), movedOn],
+  )
+  return changesOf(kept, rows)
+}
+
+type Saved<Id> = { id: Id; created: boolean }
+
+function changesOf<Id>(kept: readonly { readonly id: Id }[], rows: readonly Saved<Id>[]): RowChange[] {
   const created = new Map(rows.map((row) => [row.id, row.created]))
   return kept.map(({ id }) => {
     const isCreated = created.get(id)

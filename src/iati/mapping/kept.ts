@@ -3,11 +3,16 @@ import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, type XmlLimits } from '../../kernel/xml/reader.js'
 import { elementRule } from '../standard/index.js'
 
-// The places of an activity's children, in the order of the standard; those of other namespaces come last.
-const slots = (elementRule('/iati-activities/iati-activity')?.slots ?? []).filter(({ name }) => name !== '*')
+// The places of a record's children, in the order of the standard; those of other namespaces come last.
+const slots = slotsOf('/iati-activities/iati-activity')
+const namesInOrganisation = slotsOf('/iati-organisations/iati-organisation').map(({ name }) => name)
 const required = new Set(slots.flatMap(({ name, least }) => (least > 0 ? [name] : [])))
 
-/** Limits of an activity of another publisher's file. */
+function slotsOf(at: string) {
+  return (elementRule(at)?.slots ?? []).filter(({ name }) => name !== '*')
+}
+
+/** Limits of a record of another publisher's file. */
 export const keptLimits: XmlLimits = { depth: 64, elements: 200_000, attributes: 100, characters: 16_000_000 }
 
 /**
@@ -51,9 +56,9 @@ function hasCountries({ countries }: ProjectGraph): boolean {
   return countries.length > 0
 }
 
-/** The title of an activity in its first language. */
-export function titleOf(activity: Element): string | undefined {
-  return activity.children.find(({ name }) => name === 'title')?.children[0]?.text
+/** The title of an activity, or the name of an organisation, in its first language. */
+export function titleOf({ children }: Element): string | undefined {
+  return children.find(({ name }) => name === 'title' || name === 'name')?.children[0]?.text
 }
 
 /** The state of a project whose activity has this status. */
@@ -73,9 +78,10 @@ export function withKept(own: Element, graph: ProjectGraph): Element {
   const { movedOn } = graph.kept
   const ownGroups = groupsOf(declared(own, before.attributes))
   const kept = groupsOf(before)
-  const names = slots.map(({ name }) => name)
-  const foreign = [...kept.keys()].filter((name) => !names.includes(name))
-  const children = [...names, ...foreign].flatMap((name) => {
+  const children = inOrder(
+    slots.map(({ name }) => name),
+    kept,
+  ).flatMap((name) => {
     const [ours, theirs] = [ownGroups.get(name) ?? [], kept.get(name) ?? []]
     if (joined.has(name)) return [...theirs, ...ours.filter((one) => !theirs.some((other) => isSame(one, other)))]
     if (name === 'budget') return graph.project.goal === undefined ? theirs : budgetsOf(ours, theirs, movedOn)
@@ -85,11 +91,48 @@ export function withKept(own: Element, graph: ProjectGraph): Element {
   return { ...own, attributes: attributesOf(own.attributes, before.attributes), children }
 }
 
+/** What was published of an organisation before the publisher moved here. */
+export type KeptOrganisation = { readonly text: string; readonly movedOn: string }
+
+/**
+ * The record of an organisation together with the one from before the move. Money of periods that ended before the move is
+ * history; of later ones the store's stands, where it has any. `planned` are the partners for whom the store has
+ * `recipient-org-budget`s, which are written elsewhere.
+ */
+export function withKeptOrganisation(
+  own: Element,
+  { text, movedOn }: KeptOrganisation,
+  planned: ReadonlySet<string> = new Set(),
+): Element {
+  const before = parseElement(text, keptLimits)
+  const ownGroups = groupsOf(declared(own, before.attributes))
+  const kept = groupsOf(before)
+  const children = inOrder(namesInOrganisation, kept).flatMap((name) => {
+    const [ours, theirs] = [ownGroups.get(name) ?? [], kept.get(name) ?? []]
+    if (joined.has(name)) return [...theirs, ...ours.filter((one) => !theirs.some((other) => isSame(one, other)))]
+    if (name === 'recipient-org-budget') {
+      return theirs.filter((one) => endOf(one) < movedOn || !planned.has(one.children[0]?.attributes.ref ?? ''))
+    }
+    if (name.startsWith('total-')) {
+      return ours.length > 0 && theirs.length > 0 ? budgetsOf(ours, theirs, movedOn) : [...theirs, ...ours]
+    }
+    const isOwn = name !== 'name' || titleOf(own) !== titleOf(before)
+    return isOwn && ours.length > 0 ? ours : theirs
+  })
+  return { ...own, attributes: attributesOf(own.attributes, before.attributes), children }
+}
+
+function inOrder(names: readonly string[], kept: ReadonlyMap<string, unknown>): string[] {
+  return [...names, ...[...kept.keys()].filter((name) => !names.includes(name))]
+}
+
 /** Budgets that ended before the move are history; the later ones are the store's. */
 function budgetsOf(ours: readonly Element[], theirs: readonly Element[], movedOn: string): Element[] {
-  const endOf = ({ children }: Element) =>
-    children.find(({ name }) => name === 'period-end')?.attributes['iso-date'] ?? ''
   return [...theirs.filter((one) => endOf(one) < movedOn), ...ours.filter((one) => endOf(one) >= movedOn)]
+}
+
+function endOf({ children }: Element): string {
+  return children.find(({ name }) => name === 'period-end')?.attributes['iso-date'] ?? ''
 }
 
 /** Whether two elements say the same, as documents of one address or identifiers of one kind do. */
@@ -116,8 +159,7 @@ function attributesOf(own: Attributes, { 'last-updated-datetime': _, ...before }
 }
 
 /** The store's elements, with the language of each text where what was kept has another one. */
-function declared(own: Element, before: Attributes): Element {
-  const language = own.attributes['xml:lang']
+export function declared(own: Element, before: Attributes, language = own.attributes['xml:lang']): Element {
   if (language === undefined || (before['xml:lang'] ?? language) === language) return own
   const named = ({ markup: _, ...one }: Element): Element => ({
     ...one,

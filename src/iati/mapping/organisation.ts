@@ -105,16 +105,26 @@ export function recipientOrgBudget(
  * platform itself.
  */
 export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
-  const { ref, name, type } = config.reportingOrg
-  const identifier = organisationRef(partner, ref)
+  const identifier = organisationRef(partner, config.reportingOrg.ref)
   const partnerName = narrated('name', partner.name)
-  if (!identifier || identifier === ref || !partnerName) return undefined
+  if (!identifier || identifier === config.reportingOrg.ref || !partnerName) return undefined
   const url = partner.url === undefined ? undefined : absoluteUrl(partner.url)
+  return secondaryRecord(
+    identifier,
+    config,
+    partnerName,
+    url === undefined ? undefined : page(url, partner.name, 'B16'),
+  )
+}
+
+/** A record of another organisation, of which nothing but its identifier is known. */
+export function secondaryRecord(identifier: string, config: MappingConfig, name?: Element, link?: Element): Element {
+  const { ref, name: own, type } = config.reportingOrg
   return element('iati-organisation', head(config), [
     textElement('organisation-identifier', identifier),
-    partnerName,
-    element('reporting-org', { ref, type, 'secondary-reporter': '1' }, [narrative(name)]),
-    url === undefined ? undefined : page(url, partner.name, 'B16'),
+    name,
+    element('reporting-org', { ref, type, 'secondary-reporter': '1' }, [narrative(own)]),
+    link,
   ])
 }
 

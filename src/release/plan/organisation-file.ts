@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { organisationsPath } from '../../iati/addresses.js'
 import { inputKey } from '../../iati/input-key.js'
+import { declared, withKeptOrganisation } from '../../iati/mapping/kept.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import {
   type Partner,
   recipientOrgBudget,
+  secondaryRecord,
   toOrganisation,
   toPartnerOrganisation,
   type YearFigures,
@@ -30,6 +32,8 @@ import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
 import type { Manifest } from '../read/manifest.js'
 import {
+  keptOfPublisher,
+  keptWithoutPartner,
   type MoneyScope,
   moneyByYear,
   type PartnerRow,
@@ -55,7 +59,7 @@ export async function organisationFile(
   live: Manifest | undefined,
 ): Promise<OrganisationFile> {
   const day = isoDateOf(run.startedAt)
-  const publisher = publisherText(config, await figures(db, config, day), day)
+  const publisher = await publisherText(config, { db, client }, day)
   const inputs = await hashOfInputs(client, config, day, publisher)
   const first = summaryOfLive(live, inputs) ?? (await summarize(client, config, day, publisher))
   const generated = isoInstantOf(run.startedAt)
@@ -76,10 +80,13 @@ export async function organisationFile(
         texts: async function* (connection): Texts {
           yield [Buffer.from(`${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)]
           yield [Buffer.from(publisher.before.slice(openTag.length))]
-          for await (const budget of recipientBudgets(connection, config, day)) yield [Buffer.from(budget)]
+          for await (const budget of recipientBudgets(connection, config, day)) {
+            yield [Buffer.from(writeElement(publisher.declare(budget)))]
+          }
           yield [Buffer.from(`${publisher.after}\n`)]
-          for await (const { record, identifier } of partners(connection, config)) {
-            if (!first.invalid.has(identifier)) yield [Buffer.from(`${writeElement(record)}\n`)]
+          for await (const partner of partners(connection, config)) {
+            const record = usable(partner, first.invalid)
+            if (record) yield [Buffer.from(`${writeElement(record)}\n`)]
           }
         },
       },
@@ -128,20 +135,54 @@ function scopeOf({ currency }: MappingConfig, day: IsoDate): MoneyScope {
 }
 
 /** The publisher's record before and after its recipient-org-budgets. */
-type PublisherText = { readonly before: string; readonly after: string }
+type PublisherText = {
+  readonly before: string
+  readonly after: string
+  /** Names the language of what is put in between, where the record has another one. */
+  declare(budget: Element): Element
+  /** Why what was published before the move is left out. */
+  readonly findings: readonly Notice[]
+}
 
-function publisherText(config: MappingConfig, years: readonly YearFigures[], day: IsoDate): PublisherText {
-  const organisation = toOrganisation(config, years, day)
+async function publisherText(config: MappingConfig, { db, client }: Snapshot, day: IsoDate): Promise<PublisherText> {
+  const own = toOrganisation(config, await figures(db, config, day), day)
+  const kept = await keptOfPublisher(db, config.reportingOrg.ref)
+  if (!kept) return inTwo(own, own, refuseInvalid(own, config, day))
+  const planned = new Set<string>()
+  for await (const budget of recipientBudgets(client, config, day))
+    planned.add(budget.children[0]?.attributes.ref ?? '')
+  const whole = withKeptOrganisation(own, kept, planned)
+  const findings = check(whole, config, day)
+  if (!hasError(findings)) return inTwo(whole, own, [])
+  refuseInvalid(own, config, day)
+  return inTwo(own, own, findings)
+}
+
+function refuseInvalid(organisation: Element, config: MappingConfig, day: IsoDate): [] {
   const findings = check(organisation, config, day)
-  if (hasError(findings)) {
-    const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
-    throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
+  if (!hasError(findings)) return []
+  const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
+  throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
+}
+
+const beforeBudgets = new Set([
+  'organisation-identifier',
+  'name',
+  'reporting-org',
+  'total-budget',
+  'recipient-org-budget',
+])
+
+function inTwo(whole: Element, own: Element, findings: readonly Notice[]): PublisherText {
+  const at = whole.children.findIndex(({ name }) => !beforeBudgets.has(name))
+  const before = writeElement({ ...whole, children: whole.children.slice(0, at) })
+  const closing = `</${whole.name}>`
+  return {
+    before: before.slice(0, -closing.length),
+    after: whole.children.slice(at).map(writeElement).join('') + closing,
+    declare: (budget) => declared(budget, whole.attributes, own.attributes['xml:lang']),
+    findings,
   }
-  const text = writeElement(organisation)
-  const cut = Math.min(
-    ...['<total-expenditure>', '<document-link '].map((tag) => text.indexOf(tag)).filter((at) => at > 0),
-  )
-  return { before: text.slice(0, cut), after: text.slice(cut) }
 }
 
 function check(organisation: Element, config: MappingConfig, day: IsoDate): Notice[] {
@@ -154,8 +195,8 @@ type FileSummary = {
   readonly hash: string
   readonly records: number
   readonly notices: NoticeSummary
-  /** Identifiers of partners whose records must stay out. */
-  readonly invalid: ReadonlySet<string>
+  /** By the identifiers of partners, what of them must stay out: the record, or what was kept of it. */
+  readonly invalid: ReadonlyMap<string, 'record' | 'kept'>
 }
 
 /** A hash of everything that the file is made from. */
@@ -178,7 +219,7 @@ function summaryOfLive(live: Manifest | undefined, inputs: string): FileSummary 
   if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
   const { fingerprint, records, notices } = file
   // The file is carried over, so nobody asks which partners are invalid.
-  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
+  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Map() }
 }
 
 /** Generates the file once, for hashes, counts and findings. */
@@ -189,46 +230,58 @@ async function summarize(
   publisher: PublisherText,
 ): Promise<FileSummary> {
   const hash = createHash('md5').update(publisher.before)
-  for await (const budget of recipientBudgets(client, config, day)) hash.update(budget)
+  for await (const budget of recipientBudgets(client, config, day)) hash.update(writeElement(publisher.declare(budget)))
   hash.update(publisher.after)
   const publisherHash = hash.copy().digest('hex')
-  let notices = noNotices
+  let notices = publisher.findings.length > 0 ? summarizeNotices(publisher.findings) : noNotices
   let records = 1
-  const invalid = new Set<string>()
-  for await (const { record, identifier } of partners(client, config)) {
-    const findings = check(record, config, day)
+  const invalid = new Map<string, 'record' | 'kept'>()
+  for await (const partner of partners(client, config)) {
+    const { whole, own, identifier } = partner
+    const findings = check(whole, config, day)
     if (findings.length > 0) notices = addSummaries(notices, summarizeNotices(findings))
     if (hasError(findings)) {
-      invalid.add(identifier)
-      continue
+      const isFine = own && own !== whole && !hasError(check(own, config, day))
+      invalid.set(identifier, isFine ? 'kept' : 'record')
     }
+    const record = usable(partner, invalid)
+    if (!record) continue
     hash.update('\n').update(writeElement(record))
     records += 1
   }
   return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
 }
 
-async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<string> {
+async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<Element> {
   for await (const row of plannedByPartner(client, scopeOf(config, day))) {
     const budget = unlessUnusable(() =>
       recipientOrgBudget(toPartner(row), { year: row.year, planned: row.amount }, config),
     )
-    if (budget) yield writeElement(budget)
+    if (budget) yield budget
   }
 }
 
-/** The records of partners, one for each identifier. */
-async function* partners(
-  client: Connection,
-  config: MappingConfig,
-): AsyncGenerator<{ readonly record: Element; readonly identifier: string }> {
+/** A record with what was kept of it, and without. */
+type PartnerRecord = { readonly whole: Element; readonly own?: Element; readonly identifier: string }
+
+function usable({ whole, own, identifier }: PartnerRecord, invalid: FileSummary['invalid']): Element | undefined {
+  const left = invalid.get(identifier)
+  return left === undefined ? whole : left === 'kept' ? own : undefined
+}
+
+/** The records of partners, one for each identifier, then those from before the move of others. */
+async function* partners(client: Connection, config: MappingConfig): AsyncGenerator<PartnerRecord> {
   let last: string | undefined
   for await (const row of publishedPartners(client)) {
-    const record = unlessUnusable(() => toPartnerOrganisation(toPartner(row), config))
-    const identifier = record?.children[0]?.text
-    if (!record || identifier === undefined || identifier === last) continue
+    const own = unlessUnusable(() => toPartnerOrganisation(toPartner(row), config))
+    const identifier = own?.children[0]?.text
+    if (!own || identifier === undefined || identifier === last) continue
     last = identifier
-    yield { record, identifier }
+    yield { whole: row.kept ? withKeptOrganisation(own, row.kept) : own, own, identifier }
+  }
+  for await (const { identifier, kept } of keptWithoutPartner(client)) {
+    if (identifier === config.reportingOrg.ref) continue
+    yield { whole: withKeptOrganisation(secondaryRecord(identifier, config), kept), identifier }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { KeptOrganisation } from '../../iati/mapping/kept.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../kernel/money.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
@@ -55,16 +56,37 @@ export type PartnerRow = {
   readonly url: string | null
 }
 
+/** A partner, with what was published of it before the move. */
+export type PublishedPartnerRow = PartnerRow & { readonly kept: KeptOrganisation | null }
+
+/** A record from before the move. */
+export type KeptRow = { readonly identifier: string; readonly kept: KeptOrganisation }
+
 export type PartnerBudgetRow = PartnerRow & { readonly year: number; readonly amount: Decimal }
 
 // The order of the index organisation_ref; equal identifiers are neighbours.
-const refOrder = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g')) collate "C", o.id`
+const ref = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g'))`
+const refOrder = `${ref} collate "C", o.id`
 const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url`
 const withRef = '(o.org_ref is not null or o.ein is not null)'
 
 /** Organisations with an identifier and a published activity, in the order of identifiers. */
-export async function* publishedPartners(client: Connection): AsyncGenerator<PartnerRow> {
-  for await (const texts of jsonTexts(client, partnersSql)) yield* texts.map(toRow<PartnerRow>)
+export async function* publishedPartners(client: Connection): AsyncGenerator<PublishedPartnerRow> {
+  for await (const texts of jsonTexts(client, partnersSql)) yield* texts.map(toRow<PublishedPartnerRow>)
+}
+
+/** What was published before the move of organisations that are no published partners now, in the order of identifiers. */
+export async function* keptWithoutPartner(client: Connection): AsyncGenerator<KeptRow> {
+  for await (const texts of jsonTexts(client, keptSql)) yield* texts.map(toRow<KeptRow>)
+}
+
+/** What was published before the move of the publisher itself. */
+export async function keptOfPublisher(db: Db, identifier: string): Promise<KeptOrganisation | undefined> {
+  const { rows } = await db.query<KeptOrganisation>(
+    'select text, moved_on as "movedOn" from kept_organisation where identifier = $1',
+    [identifier],
+  )
+  return rows[0]
 }
 
 /** Planned payouts to organisations with an identifier by year, in the order of identifiers, then years. */
@@ -72,18 +94,26 @@ export async function* plannedByPartner(client: Connection, scope: MoneyScope): 
   for await (const texts of jsonTexts(client, plannedSql(scope))) yield* texts.map(toRow<PartnerBudgetRow>)
 }
 
-/** Everything that `publishedPartners` and `plannedByPartner` return, as texts, to see whether any of it changed. */
+/** Everything that `publishedPartners`, `keptWithoutPartner` and `plannedByPartner` return, as texts, to see whether any of it changed. */
 export async function* partnerTexts(client: Connection, scope: MoneyScope): AsyncGenerator<readonly Buffer[]> {
   yield* jsonTexts(client, partnersSql)
+  yield* jsonTexts(client, keptSql)
   yield* jsonTexts(client, plannedSql(scope))
 }
 
-const partnersSql = `
-  select json_build_object(${partnerColumns})::text from organisation o
-    where ${withRef} and exists (
+const isPublished = `${withRef} and exists (
       select from project p join rendering r on r.project_id = p.id
-      where p.organisation_id = o.id and r.text is not null)
-    order by ${refOrder}`
+      where p.organisation_id = o.id and r.text is not null)`
+const kept = `json_build_object('text', k.text, 'movedOn', k.moved_on)`
+
+const partnersSql = `
+  select json_build_object(${partnerColumns}, 'kept', (select ${kept} from kept_organisation k where k.identifier = ${ref}))::text
+    from organisation o where ${isPublished} order by ${refOrder}`
+
+const keptSql = `
+  select json_build_object('identifier', k.identifier, 'kept', ${kept})::text from kept_organisation k
+    where not exists (select from organisation o where ${ref} = k.identifier and ${isPublished})
+    order by k.identifier collate "C"`
 
 function plannedSql({ currency, day, last }: MoneyScope): string {
   return `

@@ -40,7 +40,9 @@ describe('imports and taking them back in random order', () => {
       expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
     }
     // The sequences did what they are for.
-    expect([...written].sort()).toEqual([...kinds.map(({ name }) => `${name}.ndjson`), 'page.json', 'iati.xml'].sort())
+    expect([...written].sort()).toEqual(
+      [...kinds.map(({ name }) => `${name}.ndjson`), 'page.json', 'iati.xml', 'organisations.xml'].sort(),
+    )
     expect(sum.outOfOrder).toBeGreaterThan(1)
     expect(sum.refused).toBeGreaterThan(1)
     await publisher.publish()

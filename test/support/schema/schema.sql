@@ -464,6 +464,13 @@ create table kept_activity (
   constraint kept_activity_pkey PRIMARY KEY (project_id)
 );
 
+create table kept_organisation (
+  identifier text not null,
+  text text not null,
+  moved_on date not null,
+  constraint kept_organisation_pkey PRIMARY KEY (identifier)
+);
+
 create table organisation (
   id bigint default new_number('organisation'::regclass) not null,
   bridge_id bigint,
@@ -1485,6 +1492,7 @@ CREATE OR REPLACE FUNCTION public.import_spared(name text)
 AS $function$
   select case
     when name = 'project' then 'x.id = any ($2)'
+    when name = 'kept_organisation' then 'false'
     when name = 'report_image' then 'exists (select from progress_report r where r.id = x.report_id and r.project_id = any ($2))'
     else coalesce((
       select format('exists (select from import_change o where o.import_id = $1 and o.table_name = %L and o.before is null
@@ -1523,7 +1531,8 @@ AS $function$
     (20, 'imported_month', 'project_id month kind funder_id', '', 'import_id'),
     (21, 'imported_gift', 'reference_hash', '', ''),
     (22, 'disbursement', 'reference', '', ''),
-    (23, 'kept_activity', 'project_id', '', '')
+    (23, 'kept_activity', 'project_id', '', ''),
+    (24, 'kept_organisation', 'identifier', '', '')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.import_touched(name text)
@@ -2213,6 +2222,14 @@ CREATE TRIGGER remember_insert AFTER INSERT ON kept_activity REFERENCING NEW TAB
   EXECUTE FUNCTION remember_change('project_id', '', '');
 CREATE TRIGGER remember_update AFTER UPDATE ON kept_activity REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION remember_change('project_id', '', '');
+CREATE TRIGGER mark_write AFTER INSERT OR DELETE OR UPDATE OR TRUNCATE ON kept_organisation FOR EACH STATEMENT
+  EXECUTE FUNCTION mark_content('organisations');
+CREATE TRIGGER remember_delete AFTER DELETE ON kept_organisation REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('identifier', '', '');
+CREATE TRIGGER remember_insert AFTER INSERT ON kept_organisation REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('identifier', '', '');
+CREATE TRIGGER remember_update AFTER UPDATE ON kept_organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION remember_change('identifier', '', '');
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)

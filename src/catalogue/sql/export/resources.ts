@@ -117,6 +117,10 @@ export const resources = {
     means: 'What was published of projects before they moved here.',
     rows: { table: 'kept_activity', order: ['project_id'], members: { project: 'project_id', text: 'text' } },
   },
+  'kept-organisations': {
+    means: 'What the organisation file said before the publisher moved here.',
+    rows: { table: 'kept_organisation', order: ['identifier'], members: { identifier: 'identifier', text: 'text' } },
+  },
   images: {
     means: 'Pictures of projects; position 0 is the main one.',
     rows: {
