@@ -23,8 +23,9 @@ export type SeedSettings = {
 /** What to seed. The same options make the same rows, and a smaller number of projects makes the first of them. */
 export type SeedOptions = SeedSettings & {
   readonly projects: number
+  /** Links of demo data lead to what this service serves below /demo. */
   readonly source: 'demo' | 'local'
-  /** The demo's own: nothing odd, links that lead to what this service serves below /demo, and one range of ids. */
+  /** The demo's own: nothing odd, and one range of ids. */
   readonly isDemo?: boolean
   /** The first id of projects and organisations. */
   readonly firstId: number
@@ -107,13 +108,12 @@ async function refuseTakenIds(db: Db, options: SeedOptions, organisations: numbe
 
 /**
  * Makes the settings that the seeding statements read; they last as long as the transaction. Odd data that a careless writer
- * breaks on (missing and marked-up texts, missing goals and dates) is for tests and benches, not for the demo; its links
- * lead to what the API process serves below /demo.
+ * breaks on (missing and marked-up texts, missing goals and dates) is for tests and benches, not for the demo.
  */
 export async function useSettings(db: Db, options: SeedOptions, organisations: number): Promise<void> {
   await db.query(`create temporary table seed_setting (first_id bigint, first_report_id bigint, organisations bigint,
     today date, currency text, places integer, unit numeric, source text, base_url text, countries jsonb, same_months integer, odd boolean, picture text) on commit drop`)
-  const { isDemo = false } = options
+  const isServed = options.source === 'demo'
   const places = Math.min(minorUnitExponent(options.currency), 3)
   const settings = {
     first_id: options.firstId,
@@ -124,11 +124,11 @@ export async function useSettings(db: Db, options: SeedOptions, organisations: n
     places,
     unit: (10 ** -places).toFixed(16),
     source: options.source,
-    base_url: isDemo ? `${options.baseUrl}/demo` : options.baseUrl,
+    base_url: isServed ? `${options.baseUrl}/demo` : options.baseUrl,
     countries: seedCountries.slice(0, options.countries),
     same_months: options.months,
-    odd: !isDemo,
-    picture: isDemo ? 'png' : 'jpg',
+    odd: options.isDemo !== true,
+    picture: isServed ? 'png' : 'jpg',
   }
   await db.query('insert into seed_setting select * from json_populate_record(null::seed_setting, $1)', [
     JSON.stringify(settings),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
+import { seed } from '../../../../src/demo/sql/seed.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
 import { en } from '../../../../src/http/portal/words/en.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
@@ -20,6 +21,39 @@ import { countActivities, sumOf } from '../../../support/recount.js'
 
 const { baseUrl } = mappingConfig
 
+/** Follows the links of pages to all that they lead to on this host, every project in one language. */
+async function follow(
+  app: FastifyInstance,
+  wanted: string[],
+  look: (address: string, body: string) => void = () => {},
+): Promise<{ dead: string[]; seen: Set<string> }> {
+  const seen = new Set(wanted)
+  const dead: string[] = []
+  for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
+    const answer = await app.inject(address)
+    if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
+    look(address, answer.body)
+    if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
+    for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
+      const link = (href || '').replaceAll('&amp;', '&').replace(baseUrl, '')
+      // Lists of the other language are looked at too.
+      if (!link.startsWith('/') || seen.has(link) || /^\/(?:en|fr)\/(?:projects|organisations)\/./.test(link)) continue
+      seen.add(link)
+      wanted.push(link)
+    }
+  }
+  return { dead, seen }
+}
+
+it('has no link that leads nowhere over seeded projects, whose data are odd', async () => {
+  const { store } = await testDatabase()
+  await seed(store, { projects: 30, source: 'demo', firstId: 1, today: day('2026-11-20'), currency: usd, baseUrl })
+  const { app } = await publishedSite(store)
+  const { dead, seen } = await follow(app, ['/'])
+  expect(dead).toEqual([])
+  expect([...seen].filter((link) => link.startsWith('/demo/')).length).toBeGreaterThan(30)
+}, 120_000)
+
 describe('the portal over the demo', async () => {
   const { store } = await testDatabase()
   let app: FastifyInstance
@@ -36,32 +70,21 @@ describe('the portal over the demo', async () => {
   }, 60_000)
 
   it('has no link that leads nowhere, on any page', async () => {
-    const wanted = ['/', '/fr', '/fr/projects/9000001', '/fr/projects/9000003', '/robots.txt', '/sitemap.xml']
     const french = new Set(textsOf(fr).values())
     const english = new Set([...textsOf(en).values()].filter((text) => !french.has(text)))
     const untranslated = new Set<string>()
-    const seen = new Set(wanted)
-    const dead: string[] = []
-    for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
-      const answer = await app.inject(address)
-      if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
-      if (/^\/fr(?:\/|$)/.test(address)) {
-        const texts = answer.body
+    const { dead, seen } = await follow(
+      app,
+      ['/', '/fr', '/fr/projects/9000001', '/fr/projects/9000003', '/robots.txt', '/sitemap.xml'],
+      (address, body) => {
+        if (!/^\/fr(?:\/|$)/.test(address)) return
+        const texts = body
           .replace(/<code>[^<]*/g, '')
           .split(/<[^>]*>/)
           .map((text) => text.trim())
         for (const text of texts) if (english.has(text)) untranslated.add(`${address}: ${text}`)
-      }
-      if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
-      for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
-        const link = (href || '').replaceAll('&amp;', '&').replace(baseUrl, '')
-        // Every project is looked at in one language, lists of the other one too.
-        if (!link.startsWith('/') || seen.has(link) || /^\/(?:en|fr)\/(?:projects|organisations)\/./.test(link))
-          continue
-        seen.add(link)
-        wanted.push(link)
-      }
-    }
+      },
+    )
     expect(dead).toEqual([])
     expect([...untranslated].filter((one) => !one.endsWith(': English'))).toEqual([])
     expect([...seen].filter((link) => /^\/projects\/\d+$/.test(link))).toHaveLength(120)
