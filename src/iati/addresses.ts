@@ -8,6 +8,11 @@ export function activitiesPath(segment: number): string {
 /** Every activity in one file, whatever its size: for analysts, not for registration (iati.md 1.4). */
 export const bulkActivitiesPath = '/iati/bulk/activities.xml'
 
+/** Whether a file repeats a part of another that has the whole, or is an archive: short lists leave it out. */
+export function isPart(path: string): boolean {
+  return /^\/iati\/activities-\d+\.xml$/.test(path) || isReportArchive(path)
+}
+
 /** Where each activity lies in its file, and what lists of activities show (iati.md 1.5). */
 export const activityIndexPath = '/iati/index.json'
 

@@ -1,4 +1,4 @@
-import { cataloguePath, dataPackagePath, isReportArchive } from '../../iati/addresses.js'
+import { cataloguePath, dataPackagePath, isPart } from '../../iati/addresses.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
 
@@ -31,13 +31,12 @@ export function datasetOf(
     dateModified: manifest.generated,
     includedInDataCatalog: { '@type': 'DataCatalog', url: `${baseUrl}${cataloguePath('jsonld')}` },
     distribution: manifest.files
-      .filter(({ path }) => !isReportArchive(path))
-      .map(({ path, mediaType, bytes, sha256 }) => ({
+      .filter(({ path }) => !isPart(path))
+      .map(({ path, mediaType, bytes }) => ({
         '@type': 'DataDownload',
         contentUrl: `${baseUrl}${path}`,
         encodingFormat: mediaType.split(';')[0],
         contentSize: `${bytes} B`,
-        sha256,
       })),
   })
 }

@@ -19,7 +19,7 @@ import { projectListCsv, projectListJson } from './pages/project-list.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { ProjectIndex } from './project-index.js'
-import { type Language, languages, type PageBody, type View } from './view.js'
+import { type Language, languages, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -102,7 +102,7 @@ export class Portal {
       this.#licence = await licenceOf(release)
     }
     this.#drawnRelease = release.id
-    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index)
+    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index, namesOf)
     this.#projectIndexes.set(index, known)
     return { release, index, projectIndex: await known, licence: this.#licence }
   }
@@ -242,8 +242,11 @@ export class Portal {
     return undefined
   }
 
-  /** Paths of all pages about projects and groups, a page of a sitemap at a time; undefined when there is no such page. */
-  async sitemap(page: number, size: number): Promise<{ paths: string[]; pages: number; changed: string } | undefined> {
+  /** All pages about projects and groups with the time of their last change, a page of a sitemap at a time; undefined when there is no such page. */
+  async sitemap(
+    page: number,
+    size: number,
+  ): Promise<{ pages: number; changed: string; entries: { path: string; changed: string }[] } | undefined> {
     const opened = await this.#open()
     if (!opened) return undefined
     const { projectIndex, release } = opened
@@ -256,11 +259,14 @@ export class Portal {
     const total = first.length + projectIndex.all.places.length
     const pages = Math.ceil(total / size)
     if (page < 1 || page > pages) return undefined
-    const paths: string[] = []
+    const changed = release.manifest.generated
+    const entries: { path: string; changed: string }[] = []
     for (let at = (page - 1) * size; at < Math.min(total, page * size); at++) {
-      paths.push(first[at] ?? `/projects/${projectIndex.project(at - first.length)}`)
+      const place = at - first.length
+      const path = first[at] ?? `/projects/${projectIndex.project(place)}`
+      entries.push({ path, changed: projectIndex.changed(place) ?? changed })
     }
-    return { paths, pages, changed: release.manifest.generated }
+    return { entries, pages, changed }
   }
 }
 

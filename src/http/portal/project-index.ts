@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
+import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
 import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
 import type { ActivityIndex, Row } from '../../release/read/activity-index.js'
@@ -43,6 +44,9 @@ const keptBytes = 8 * 1_048_576
 const mostWords = 8
 const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
 
+/** The names of a code in all languages that readers search in. */
+export type NamesOf = (kind: GroupKind, code: string) => readonly string[]
+
 /**
  * The projects of a release as lists show them: newest first, by group, with sums. It holds numbers and words of titles, and
  * reads an entry when it is shown.
@@ -56,7 +60,11 @@ export class ProjectIndex {
   #rows: readonly Row[] = []
   /** Titles and partners in small letters. */
   readonly #words = new WordIndex()
+  /** Names of countries, sectors and themes in small letters, with their projects. */
+  #named: readonly { readonly name: string; readonly places: readonly number[] }[] = []
   #projects = new Float64Array()
+  /** When each project changed, in milliseconds. */
+  #changed = new Float64Array()
   /** The money of each project by currency, `sumKinds.length` sums for each place. */
   readonly #money = new Map<string, BigInt64Array>()
   /** The first and the last year of each project; 0 where none is stated. */
@@ -78,7 +86,7 @@ export class ProjectIndex {
     }
   }
 
-  static async of(index: ActivityIndex): Promise<ProjectIndex> {
+  static async of(index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
     const projectIndex = new ProjectIndex(index)
     const starts: string[] = []
     for (let row = 0; row < index.count; row++) {
@@ -87,6 +95,7 @@ export class ProjectIndex {
     }
     projectIndex.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
     projectIndex.#projects = new Float64Array(index.count)
+    projectIndex.#changed = new Float64Array(index.count)
     projectIndex.#years = new Int16Array(2 * index.count)
     for (const [place, row] of projectIndex.#rows.entries()) {
       const entry = index.entry(row)
@@ -94,6 +103,11 @@ export class ProjectIndex {
       projectIndex.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
       if (place % entriesTogether === 0) await nextTurn()
     }
+    projectIndex.#named = (['countries', 'sectors', 'themes'] as const).flatMap((kind) =>
+      [...projectIndex.groups[kind].values()].map(({ key, name, places }) => ({
+        ...{ name: searchable([name, ...namesOf(kind, key)].join(' ')), places },
+      })),
+    )
     return projectIndex
   }
 
@@ -104,6 +118,12 @@ export class ProjectIndex {
   /** The project at a place. */
   project(place: number): number | undefined {
     return this.#projects[place]
+  }
+
+  /** When the project at a place changed. */
+  changed(place: number): IsoInstant | undefined {
+    const at = this.#changed[place]
+    return at === undefined || Number.isNaN(at) ? undefined : isoInstantOf(new Date(at))
   }
 
   /** How many projects of a group are also in each group of a kind, those that share none left out. */
@@ -162,19 +182,23 @@ export class ProjectIndex {
     let found = others.reduce(inBoth, first)
     if (year !== undefined) found = found.filter((place) => this.#isInYear(place, year))
     if (words === undefined) return found
-    const wanted = new Set(
-      searchable(words)
-        .split(' ')
-        .filter((word) => wordPattern.test(word)),
-    )
-    if (wanted.size === 0) return []
-    // Long words are rare.
-    for (const word of [...wanted].sort((a, b) => b.length - a.length).slice(0, mostWords)) {
+    const own = this.#placeNamed(words.trim())
+    const exact = own !== undefined && found.includes(own) ? [own] : []
+    const wanted = searchedWords(words)
+    if (wanted.length === 0) return exact
+    for (const word of wanted) {
       if (found.length === 0) break
-      found = inBoth(found, this.#words.find(word))
+      const groups = this.#named.filter(({ name }) => name.includes(word)).map(({ places }) => places)
+      found = inBoth(found, this.#words.find(word, groups))
       await nextTurn()
     }
-    return found
+    return [...exact, ...found.filter((place) => place !== own)]
+  }
+
+  /** The place of the project whose number or IATI identifier a text is. */
+  #placeNamed(text: string): number | undefined {
+    const row = /^\d{1,15}$/.test(text) ? this.#index.rowOfProject(Number(text)) : this.#index.rowOf(text)
+    return row === undefined ? undefined : this.#rows.indexOf(row)
   }
 
   /** A project without a stated end goes on. */
@@ -186,6 +210,7 @@ export class ProjectIndex {
   #add(entry: ActivityEntry, place: number): void {
     const { countries, sectors, themes, statuses, organisations } = this.groups
     this.#projects[place] = entry.project
+    this.#changed[place] = Date.parse(entry.changed)
     this.#years.set([yearOf(entry.start), yearOf(entry.end)], 2 * place)
     const whole = [this.all, groupOf(statuses, entry.status)]
     const { shares = {} } = entry
@@ -248,7 +273,12 @@ function splitByShares(units: bigint, shares: readonly Decimal[]): bigint[] {
 /** The name of an organisation in addresses: its identifier, else a hash of its name. */
 export function organisationId({ ref, name }: { readonly ref?: string; readonly name: string }): string {
   if (ref !== undefined) return ref
-  const words = searchable(name)
+  // These are addresses: they stay when searching learns to read more.
+  const words = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .trim()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 40)
   return `${words}-${hash('sha256', name).slice(0, 8)}`
@@ -277,9 +307,26 @@ function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
   return group
 }
 
-/** Small letters without accents, words separated by one blank. */
-function searchable(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim()
+const unaccented: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }
+
+/** Small letters without accents, words separated by one blank, without quotes and punctuation. */
+export function searchable(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[ßæœøłđı]/g, (letter) => unaccented[letter] ?? letter)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** The words of a search that count, long ones first, since they are rare. */
+export function searchedWords(text: string): string[] {
+  const words = new Set(searchable(text).split(' '))
+  return [...words]
+    .filter((word) => wordPattern.test(word))
+    .sort((a, b) => b.length - a.length)
+    .slice(0, mostWords)
 }
 
 function inBoth(one: readonly number[], other: readonly number[]): number[] {

@@ -45,18 +45,20 @@ p, li, dd { max-width: 46rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16.5rem), 1fr)); gap: 1.1rem; list-style: none; padding: 0; margin: 1rem 0; }
 .card { overflow: hidden; display: flex; flex-direction: column; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
+.card .blank { display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: var(--on-top); background: linear-gradient(135deg, var(--top), #2b6f5f); }
 .card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
 .card h2, .card h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .card h2 a, .card h3 a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
 .badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 .35rem .35rem 0; text-decoration: none; }
 a.badge { text-decoration: underline; }
-svg.map, svg.chart { display: block; width: 100%; height: auto; }
+svg.map, svg.chart { display: block; width: 100%; height: auto; } svg.narrow { display: none; }
+@media (max-width: 40rem) { svg.wide { display: none; } svg.narrow { display: block; } }
 .land { fill: var(--land); }
 .map circle { fill: var(--dot); fill-opacity: .72; stroke: var(--card); stroke-width: 1; }
 .map a:hover circle, .map a:focus circle { fill-opacity: 1; stroke: var(--ink); stroke-width: 2; }
-.chart text { fill: var(--soft); font: 12px system-ui, sans-serif; }
-.chart rect.in { fill: var(--in); } .chart rect.out { fill: var(--out); }
+.chart text { fill: var(--soft); font: 13px system-ui, sans-serif; }
+.chart .bars-in { fill: var(--in); } .chart .bars-out { fill: var(--out); }
 .chart path.in { fill: var(--in); fill-opacity: .35; } .chart path.out { fill: none; stroke: var(--out); stroke-width: 2.5; }
 .rule { stroke: var(--line); } .goal { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; padding: 0; margin: 0 0 .5rem; font-size: .92rem; }

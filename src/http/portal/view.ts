@@ -4,7 +4,15 @@ import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
-import { amountOf, currenciesOf, type ProjectIndex, type SumKind, type Sums, sumKinds } from './project-index.js'
+import {
+  amountOf,
+  currenciesOf,
+  type NamesOf,
+  type ProjectIndex,
+  type SumKind,
+  type Sums,
+  sumKinds,
+} from './project-index.js'
 import { en, type Words } from './words/en.js'
 import { fr } from './words/fr.js'
 
@@ -129,6 +137,13 @@ export function codeHtml(view: Pick<View, 'language'>, list: string, code: strin
 
 export function sectorName(view: Pick<View, 'language'>, code: string): string {
   return codeText(view, 'Sector', code)
+}
+
+/** The names of a country or sector in all languages; themes have one of their own. */
+export const namesOf: NamesOf = (kind, code) => {
+  if (kind !== 'countries' && kind !== 'sectors') return []
+  const name = kind === 'countries' ? countryName : sectorName
+  return (Object.keys(languages) as Language[]).map((language) => name({ language }, code))
 }
 
 export function statusName(view: Pick<View, 'words'>, code: string): string {

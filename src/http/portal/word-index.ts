@@ -18,9 +18,10 @@ export class WordIndex {
     }
   }
 
-  /** The places of the texts, in order; `part` has neither a blank nor a line end. */
-  find(part: string): number[] {
+  /** The places of the texts and `others`, in order; `part` has neither a blank nor a line end. */
+  find(part: string, others: readonly (readonly number[])[] = []): number[] {
     const isFound = new Uint8Array(this.#texts)
+    for (const places of others) for (const place of places) isFound[place] = 1
     for (let at = this.#words.indexOf(part); at >= 0; at = this.#words.indexOf(part, at)) {
       const start = this.#words.lastIndexOf('\n', at) + 1
       at = this.#words.indexOf('\n', at)

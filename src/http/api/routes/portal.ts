@@ -130,7 +130,10 @@ function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal
       reply,
       document(
         'urlset',
-        found.paths.map((path) => `<url><loc>${escapeText(`${config.baseUrl()}${path}`)}</loc></url>\n`),
+        found.entries.map(
+          ({ path, changed }) =>
+            `<url><loc>${escapeText(`${config.baseUrl()}${path}`)}</loc><lastmod>${changed}</lastmod></url>\n`,
+        ),
       ),
     )
   })

@@ -5,33 +5,57 @@ import { type Html, html } from '../html.js'
 /** The numbers of a month, for drawing only: exact amounts are in the table beneath. */
 export type MonthPoint = { readonly month: string; readonly in: number; readonly out: number }
 
-const width = 800
-const height = 240
-const margin = { left: 56, right: 8, top: 12, bottom: 24 }
+const margin = { right: 8, top: 12, bottom: 24 }
+
+/** A chart is drawn for a desk and for a phone, since its texts would shrink with it; the stylesheet shows one. */
+type Shape = {
+  readonly name: 'wide' | 'narrow'
+  readonly width: number
+  readonly height: number
+  readonly left: number
+}
+const shapes: readonly Shape[] = [
+  { name: 'wide', width: 800, height: 240, left: 56 },
+  { name: 'narrow', width: 300, height: 200, left: 46 },
+]
+// Units between the names of two years.
+const labelWidth = 36
 
 /** Bars of each month, received beside paid out. */
 export function monthBars(points: readonly MonthPoint[], label: string, tick: (value: number) => string): Html {
+  return html`${shapes.map((shape) => monthBarsIn(shape, points, label, tick))}`
+}
+
+function monthBarsIn(
+  shape: Shape,
+  points: readonly MonthPoint[],
+  label: string,
+  tick: (value: number) => string,
+): Html {
+  const { width, height, left: margins } = shape
   const values = points.flatMap((point) => [point.in, point.out])
   const y = scaleLinear([Math.min(0, ...values), Math.max(1, ...values)], [height - margin.bottom, margin.top]).nice(4)
   const x = scaleBand(
     points.map(({ month }) => month),
-    [margin.left, width - margin.right],
+    [margins, width - margin.right],
   ).padding(0.25)
-  const bar = (point: MonthPoint, side: 'in' | 'out', shift: number) => {
-    const value = point[side]
-    if (value === 0) return undefined
-    const half = x.bandwidth() / 2
-    const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
-    const left = (x(point.month) ?? 0) + shift * half
-    return html`<rect class="${side}" x="${left.toFixed(1)}" y="${top.toFixed(1)}" width="${Math.max(1, half - 0.5).toFixed(1)}" height="${Math.max(0.5, bottom - top).toFixed(1)}"/>`
+  const half = x.bandwidth() / 2
+  const barsOf = (side: 'in' | 'out', shift: number) => {
+    const shapes = points.flatMap((point) => {
+      const value = point[side]
+      if (value === 0) return []
+      const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
+      const [left, wide] = [(x(point.month) ?? 0) + shift * half, Math.max(1, half - 0.5).toFixed(1)]
+      return `M${left.toFixed(1)} ${top.toFixed(1)}h${wide}v${Math.max(0.5, bottom - top).toFixed(1)}h-${wide}z`
+    })
+    return html`<path class="bars-${side}" d="${shapes.join('')}"/>`
   }
-  const bars = points.flatMap((point) => [bar(point, 'in', 0), bar(point, 'out', 1)].filter((one) => one !== undefined))
-  const labels = points.flatMap(({ month }, at) =>
-    isLabelled(points, at)
-      ? html`<text x="${((x(month) ?? 0) + x.bandwidth() / 2).toFixed(0)}" y="${height - 6}" text-anchor="middle">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`
-      : [],
+  const bars = [barsOf('in', 0), barsOf('out', 1)]
+  const labels = labelled(points, width - margins).map(
+    ({ month }) =>
+      html`<text x="${((x(month) ?? 0) + x.bandwidth() / 2).toFixed(0)}" y="${height - 6}" text-anchor="middle">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`,
   )
-  return frame(label, html`${axis(y, tick)}${bars}${labels}`)
+  return frame(shape, label, html`${axis(shape, y, tick)}${bars}${labels}`)
 }
 
 /** Sums up to each month: received as an area, paid out as a line, the budget as a straight line. */
@@ -41,6 +65,17 @@ export function sumLines(
   label: string,
   tick: (value: number) => string,
 ): Html {
+  return html`${shapes.map((shape) => sumLinesIn(shape, points, budget, label, tick))}`
+}
+
+function sumLinesIn(
+  shape: Shape,
+  points: readonly MonthPoint[],
+  budget: number,
+  label: string,
+  tick: (value: number) => string,
+): Html {
+  const { width, height, left } = shape
   let [received, paid] = [0, 0]
   const sums = points.map((point) => {
     received += point.in
@@ -55,9 +90,9 @@ export function sumLines(
   const y = scaleLinear([Math.min(0, ...sums.map((sum) => sum.out)), most], [height - margin.bottom, margin.top]).nice(
     4,
   )
-  const x = scaleLinear([0, steps.length - 1], [margin.left, width - margin.right])
+  const x = scaleLinear([0, steps.length - 1], [left, width - margin.right])
   type Step = (typeof steps)[number]
-  const shape = area<Step>(
+  const surface = area<Step>(
     (step) => x(step.at),
     y(0),
     (step) => y(step.in),
@@ -70,33 +105,41 @@ export function sumLines(
   )
     .curve(curveStepAfter)
     .digits(1)
-  const labels = sums.flatMap(({ month }, at) =>
-    isLabelled(sums, at)
-      ? html`<text x="${x(at).toFixed(0)}" y="${height - 6}">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`
-      : [],
+  const labels = labelled(sums, width - left).map(
+    ({ month, at }) =>
+      html`<text x="${x(at).toFixed(0)}" y="${height - 6}">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`,
   )
-  const goal = html`<line class="goal" x1="${margin.left}" x2="${width - margin.right}" y1="${y(budget).toFixed(1)}" y2="${y(budget).toFixed(1)}"/>`
+  const goal = html`<line class="goal" x1="${left}" x2="${width - margin.right}" y1="${y(budget).toFixed(1)}" y2="${y(budget).toFixed(1)}"/>`
   return frame(
+    shape,
     label,
-    html`${axis(y, tick)}<path class="in" d="${shape(steps) ?? ''}"/><path class="out" d="${stroke(steps) ?? ''}"/>${budget > 0 ? goal : undefined}${labels}`,
+    html`${axis(shape, y, tick)}<path class="in" d="${surface(steps) ?? ''}"/><path class="out" d="${stroke(steps) ?? ''}"/>${budget > 0 ? goal : undefined}${labels}`,
   )
 }
 
-/** Januaries have labels, and the first month unless a January is too near for both. */
-function isLabelled(months: readonly { readonly month: string }[], at: number): boolean {
+/** The months with labels: Januaries, as many as there is room for, and the first month unless a January is too near. */
+function labelled(months: readonly { readonly month: string }[], room: number): { month: string; at: number }[] {
   const isJanuary = (index: number) => months[index]?.month.endsWith('-01') ?? false
-  return isJanuary(at) || (at === 0 && !isJanuary(1) && !isJanuary(2) && !isJanuary(3))
+  const all = months.flatMap(({ month }, at) =>
+    isJanuary(at) || (at === 0 && !isJanuary(1) && !isJanuary(2) && !isJanuary(3)) ? [{ month, at }] : [],
+  )
+  const every = Math.ceil((labelWidth * months.length) / 12 / room)
+  return all.filter((_, at) => at % every === 0)
 }
 
-function axis(y: ReturnType<typeof scaleLinear<number>>, tick: (value: number) => string): Html[] {
+function axis(
+  { width, left }: Shape,
+  y: ReturnType<typeof scaleLinear<number>>,
+  tick: (value: number) => string,
+): Html[] {
   return y.ticks(4).map((value) => {
     const at = y(value).toFixed(1)
-    return html`<line class="rule" x1="${margin.left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${margin.left - 6}" y="${at}" dy="4" text-anchor="end">${tick(value)}</text>`
+    return html`<line class="rule" x1="${left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${left - 6}" y="${at}" dy="4" text-anchor="end">${tick(value)}</text>`
   })
 }
 
-function frame(label: string, content: Html): Html {
-  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${content}</svg>`
+function frame({ name, width, height }: Shape, label: string, content: Html): Html {
+  return html`<svg class="chart ${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${content}</svg>`
 }
 
 /** Names with bars beside them, as a list that is read as text too. */

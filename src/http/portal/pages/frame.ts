@@ -18,11 +18,13 @@ export function framed(view: Framed, body: PageBody): string {
   const { words, publisherName, baseUrl, address } = view
   const title = body.section || address !== '/' ? `${body.title} – ${publisherName}` : body.title
   // English is what addresses without a language show to whoever asks for none.
-  const canonical =
-    view.language === 'en' ? `${baseUrl}${address}` : `${baseUrl}/${view.language}${withoutSlash(address)}`
-  const versions = (Object.keys(languages) as Language[]).map(
-    (code) => html`<link rel="alternate" hreflang="${code}" href="${`${baseUrl}/${code}${withoutSlash(address)}`}">\n`,
-  )
+  const canonicalIn = (code: Language) =>
+    code === 'en' ? `${baseUrl}${address}` : `${baseUrl}/${code}${withoutSlash(address)}`
+  const canonical = canonicalIn(view.language)
+  const versions = [
+    ...(Object.keys(languages) as Language[]).map((code) => [code, canonicalIn(code)]),
+    ['x-default', canonicalIn('en')],
+  ].map(([code, href]) => html`<link rel="alternate" hreflang="${code}" href="${href}">\n`)
   return html`<!doctype html>
 <html lang="${words.code}">
 <head>

@@ -1,4 +1,4 @@
-import { feedListPath, isReportArchive, reportsFeedPath } from '../../../iati/addresses.js'
+import { feedListPath, isPart, reportsFeedPath } from '../../../iati/addresses.js'
 import { barList, monthBars } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
@@ -22,6 +22,7 @@ import {
 } from '../view.js'
 import { size } from './developers.js'
 import { legend, localAddress, monthPoints, monthTable, projectCards, tickOf } from './parts.js'
+import { searchForm } from './projects.js'
 
 const shownMonths = 24
 const shownGroups = 8
@@ -51,6 +52,7 @@ ${datasetOf(view, { name: title, description })}`,
 ${tile(html`<a href="${to(view, 'countries')}">${words.home.countries}</a>`, countText(view, countries.size))}
 ${tile(html`<a href="${to(view, 'organisations')}">${words.home.partners}</a>`, countText(view, organisations.size))}
 ${sumTiles(view, projectIndex.all.sums)}</dl>
+${searchForm(view)}
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
@@ -135,11 +137,14 @@ ${items}</ul>`
 
 function fileSection(view: View): Html {
   const { words, release } = view
-  const rows = release.manifest.files
-    .filter(({ path }) => !isReportArchive(path))
+  const { files } = release.manifest
+  // A table is one row, with the link to its other form.
+  const parquet = (path: string) => files.find((file) => file.path === path.replace(/\.csv$/, '.parquet'))?.path
+  const rows = files
+    .filter(({ path }) => !isPart(path) && !path.endsWith('.parquet'))
     .map(
       (file) =>
-        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
+        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a>${file.path.endsWith('.csv') ? html` <a href="${parquet(file.path)}">Parquet</a>` : undefined}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
     )
   return html`<h2>${words.home.files}</h2>
 ${table(words.home.freshness(release.manifest.generated), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}

@@ -2,13 +2,16 @@ import type { Decimal } from '../../../kernel/money.js'
 import { type ActivityEntry, type Months, paidToPartners } from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
+import { searchable } from '../project-index.js'
 import {
   countryName,
   countText,
   moneyName,
   moneyText,
   month,
+  namesOf,
   numberFormat,
+  sectorName,
   statusName,
   sumText,
   table,
@@ -22,26 +25,53 @@ const zero = '0' as Decimal
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3' = 'h3'): Html {
+function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', words: readonly string[]): Html {
   const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
     ([currency, sum]) =>
       html`<p>${view.words.money.in} <strong>${sumText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
   )
+  const theme = Object.entries(entry.themes)[0]
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
-    : html`<span class="blank"></span>`
+    : html`<span class="blank" aria-hidden="true">${theme?.[1]}</span>`
+  const reasons = reasonsOf(view, entry, words)
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
   const heading = level === 'h2' ? html`<h2 dir="auto">${link}</h2>` : html`<h3 dir="auto">${link}</h3>`
   return html`<li class="card">${image}<div>${heading}
-<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}</div></li>
+<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.join(', ')}</span></p>` : undefined}</div></li>
 `
 }
 
-export function projectCards(view: View, places: readonly number[], level: 'h2' | 'h3' = 'h3'): Html {
+/** What of a project has the words of a search that its title has not. */
+function reasonsOf(view: View, entry: ActivityEntry, words: readonly string[]): string[] {
+  const title = searchable(entry.title)
+  const others = words.filter((word) => !title.includes(word))
+  if (others.length === 0) return []
+  const named = (kind: 'countries' | 'sectors', name: typeof countryName) => (code: string) => ({
+    ...{ shown: name(view, code), texts: namesOf(kind, code) },
+  })
+  const whole = (text: string) => ({ shown: text, texts: [text] })
+  return [
+    ...entry.countries.map(named('countries', countryName)),
+    ...Object.values(entry.themes).map(whole),
+    ...entry.sectors.map(named('sectors', sectorName)),
+    ...(entry.partner ? [whole(entry.partner.name)] : []),
+  ]
+    .filter(({ texts }) => texts.some((text) => others.some((word) => searchable(text).includes(word))))
+    .map(({ shown }) => shown)
+}
+
+/** Projects of a list; of those that were searched for by words, where the words are. */
+export function projectCards(
+  view: View,
+  places: readonly number[],
+  level: 'h2' | 'h3' = 'h3',
+  words: readonly string[] = [],
+): Html {
   return html`<ul class="cards">
-${places.map((place) => projectCard(view, view.projectIndex.entry(place), level))}</ul>`
+${places.map((place) => projectCard(view, view.projectIndex.entry(place), level, words))}</ul>`
 }
 
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { type Filter, type Group, listOrders, type ProjectIndex } from '../project-index.js'
+import { type Filter, type Group, listOrders, type ProjectIndex, searchedWords } from '../project-index.js'
 import {
   countryName,
   countText,
@@ -71,7 +71,7 @@ ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${places.length === 0 ? words.list.nothing : found}</p>
 ${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, isFiltered ? projectIndex.sumsOf(places) : projectIndex.all.sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>` : undefined}
-${shown.length > 0 ? projectCards(view, shown, 'h2') : undefined}
+${shown.length > 0 ? projectCards(view, shown, 'h2', searchedWords(query.q ?? '')) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
 }
@@ -103,6 +103,20 @@ function chips(view: View, query: ListQuery): Html | undefined {
   return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
 }
 
+/** Words, country and theme to look for; for a page that is not the list. */
+export function searchForm(view: View): Html {
+  const { words } = view
+  const { countries, themes } = choicesOf(view)
+  return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">${wordsInput(view, undefined)}
+${choice(view, 'country', words.list.country, undefined, countries)}
+${choice(view, 'theme', words.list.theme, undefined, themes)}
+<div><button>${words.list.show}</button></div></form>`
+}
+
+function wordsInput({ words }: View, value = ''): Html {
+  return html`<div><label for="q">${words.list.words}</label><input id="q" name="q" type="search" value="${value}" maxlength="200"></div>`
+}
+
 function form(view: View, query: ListQuery): Html {
   const { words } = view
   const choices = choicesOf(view)
@@ -113,7 +127,7 @@ function form(view: View, query: ListQuery): Html {
     .filter((one) => one === 'newest' || toldKinds(view).includes(one))
     .map((key) => ({ key, name: key === 'newest' ? words.list.newest : moneyName(view, key) }))
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
-<div><label for="q">${words.list.words}</label><input id="q" name="q" type="search" value="${query.q ?? ''}" maxlength="200"></div>
+${wordsInput(view, query.q)}
 ${choice(view, 'country', words.list.country, query.country, choices.countries)}
 ${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${choice(view, 'status', words.list.status, query.status, choices.statuses)}

@@ -70,7 +70,8 @@ export const en = {
   },
   list: {
     title: 'Projects',
-    words: 'Words in the title or the partner’s name',
+    words: 'Words of title, partner, country, theme or sector, or a number',
+    foundIn: 'Found in:',
     country: 'Country',
     theme: 'Theme',
     status: 'Status',

@@ -72,7 +72,8 @@ export const fr: Words = {
   },
   list: {
     title: 'Projets',
-    words: 'Mots du titre ou du nom du partenaire',
+    words: 'Mots du titre, partenaire, pays, thème ou secteur, ou un numéro',
+    foundIn: 'Trouvé dans :',
     country: 'Pays',
     theme: 'Thème',
     status: 'Statut',

@@ -151,6 +151,50 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     await plain.context().close()
   }, 60_000)
 
+  it('answers a journalist in two clicks: all water projects in Kenya, what was paid to partners, as CSV', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${base}/en`)
+    await page.getByLabel('Country', { exact: true }).selectOption({ label: 'Kenya' })
+    await page.getByLabel('Theme', { exact: true }).selectOption('water')
+    await page.getByRole('button', { name: 'Show' }).click()
+    const [answer] = await Promise.all([
+      page.waitForResponse(/\/projects\.csv/),
+      page.getByRole('link', { name: 'CSV' }).click(),
+    ])
+    const lines = (await (await fetch(answer.url())).text()).trimEnd().split('\r\n')
+    expect(lines[0]?.split(',')).toContain('paid_to_partners')
+    const json = (await (await fetch(answer.url().replace('.csv', '.json'))).json()) as {
+      count: number
+      projects: { countries: string[]; themes: Record<string, string> }[]
+    }
+    expect(lines.length - 1).toBe(json.count)
+    expect(json.count).toBeGreaterThan(0)
+    for (const { countries, themes } of json.projects) {
+      expect([countries, Object.keys(themes)]).toEqual([
+        expect.arrayContaining(['KE']),
+        expect.arrayContaining(['water']),
+      ])
+    }
+    await page.close()
+  }, 60_000)
+
+  it('has texts of at least 11 px in charts, on a phone as at a desk', async () => {
+    for (const [address, size] of [
+      ...Object.keys(sizes).map((one) => ['/', one] as const),
+      ...Object.keys(sizes).map((one) => [pages.project ?? '', one] as const),
+    ]) {
+      await look(address, 'light', size as keyof typeof sizes, async (page) => {
+        const texts = (await page.evaluate(`[...document.querySelectorAll('svg.chart text')].flatMap((text) => {
+          const svg = text.ownerSVGElement
+          const { width } = svg.getBoundingClientRect()
+          return width === 0 ? [] : (parseFloat(getComputedStyle(text).fontSize) * width) / svg.viewBox.baseVal.width
+        })`)) as number[]
+        expect(texts.length).toBeGreaterThan(3)
+        expect([address, size, Math.min(...texts)]).toEqual([address, size, expect.toSatisfy((px: number) => px >= 11)])
+      })
+    }
+  }, 60_000)
+
   it('has small pages: 60 KB each with its charts', async () => {
     for (const address of Object.values(pages)) {
       const page = await (await fetch(`${base}${address}`)).arrayBuffer()

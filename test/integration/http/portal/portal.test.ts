@@ -65,6 +65,7 @@ describe('the portal over the demo', async () => {
     await store.db.query(`update project set title = 'Another title' where id = 9000007`)
     await store.db.query(`update project set status = 'retired', active = false where id = 9000008`)
     await store.db.query(`update project set title = '<p></p>' where id = 9000009`)
+    await store.db.query(`update project set title = 'Große Hilfe: l’eau d’Øst' where id = 9000010`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
   }, 60_000)
@@ -172,6 +173,9 @@ describe('the portal over the demo', async () => {
     expect(await count('q=another+title+one+two')).toBe(0)
     expect(await count(`q=${'a+b+c+d+e+'.repeat(18)}`)).toBe(0)
     expect(await count('q=%E6%B0%B4')).toBe(0)
+    for (const words of ['grosse hilfe', '“GROẞE”', "hilfe l'eau", 'HILFE: OST!']) {
+      expect([words, await count(new URLSearchParams({ q: words }).toString())]).toEqual([words, 1])
+    }
     const both = await count('country=KE&status=2')
     let counted = 0
     await countActivities(await publisher.live(), ({ find }) => {
@@ -179,6 +183,53 @@ describe('the portal over the demo', async () => {
     })
     expect(both).toBe(counted)
     expect(both).toBeGreaterThan(0)
+  })
+
+  it('finds projects by country, theme and sector in both languages, by number and identifier, and says why', async () => {
+    const found = async (q: string) => {
+      const query = new URLSearchParams({ q }).toString()
+      const { projects } = (await app.inject(`/projects.json?${query}`)).json()
+      return (projects as { project: number }[]).map(({ project }) => project)
+    }
+    const having = async (xpath: string, code: string) => {
+      const { projects } = (await app.inject('/projects.json')).json()
+      const all = projects as { project: number; identifier: string }[]
+      const identifiers = new Set<string>()
+      await countActivities(await publisher.live(), ({ find }) => {
+        if (find(xpath).includes(code)) identifiers.add(find('iati-identifier')[0] ?? '')
+      })
+      return all.filter(({ identifier }) => identifiers.has(identifier)).map(({ project }) => project)
+    }
+    const india = await having('recipient-country/@code', 'IN')
+    expect(india.length).toBeGreaterThan(0)
+    expect([await found('india'), await found('Inde')]).toEqual([india, india])
+    const water = await having('sector[@vocabulary="99"]/@code', 'water')
+    expect(await found('clean water')).toEqual(expect.arrayContaining(water))
+    expect(await found('9000003')).toEqual([9000003])
+    const [{ identifier }] = (await app.inject('/projects.json?q=9000003')).json().projects
+    expect(await found(identifier)).toEqual([9000003])
+    expect((await app.inject('/en/projects?q=india')).body).toContain(
+      `${en.list.foundIn} <span dir="auto">India</span>`,
+    )
+  })
+
+  it('tells search engines one address of each language, and when a project changed', async () => {
+    const links = (body: string) =>
+      [...body.matchAll(/<link rel="(?:canonical|alternate)"(?: hreflang="([\w-]+)")? href="([^"]+)">/g)].map(
+        ([, code = 'canonical', href = '']) => [code, href.replace(baseUrl, '')],
+      )
+    const [english, french] = ['/projects/9000001', '/fr/projects/9000001']
+    const versions = { en: english, fr: french, 'x-default': english }
+    for (const [address, canonical] of [
+      [`/en${english}`, english],
+      [french, french],
+    ] as const) {
+      const { body } = await app.inject(address)
+      expect(Object.fromEntries(links(body))).toEqual({ canonical, ...versions })
+    }
+    const { body } = await app.inject('/sitemap-1.xml')
+    const { projects } = (await app.inject('/projects.json?q=9000001')).json()
+    expect(body).toContain(`${baseUrl}${english}</loc><lastmod>${projects[0].changed}</lastmod>`)
   })
 
   it('answers the question of a journalist: a list with its sums, and the same list as CSV and JSON', async () => {
