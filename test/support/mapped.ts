@@ -9,9 +9,9 @@ export const today = day('2026-11-21')
 export type Changes = NonNullable<Parameters<typeof aGraph>[0]>
 
 /** The activity of such a graph: what is written, what is reported, and until when it holds. */
-export function mapped(changes: Changes, on = today) {
+export function mapped(changes: Changes, on = today, config = mappingConfig) {
   const graph = aGraph(changes)
-  const activity = toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project))
+  const activity = toActivity(graph, config, on, newIdentifier(config, graph.project))
   return {
     validUntil: activity.validUntil,
     totals: activity.totals,

@@ -18,7 +18,7 @@ import { openOfficialSchema, schemaFields } from './official-schema.js'
 import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
 
-const mappingFields = [...publisherFields, 'licence', ...baseUrlFields] as const
+const mappingFields = [...publisherFields, 'contact', 'licence', ...baseUrlFields] as const
 
 /** The fields of the configuration that a publication uses. */
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
@@ -103,6 +103,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     reportingOrg: { ref: ref === undefined || ref === formerDemoRef ? demoReportingOrgRef : ref, name, type },
     currency: config.currency,
     language: config.language,
+    contact: config.contact,
     // Nobody owns invented data, so nobody can license it.
     ...(!isDemoPublisher(ref) && config.licence && { licence: config.licence }),
     baseUrl: await resolveBaseUrl(runtime),

@@ -7,6 +7,7 @@ const prefixes = {
   dct: 'http://purl.org/dc/terms/',
   foaf: 'http://xmlns.com/foaf/0.1/',
   rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
+  vcard: 'http://www.w3.org/2006/vcard/ns#',
 } as const
 
 const writers = { jsonld: toJsonLd, ttl: toTurtle, rdf: toRdfXml } as const satisfies Record<CatalogueFormat, unknown>
@@ -74,10 +75,15 @@ const fileTypes = 'http://publications.europa.eu/resource/authority/file-type'
 const mediaTypes = 'https://www.iana.org/assignments/media-types'
 
 function* catalogueNodes(description: PublicationDescription): Generator<RdfNode> {
-  const { title, text, publisher, baseUrl, language, licence, files } = description
+  const { title, text, publisher, contact = {}, baseUrl, language, licence, files } = description
   const words = (one: string): RdfValue => ({ text: one, language })
   const catalogue = `${baseUrl}${cataloguePath('jsonld')}`
   const agent = { id: `${catalogue}#publisher` }
+  const asked: RdfNode['properties'] = [
+    ...(contact.email ? ([['vcard:hasEmail', { id: `mailto:${contact.email}` }]] as const) : []),
+    ...(contact.page ? ([['vcard:hasURL', { id: contact.page }]] as const) : []),
+  ]
+  const point = { id: `${catalogue}#contact` }
   const there = sets.filter(({ has }) => files.some(has))
   const shared: RdfNode['properties'] = [
     ['dct:publisher', agent],
@@ -94,6 +100,8 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
     ],
   }
   yield { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] }
+  if (asked.length > 0)
+    yield { ...point, type: 'vcard:Kind', properties: [['vcard:fn', words(publisher.name)], ...asked] }
   for (const set of there) {
     const own = files.filter(set.has)
     const idOf = ({ path }: DescribedFile) => `${catalogue}#${path}`
@@ -103,6 +111,7 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
         ['dct:title', words(`${set.title}: ${title}`)],
         ['dct:description', words(set.text)],
         ['dct:publisher', agent],
+        ...(asked.length > 0 ? ([['dcat:contactPoint', point]] as const) : []),
         ['dct:accrualPeriodicity', { id: frequencyDaily }],
         ['dcat:landingPage', { id: `${baseUrl}/` }],
         ['dct:isReferencedBy', { id: `${baseUrl}${manifestPath}` }],

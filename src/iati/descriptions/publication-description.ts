@@ -15,6 +15,7 @@ export type PublicationDescription = {
   readonly title: string
   readonly text: string
   readonly publisher: { readonly ref: string; readonly name: string }
+  readonly contact?: MappingConfig['contact']
   /** Public address of this service, without trailing slash. */
   readonly baseUrl: string
   readonly language: string
@@ -24,14 +25,14 @@ export type PublicationDescription = {
 
 /** Describes a publication of these files. */
 export function describePublication(
-  { reportingOrg: { ref, name }, baseUrl, language, licence }: MappingConfig,
+  { reportingOrg: { ref, name }, contact, baseUrl, language, licence }: MappingConfig,
   files: readonly { readonly path: string; readonly mediaType: string }[],
 ): PublicationDescription {
   return {
     title: `Projects of ${name}`,
     text: `The projects that ${name} raises funds for, as IATI 2.03 activities, as tables and as feeds of progress reports.`,
     publisher: { ref, name },
-    ...{ baseUrl, language },
+    ...{ contact, baseUrl, language },
     ...(licence && { licence: { id: licence, url: licences[licence] } }),
     files: files.map(({ path, mediaType }) => ({ path, mediaType, ...tableOf(path) })),
   }

@@ -35,7 +35,7 @@ export type MappedActivity = {
  * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
  * rendered again.
  */
-export const mappingVersion = 4
+export const mappingVersion = 5
 
 // Private development finance, as standard grants, for project-type interventions, untied.
 const defaults = [
@@ -86,7 +86,7 @@ export function toActivity(
       ...otherIdentifiers(graph, context),
       activityStatusElement(cycle),
       ...activityDates(cycle),
-      contactInfo(graph, implementing),
+      contactInfo(graph, implementing, config),
       activityScope(graph, countries),
       ...recipients(countries, context),
       location(graph, context),
@@ -143,12 +143,19 @@ function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
   ]
 }
 
-/** `contact-info` of the partner: its name and the project's page, never a person (iati.md 3.4). */
-function contactInfo({ project }: ProjectGraph, implementing: Party | undefined): Element | undefined {
-  if (!implementing) return undefined
-  const website = project.projectLink && absoluteUrl(project.projectLink)
+/** `contact-info`: the partner, else the publisher, with addresses to ask at; never a person (iati.md 3.4). */
+function contactInfo(
+  { project }: ProjectGraph,
+  partner: Party | undefined,
+  config: MappingConfig,
+): Element | undefined {
+  const { email, page } = config.contact ?? {}
+  const ofRecord = [project.projectLink, project.contactUrl].flatMap((one) => (one && absoluteUrl(one)) || [])
+  const pages = new Set(ofRecord.length === 0 && page !== undefined ? [page] : ofRecord)
+  if (!partner && email === undefined && pages.size === 0) return undefined
   return element('contact-info', { type: '1' }, [
-    narrated('organisation', implementing.name),
-    website ? textElement('website', website) : undefined,
+    narrated('organisation', partner?.name ?? config.reportingOrg.name),
+    email === undefined ? undefined : textElement('email', email),
+    ...[...pages].map((one) => textElement('website', one)),
   ])
 }

@@ -48,7 +48,7 @@ function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, context: MappingCo
     context.changesOn(addDays(period.end, 1))
     return [period]
   }
-  if (cycle.startDerivedFrom === 'record' || (cycle.status === '4' && !hasRun(graph))) {
+  if (cycle.startDerivedFrom === 'record' || cycle.status === '5') {
     const missing = cycle.startDerivedFrom === 'record' ? 'no start' : 'no money and no report'
     context.notice('budget-unknown', 'goal', `expected a deadline, got none, and ${missing}; no budget is reported`)
     return []
@@ -57,13 +57,6 @@ function budgetPeriods(graph: ProjectGraph, cycle: LifeCycle, context: MappingCo
   const end = later(start, earlier(firstYear, newestDayOf(graph) ?? firstYear))
   context.notice('budget-period-derived', 'deadline', `expected a day, got none; ${start} to ${end} is reported`)
   return [{ start, end }]
-}
-
-/** Whether anything is known to have been given, paid or done. */
-function hasRun({ project, months, disbursements, reports }: ProjectGraph): boolean {
-  return (
-    months.length > 0 || disbursements.length > 0 || reports.length > 0 || project.dateOfMostRecentReport !== undefined
-  )
 }
 
 /** The newest day that the record names for itself. */

@@ -5,7 +5,7 @@ import type { MappingContext } from './mapping-context.js'
 import { coded, narrative } from './narrative.js'
 
 /** Codes of ActivityStatus that a project can have here. */
-type ActivityStatus = '1' | '2' | '3' | '4' | '6'
+type ActivityStatus = '1' | '2' | '3' | '4' | '5' | '6'
 
 /** Status and dates that agree with each other (iati.md 4). No record states an actual end, so there is none (4.2). */
 export type LifeCycle = {
@@ -52,7 +52,8 @@ function plannedEndOf({ project }: ProjectGraph, start: IsoDate, context: Mappin
 }
 
 /** ActivityStatus from (paused, active, status). */
-function activityStatus({ project, months }: ProjectGraph, context: MappingContext): ActivityStatus {
+function activityStatus(graph: ProjectGraph, context: MappingContext): ActivityStatus {
+  const { project, months } = graph
   if (project.paused) return '6'
   switch (project.status) {
     case 'active':
@@ -66,10 +67,19 @@ function activityStatus({ project, months }: ProjectGraph, context: MappingConte
     case 'funded':
       return '3'
     case 'retired':
-      return '4'
+      return hasRun(graph) ? '4' : '5'
     default:
       return project.status satisfies never
   }
+}
+
+/** Whether anything is known to have been given, paid or done. */
+function hasRun({ project, months, disbursements, reports }: ProjectGraph): boolean {
+  return (
+    project.numberOfDonations > 0 ||
+    project.dateOfMostRecentReport !== undefined ||
+    [months, disbursements, reports].some(({ length }) => length > 0)
+  )
 }
 
 function plannedStartOf(graph: ProjectGraph, context: MappingContext): { day: IsoDate; source?: StartSource } {

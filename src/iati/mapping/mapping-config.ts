@@ -4,6 +4,8 @@ import type { CurrencyCode } from '../../kernel/money.js'
 /** What the mapping reads besides a project: the same for all activities of a file. */
 export type MappingConfig = {
   readonly reportingOrg: { readonly ref: string; readonly name: string; readonly type: string }
+  /** Where the publisher answers enquiries. */
+  readonly contact?: { readonly email?: string | undefined; readonly page?: string | undefined }
   /** Identifiers that the publisher had before, oldest first. */
   readonly earlierRefs?: readonly string[]
   readonly currency: CurrencyCode

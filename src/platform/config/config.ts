@@ -170,6 +170,8 @@ const fields = {
     name: variable.get('REPORTING_ORG_NAME'),
     type: variable.get('REPORTING_ORG_TYPE'),
   }),
+  /** Where the publisher answers enquiries. */
+  contact: (variable) => ({ email: variable.get('PUBLISHER_EMAIL'), page: variable.get('PUBLISHER_URL') }),
   licence: (variable) => variable.get('LICENCE_ID'),
   /** Undefined: the published files are not registered. */
   registry: readRegistry,

@@ -259,6 +259,14 @@ export const variables = {
     text('an organisation identifier such as US-EIN-123456789', /^[A-Za-z0-9._-]{3,100}$/),
   ),
   REPORTING_ORG_NAME: variable('Name of the publisher.', text('a name'), 'Giving Platform'),
+  PUBLISHER_EMAIL: variable(
+    'E-mail address for enquiries about what is published, in activities and the catalogue of data; unset: none is stated.',
+    text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
+  ),
+  PUBLISHER_URL: variable(
+    "The publisher's own page for enquiries, for activities without a page of their own and the catalogue of data; unset: none.",
+    url('http:', 'https:'),
+  ),
   LICENCE_ID: variable(
     'Licence of the open data, by its id in the IATI registry; unset: none is stated.',
     wordOf(...licenceIds),

@@ -26,7 +26,8 @@ const files = [
   { path: '/feeds/reports.atom.sig', mediaType: 'text/plain' },
   { path: '/old/feeds/reports.atom', mediaType: 'text/plain' },
 ]
-const describeAll = () => describePublication({ ...mappingConfig, licence: 'cc-by' }, files)
+const contact = { email: 'data@giving.example', page: 'https://giving.example/contact' }
+const describeAll = () => describePublication({ ...mappingConfig, contact, licence: 'cc-by' }, files)
 
 describe('what describes a publication', () => {
   it('is a data package', async () => {

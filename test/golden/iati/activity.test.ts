@@ -19,8 +19,8 @@ import { pretty } from '../../support/pretty-xml.js'
 
 const today = day('2026-11-21')
 
-function mapped(graph: Parameters<typeof toActivity>[0], on = today) {
-  return toActivity(graph, mappingConfig, on, newIdentifier(mappingConfig, graph.project))
+function mapped(graph: Parameters<typeof toActivity>[0], on = today, config = mappingConfig) {
+  return toActivity(graph, config, on, newIdentifier(mappingConfig, graph.project))
 }
 
 /** The children of the activity with this name, as text. */
@@ -54,6 +54,7 @@ describe('an activity', () => {
           latitude: amount('7.964720'),
           longitude: amount('-11.738300'),
           projectLink: 'https://giving.example/projects/wells-for-tara/',
+          contactUrl: 'https://tarawater.example',
           progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
           additionalDocumentation: 'https://giving.example/files/2045/the plan.pdf',
           numberOfReports: 2,
@@ -94,6 +95,8 @@ describe('an activity', () => {
         ],
         reports: [aReport(9002, '2026-05-20'), aReport(9001, '2025-08-01')],
       }),
+      today,
+      { ...mappingConfig, contact: { email: 'data@giving.example' } },
     )
     await expect(pretty(writeElement(activity.element))).toMatchFileSnapshot('full-activity.xml')
     expect(activity.notices).toEqual([])
@@ -150,6 +153,9 @@ describe('status and dates', () => {
     expect(statusOf({ project: { status: 'active' } })).toEqual(['<activity-status code="2"/>'])
     expect(statusOf({ project: { status: 'funded', active: false } })).toEqual(['<activity-status code="3"/>'])
     expect(statusOf({ project: { status: 'retired', active: false } })).toEqual(['<activity-status code="4"/>'])
+    const nothing = { status: 'retired', numberOfDonations: 0 } as const
+    expect(statusOf({ project: nothing })).toEqual(['<activity-status code="5"/>'])
+    expect(statusOf({ project: nothing, reports: [aReport(1, '2025-03-03')] })).toEqual(['<activity-status code="4"/>'])
     expect(statusOf({ project: { paused: true } })).toEqual(['<activity-status code="6"/>'])
     expect(statusOf({ project: { status: 'active', active: false } })).toEqual(['<activity-status code="6"/>'])
   })

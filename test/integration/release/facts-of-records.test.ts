@@ -116,6 +116,8 @@ function rulesOf(record: Element, { codeOf, source }: Store, now: string): strin
     (one) => [found(one, 'id')[0]?.text ?? '', found(one, 'name')[0]?.text] as const,
   )
   const platform = { '@ref': publisher.ref, '@type': publisher.type }
+  const [funding, report] = [said('funding') ?? '0', said('dateOfMostRecentReport')]
+  const isKnownToHaveRun = [funding, said('numberOfDonations')].some((one) => Number(one) > 0) || report !== undefined
 
   fact('@last-updated-datetime', now)
   fact('@xml:lang', 'en')
@@ -140,12 +142,19 @@ function rulesOf(record: Element, { codeOf, source }: Store, now: string): strin
     fact('participating-org', { '@role': '4', '@ref': ein && `US-EIN-${ein}`, '@type': type, ...narrative(partner) })
   }
   fact('other-identifier', { '@ref': id, '@type': 'A1' })
-  fact('activity-status', { '@code': { funded: '3', retired: '4', active: '6' }[status ?? ''] })
+  fact('activity-status', {
+    '@code': { funded: '3', retired: isKnownToHaveRun ? '4' : '5', active: '6' }[status ?? ''],
+  })
   const start = utcDay(said('approvedDate') ?? '')
   fact('activity-date', { '@type': '1', '@iso-date': start })
   const page = said('projectLink')
   const address = page && new URL(page).href
-  if (partner !== undefined) fact('contact-info', { '@type': '1', organisation: narrative(partner), website: address })
+  // Some state a mailbox, which may be a person's.
+  const contactUrl = said('contactUrl')?.startsWith('http') ? said('contactUrl') : undefined
+  if (partner !== undefined || page !== undefined || contactUrl !== undefined) {
+    fact('contact-info', { '@type': '1', organisation: narrative(partner ?? publisher.name), website: address })
+    fact('contact-info', { website: contactUrl && new URL(contactUrl).href })
+  }
 
   fact('activity-scope', { '@code': countries.length === 0 ? '1' : countries.length === 1 ? '4' : '3' })
   for (const [at, percentage] of shares(countries.length).entries())
@@ -170,9 +179,7 @@ function rulesOf(record: Element, { codeOf, source }: Store, now: string): strin
   fact('default-aid-type', { '@code': 'C01' })
   fact('default-tied-status', { '@code': '5' })
 
-  const [funding, report] = [said('funding') ?? '0', said('dateOfMostRecentReport')]
   const changed = utcDay(said('modifiedDate') ?? '')
-  const isKnownToHaveRun = Number(funding) > 0 || report !== undefined
   const day = (value: string) => ({ '@iso-date': value })
   const value = (amount: string, on: string) => ({
     '@currency': 'USD',

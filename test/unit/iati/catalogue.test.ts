@@ -25,7 +25,8 @@ const files = [
   ),
 ]
 const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Giving "Lakes" & \\ <Söhne>\nsecond line' }
-const description = describePublication({ ...mappingConfig, reportingOrg, licence: 'cc-by' }, files)
+const contact = { email: 'data@giving.example', page: 'https://giving.example/contact' }
+const description = describePublication({ ...mappingConfig, reportingOrg, contact, licence: 'cc-by' }, files)
 
 const catalogueIn = (format: CatalogueFormat, described = description) => [...dcatCatalogue(described, format)].join('')
 

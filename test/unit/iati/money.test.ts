@@ -107,7 +107,11 @@ describe('budgets', () => {
   })
 
   it.each<[string, Changes, string]>([
-    ['of a retired project that nothing was given to', { project: { ...approved, status: 'retired' } }, 'no money'],
+    [
+      'of a retired project that nothing was given to',
+      { project: { ...approved, status: 'retired', numberOfDonations: 0 } },
+      'no money',
+    ],
     [
       'of a past project without a known start',
       { project: { ...approved, status: 'funded', approvedDate: undefined } as Partial<Project> },

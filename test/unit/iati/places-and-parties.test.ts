@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toActivity } from '../../../src/iati/mapping/activity.js'
+import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import type { Project, ProjectGraph } from '../../../src/kernel/project.js'
 import {
   aGraph,
@@ -11,7 +12,7 @@ import {
   mappingConfig,
   waterTheme,
 } from '../../support/builders.js'
-import { mapped, today } from '../../support/mapped.js'
+import { type Changes, mapped, today } from '../../support/mapped.js'
 
 describe('countries and places', () => {
   const two = (a?: string, b?: string) => [
@@ -207,5 +208,23 @@ describe('descriptions and contacts', () => {
     expect(mapped({ project: { projectLink } }).all('contact-info').join()).toContain(
       '<website>https://giving.example/a%20b</website>',
     )
+  })
+
+  it('are those of the publisher where the record has none, and absent where nobody could be asked', () => {
+    const contact = { email: 'data@giving.example', page: 'https://giving.example/contact' }
+    const of = (project: Changes['project'], config: MappingConfig = { ...mappingConfig, contact }) =>
+      mapped({ organisation: undefined, ...(project && { project }) } as Changes, today, config)
+        .all('contact-info')
+        .join()
+    const start = '<contact-info type="1"><organisation><narrative>Example Giving</narrative></organisation>'
+    const email = '<email>data@giving.example</email>'
+    expect(of({})).toBe(`${start}${email}<website>${contact.page}</website></contact-info>`)
+    const [projectLink, contactUrl] = ['https://giving.example/7', 'https://tara.example/']
+    expect(of({ projectLink, contactUrl })).toBe(
+      `${start}${email}<website>${projectLink}</website><website>${contactUrl}</website></contact-info>`,
+    )
+    expect(of({ contactUrl: 'mailto:tara@tara.example' })).not.toContain('tara')
+    expect(of({ projectLink }, mappingConfig)).toBe(`${start}<website>${projectLink}</website></contact-info>`)
+    expect(of({}, mappingConfig)).toBe('')
   })
 })
