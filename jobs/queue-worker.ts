@@ -53,7 +53,6 @@ export class QueueWorker {
     return true
   }
 
-  /** Aborts the jobs at work. */
   abort(): void {
     this.#worker.cancelAllJobs('shutdown')
   }

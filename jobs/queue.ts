@@ -47,7 +47,6 @@ export type FailedJob = {
   readonly reason: string
 }
 
-/** A job that is to be added to a queue. */
 type NewJob = { readonly queue: string; readonly name: string; readonly data: object }
 
 const answerMs = 15_000
@@ -131,7 +130,6 @@ export class JobQueue implements AsyncDisposable {
     return jobs.flat()
   }
 
-  /** The schedulers of each of these queues. */
   async schedulers(queues: readonly string[]): Promise<(Scheduler & { readonly queue: string })[]> {
     const found = await Promise.all(
       queues.map(async (queue) => {

@@ -19,7 +19,6 @@ export type RunningWork = {
   close(): Promise<void>
 }
 
-/** A row that this process has a part in. */
 type Part = OpenWork & { readonly row: WorkTable[number] }
 
 /**

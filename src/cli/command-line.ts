@@ -41,7 +41,6 @@ export class CommandLine {
     this.#host = host
   }
 
-  /** The exit code of the command that ran. */
   get exitCode(): number {
     return this.#exitCode
   }

@@ -42,7 +42,6 @@ type ProgressDisplay = {
   stop(): void
 }
 
-/** The streams that a process prints to. */
 export type PrintedStreams = { readonly stdout: Terminal; readonly stderr: Terminal }
 
 type Terminal = Writable & { readonly isTTY?: boolean }

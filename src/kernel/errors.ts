@@ -435,7 +435,6 @@ export class ServiceError extends Error {
     this.requiresAction = options.requiresAction
   }
 
-  /** The HTTP status of this error's code. */
   get status(): number {
     return errorKinds[this.code].status
   }

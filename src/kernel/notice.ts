@@ -24,7 +24,6 @@ export type NoticeSummary = {
   readonly byCode: Readonly<Record<string, number>>
 }
 
-/** The summary of what has no notices. */
 export const noNotices: NoticeSummary = { errors: 0, warnings: 0, infos: 0, byCode: {} }
 
 /** Counts notices. */

@@ -63,7 +63,6 @@ export const organisationFields = [
   ['orgType', 'text?', 'iati'],
 ] as const satisfies FieldTable<FieldKinds>
 
-/** The fields of an organisation that `By` states. */
 export type OrganisationFields<By extends StatedBy = StatedBy> = FieldsOf<typeof organisationFields, FieldKinds, By>
 
 export type Organisation = OrganisationFields & {
@@ -216,7 +215,6 @@ export const projectFields = [
   ['source', 'source', 'service'],
 ] as const satisfies FieldTable<FieldKinds>
 
-/** The fields of a project that `By` states. */
 export type ProjectFields<By extends StatedBy = StatedBy> = FieldsOf<typeof projectFields, FieldKinds, By>
 
 export type Project = ProjectFields

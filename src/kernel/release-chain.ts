@@ -34,7 +34,6 @@ export type CheckedRelease = {
   readonly signature: string
 }
 
-/** What releases are signed with. */
 export type SigningKey = { readonly id: string; readonly privateKey: KeyObject } & NewKey
 
 /** SHA-256 of the record as it stands in the file: JSON without white space. */

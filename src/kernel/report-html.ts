@@ -48,7 +48,6 @@ export function sanitizeReportHtml(html: string): string {
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** What has a report's HTML. */
 type WithHtml = { readonly contentHtml: string }
 
 const sanitized = new WeakSet<WithHtml>()

@@ -5,7 +5,6 @@ import { roundToCurrency, sameAmount } from '../kernel/money.js'
 import { type FoundCharge, isSandbox, withTimeout } from './gateways/gateway.js'
 import { type Payments, usualLimits } from './payments.js'
 
-/** One step of a check of the gateway, and its outcome. */
 export type GatewayStep = {
   readonly step: 'account' | 'settings' | 'client token' | 'sale' | 'search' | 'refund'
   readonly ok: boolean

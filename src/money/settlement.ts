@@ -3,8 +3,8 @@ import { toServiceError } from '../kernel/errors.js'
 import { withTimeout } from './gateways/gateway.js'
 import { leaseSecondsOf, lookAgainSeconds, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
-import { takeOverOpenDonations } from './sql/donation-intents.js'
-import { closeFailedDonation, recordFailed, takeFailedDonations } from './sql/donation-outcomes.js'
+import { takeOverDonations } from './sql/donation-intents.js'
+import { closeFailedDonation, recordFailed } from './sql/donation-outcomes.js'
 import { takeOverOpenRefunds } from './sql/refunds.js'
 import { abandonCharge, findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
 
@@ -33,7 +33,7 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
   const counts = { settled: 0, declined: 0, failed: 0, refunded: 0, waiting: 0, open: 0 }
   const leaseSeconds = leaseSecondsOf(payments)
   for (;;) {
-    const donations = await takeOverOpenDonations(payments.store.db, { limit: batch, leaseSeconds })
+    const donations = await takeOverDonations(payments.store.db, 'received', { limit: batch, leaseSeconds })
     for (const donation of donations) {
       if (signal?.aborted) return counts
       counts[await settleOne(payments, donation)]++
@@ -51,7 +51,7 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
       payments.warn({ refundId: refund.id, error: toServiceError(error).message }, 'a refund is not finished yet')
     }
   }
-  for (const donation of await takeFailedDonations(payments.store.db, { limit: batch, leaseSeconds })) {
+  for (const donation of await takeOverDonations(payments.store.db, 'failed', { limit: batch, leaseSeconds })) {
     if (signal?.aborted) return counts
     await lookAgain(payments, donation)
   }
@@ -62,9 +62,9 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
  * A charge of a failed donation is refunded, never counted: its caller was told that nothing was charged, and may have paid
  * again under another key. One of another amount or project is of a donation that the books lost, and is left.
  */
-async function lookAgain(payments: Payments, donation: Donation & { readonly reference: string }): Promise<void> {
+async function lookAgain(payments: Payments, donation: Donation): Promise<void> {
   const { gateway, store, timeoutMs, warn } = payments
-  const { id, reference } = donation
+  const { id, reference = '' } = donation
   try {
     const found = await withTimeout(timeoutMs, (signal) => gateway.findByReference(wantedCharge(donation), signal))
     if (found?.outcome.kind === 'approved' && isChargeOf(wantedOf(donation), found)) {

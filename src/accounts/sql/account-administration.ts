@@ -44,7 +44,6 @@ export async function changeTokenTimeout(db: Db, accountId: number, seconds: num
   await db.query('update account set token_timeout_seconds = $2 where id = $1', [accountId, seconds])
 }
 
-/** A new password of an account. */
 export type PasswordChange = {
   readonly accountId: number
   readonly passwordHash: string

@@ -52,7 +52,6 @@ export async function storeMailedRequest(db: Db, request: MailedRequest): Promis
   )
 }
 
-/** A request whose mail is due. */
 export type DueCode = {
   readonly id: number
   readonly purpose: 'verification' | 'reset'

@@ -9,7 +9,6 @@ export function subjectOf(...parts: readonly string[]): Subject {
   return hash('sha256', parts.join('\0'), 'buffer')
 }
 
-/** How much was counted for one subject, and when last. */
 export type ThrottleCount = { readonly subject: Subject; readonly count: number; readonly lastAt: Date }
 
 /** A count without additions for so long starts again. */

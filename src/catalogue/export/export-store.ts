@@ -20,7 +20,6 @@ import {
   packageSchema,
 } from './data-package.js'
 
-/** What is exported, and how. */
 export type ExportOptions = {
   readonly format: ExportFormat
   /** One resource only; all when absent. */

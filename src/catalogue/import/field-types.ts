@@ -152,7 +152,6 @@ export const amount = money('amount', moneyOf(0, plainNumber), {
   pattern: '^[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
-/** A share in per cent. */
 export const share = numeric(
   'amount',
   { ...moneyOf(0, ''), expected: 'a share in per cent' },
@@ -160,7 +159,6 @@ export const share = numeric(
   amount.schema,
 )
 
-/** An amount above 0. */
 export const positiveAmount = money('amount', aboveZero, {
   type: numberOrText,
   exclusiveMinimum: 0,
@@ -249,7 +247,6 @@ export type EntryParts = Readonly<Record<string, { readonly type: FieldType; rea
 
 type PartValue<Part> = Part extends { readonly type: FieldType<infer T> } ? T : never
 
-/** An entry with these parts. */
 export type EntryOf<Parts extends EntryParts> = {
   readonly [Name in keyof Parts]:
     | PartValue<Parts[Name]>

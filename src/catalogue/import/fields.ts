@@ -4,7 +4,7 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
-import type { FieldType } from './field-types.js'
+import { externalId, type FieldType } from './field-types.js'
 import { whyColumn } from './file-record.js'
 import type { MissingWords, NumberNotation } from './number-notation.js'
 
@@ -34,9 +34,14 @@ type Field = {
 /** The fields of a kind by name, in the order of its columns. */
 export type KindFields = Readonly<Record<string, Field>>
 
+/** The field of the platform's own id, of kinds whose records files may name by it. */
+export function externalIdOf(what: string) {
+  const means = `The platform's own id of ${what}, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.`
+  return { type: externalId, kept: true, means, examples: ['', ''] } as const satisfies Field
+}
+
 type ValueOf<F> = F extends { readonly type: FieldType<infer T> } ? T : never
 
-/** A row with the values of these fields. */
 export type RowOf<F extends KindFields> = {
   readonly [Name in keyof F as F[Name] extends { readonly required: true } ? Name : never]: ValueOf<F[Name]>
 } & {

@@ -11,7 +11,6 @@ export type ImportProblem = FieldProblem & {
   readonly line?: number
 }
 
-/** Problems of one file that are alike. */
 type ProblemGroup = {
   readonly file: string
   readonly field: string

@@ -7,7 +7,6 @@ import type { RowChange } from '../../platform/database/upsert.js'
 import type { KindFields, RowOf } from './fields.js'
 import type { DecimalSign, MissingWords } from './number-notation.js'
 
-/** How records are saved. */
 export type ImportSaving = {
   readonly source: RecordSource
   /** The UTC day of the import. */

@@ -139,7 +139,6 @@ function holdsWireRecords(object: ParsedObject): boolean {
   return names.some((name) => typeof object[name] === 'object' && object[name] !== null)
 }
 
-/** The kind that the name of a file begins with. */
 function kindOfName(file: string): string | undefined {
   const name = path.basename(file).toLowerCase().replace(/[_ ]/g, '-')
   return kinds.find((kind) => name.startsWith(kind.name) && !/^[a-z0-9]/.test(name.slice(kind.name.length)))?.name

@@ -138,7 +138,6 @@ async function saveNumbered<T extends { readonly id: number; readonly organisati
 /** When the page of the records of a batch is known to have said so. */
 type KnownAt = { readonly knownAt: Date | undefined }
 
-/** Project records of the wire format. */
 export const wireProjects: RecordImporter<Wire<ProjectRecord>, Wire<ProjectRecord> & KnownAt> = {
   kind: 'projects',
   repeated: 'last',
@@ -163,7 +162,6 @@ export const wireProjects: RecordImporter<Wire<ProjectRecord>, Wire<ProjectRecor
     }),
 }
 
-/** Organisation records of the wire format. */
 export const wireOrganisations: RecordImporter<Wire<OrganisationRecord>, Wire<OrganisationRecord>> = {
   kind: 'organizations',
   repeated: 'last',

@@ -11,7 +11,6 @@ import { canEnd, endingKinds } from './end-missing.js'
 import { readS3Location, type S3Location } from './s3-place.js'
 import { hostKeyPattern } from './sftp-place.js'
 
-/** The kinds that a source may have. */
 export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
 
 type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }

@@ -170,7 +170,6 @@ export async function releaseSource(db: Db, name: string, owner: string, end?: S
   )
 }
 
-/** A file of a source that was dealt with. */
 export type KnownFile = {
   readonly name: string
   readonly version?: string

@@ -3,7 +3,6 @@ import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
-/** What an import did to the records that it read. */
 type ImportCounts = {
   readonly records: number
   readonly created: number

@@ -13,7 +13,6 @@ export function reportIdOf(url: string): number {
   return 1_000_000_000_000 + hash('sha256', url, 'buffer').readUIntBE(0, 5)
 }
 
-/** The reports that the upstream has of one project. */
 export type MirroredReports = { readonly projectId: number; readonly reports: readonly ReportRecord[] }
 
 const upsertReports = upsert({

@@ -16,7 +16,6 @@ const projectState = (alias: string): string =>
  */
 export const keepsState = `(t.operator_state is not null and t.operator_state <> ${projectState('excluded')})`
 
-/** A project with its state, for a list. */
 export type ProjectStateRow = {
   readonly id: number
   readonly title: string

@@ -28,7 +28,6 @@ export async function listThemesWithProjects(
   return rows.map(({ id, name, ids }) => ({ id, name, projectIds: ids?.split(',') ?? [] }))
 }
 
-/** A theme with the number of projects that have it. */
 export type ThemeInUse = Theme & { readonly projects: number }
 
 /** All themes with their sectors, by id. */

@@ -3,7 +3,6 @@ import type { Checkpoint } from './sync-session.js'
 
 // At most 100 are asked for.
 const mostPageRecords = 1000
-/** The most records of one list. */
 export const mostListRecords = 2_000_000
 // An upstream that states no number may have twice the projects of the last run, plus these.
 const unstatedGrowth = 100_000

@@ -10,7 +10,6 @@ import { createSyncRun, finishSync, getSyncRun, type SyncSummary } from '../sql/
 import type { SyncProgress } from './sync-session.js'
 import type { ClientOptions } from './upstream-client.js'
 
-/** The upstream and how it is read. */
 export type SyncSettings = {
   readonly upstream: UpstreamConfig
   readonly currency: CurrencyCode
@@ -20,7 +19,6 @@ export type SyncSettings = {
 /** What the work on syncs needs. */
 export type SyncRunDeps = RunDeps & SyncSettings
 
-/** The fields of the configuration that a sync uses. */
 export const syncFields = ['upstream', 'allowPrivateNetworks', 'currency', 'reportingOrg'] as const
 
 /** The settings as configured; undefined when nothing is mirrored. */

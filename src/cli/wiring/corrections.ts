@@ -16,7 +16,6 @@ export type Correctable<Stored extends object, Wanted> = {
   readonly one: string
   /** What names one, such as `<reference>`. */
   readonly argument: string
-  /** Adds the options of a correction. */
   options(command: Command): Command
   /** Throws `not-found`. */
   find(db: Db, name: string): Promise<Stored>

@@ -21,7 +21,6 @@ import { findRegistryStatus, usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
 import { findNeeds } from './service-status.js'
 
-/** The fields of the configuration that a worker's work uses. */
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
 export type WorkRuntime = Runtime<(typeof workFields)[number]>

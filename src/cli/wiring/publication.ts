@@ -20,7 +20,6 @@ import type { Runtime } from './runtime.js'
 
 const mappingFields = [...publisherFields, 'contact', 'licence', ...baseUrlFields] as const
 
-/** The fields of the configuration that a publication uses. */
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
 /** The work of publication as this runtime is configured, with the official schema when its files are there. */

@@ -10,7 +10,6 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { countIdentifiersOf } from '../../release/sql/published-identifiers.js'
 import { type FolderRuntime, ownFolderRefusal } from './folder.js'
 
-/** The fields of the configuration that say who publishes, and where. */
 export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket'] as const
 
 type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>

@@ -19,7 +19,6 @@ import { logAccount, openPayments, paymentFields } from './payments.js'
 import { openReplicas } from './replicas.js'
 import { openPool, type Runtime } from './runtime.js'
 
-/** The fields of the configuration that the API uses. */
 export const apiFields = [
   ...baseUrlFields,
   ...paymentFields,

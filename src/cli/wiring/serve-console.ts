@@ -21,7 +21,6 @@ import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-/** The fields of the configuration that the console uses. */
 export const consoleFields = [...statusFields, 'ops', 'tls', 'rateLimitPerAddress'] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify'
 
 const pollMs = 100
 
-/** How an API closes. */
 export type Closing = {
   /** Until then it goes on answering while `/readyz` answers 503, so that a proxy sends requests elsewhere. */
   readonly drained: Promise<unknown>

@@ -9,7 +9,6 @@ import { addLogFields } from './log-fields.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { type ErrorResponse, errorDocument } from './representations/error-response.js'
 
-/** Seconds of `Retry-After` of a 503. */
 export const retryAfterSeconds = 5
 
 /**

@@ -21,7 +21,6 @@ export function sendDocument(reply: FastifyReply, format: Format, document: stri
     .send(Buffer.from(document))
 }
 
-/** The answer of a read. */
 export type ReadAnswer = {
   readonly document: string | Pieces
   /** Identifies this document among all of its address and format; undefined: its hash does. */

@@ -5,7 +5,6 @@ import { type ByteRange, tooShort } from '../../release/folder/body.js'
 import type { Download } from './downloads.js'
 import type { OpenFile } from './open-files.js'
 
-/** A body whose files are open. */
 export type OpenBody = { readonly length: number; readonly parts: readonly OpenPart[] }
 
 /** A part of a file that is open, or bytes in memory. */

@@ -41,7 +41,6 @@ export type Looks = {
   readonly mirror: () => Promise<Mirror | undefined>
   /** The newest failed jobs of all queues, and when each scheduler's next job is due. */
   readonly jobs: () => Promise<{ readonly failed: readonly GivenUpJob[]; readonly schedulers: readonly NextJob[] }>
-  /** The queues as Bull Board reads them. */
   readonly boardQueues: () => Promise<readonly BoardQueue[]>
 }
 

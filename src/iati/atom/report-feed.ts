@@ -13,7 +13,6 @@ const historyNamespace = 'http://purl.org/syndication/history/1.0'
 const atomType = 'application/atom+xml'
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
-/** What a feed says about its publisher. */
 export type FeedConfig = { readonly baseUrl: string; readonly publisherName: string; readonly language: string }
 
 export function toFeedConfig({ baseUrl, language, reportingOrg }: MappingConfig): FeedConfig {

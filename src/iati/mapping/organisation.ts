@@ -18,7 +18,6 @@ export type YearFigures = PlannedYear & {
   readonly fees: Decimal
 }
 
-/** A partner organisation in the organisation file. */
 export type Partner = {
   readonly name: string
   readonly ein?: string

@@ -37,7 +37,6 @@ export class DonorVault {
     this.refusal = refusal
   }
 
-  /** The ids of all keys. */
   get keyIds(): string[] {
     return [...this.#keys.keys()]
   }

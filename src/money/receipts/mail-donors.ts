@@ -9,7 +9,6 @@ import type { DonorVault } from '../donors/donor-vault.js'
 import { listDonors } from '../sql/donors.js'
 import type { MailOutcome } from '../sql/receipt-mails.js'
 
-/** What mailing donors needs. */
 export type DonorMailing = {
   readonly store: Store
   readonly donors: DonorVault

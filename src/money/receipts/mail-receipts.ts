@@ -7,7 +7,6 @@ import { planLink } from '../plans/plan-link.js'
 import { claimReceiptMail, type DueReceipt, recordMail } from '../sql/receipt-mails.js'
 import { type DonorMailing, type MailedReceipts, type MailQueue, mailQueue, nameOf, wordsIn } from './mail-donors.js'
 
-/** What the template of a receipt may name. */
 const receiptFields = [
   'name',
   'platform',

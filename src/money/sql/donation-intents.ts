@@ -220,14 +220,16 @@ export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): 
   return rowCount > 0
 }
 
-/** Takes over open donations whose lease is over, oldest first. */
-export async function takeOverOpenDonations(
+/** Takes over donations whose lease is over, oldest first: open ones, or those that failed and are looked up once more. */
+export async function takeOverDonations(
   db: Db,
+  status: 'received' | 'failed',
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
 ): Promise<Donation[]> {
+  // The status stands in the text, so that the partial index of its donations fits.
   const { rows } = await db.query<Donation>(
     `with due as (
-        select id from donation where status = 'received' and lease_until < clock_timestamp()
+        select id from donation where status = '${status}' and lease_until < clock_timestamp()
         order by lease_until, id limit $1 for update skip locked)
       update donation d set lease_until = clock_timestamp() + make_interval(secs => $2) from due where d.id = due.id
       returning ${donationColumns}`,

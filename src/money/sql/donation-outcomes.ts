@@ -1,9 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
-import type { Decline, Donation, ProjectTotals } from '../../kernel/donation.js'
+import type { Decline, ProjectTotals } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { donationColumns } from './donation-columns.js'
 
 /** The receipt of a settled donation, and its project's totals after it. */
 export type Settlement = {
@@ -191,22 +189,6 @@ export async function recordFailed(
     [id, failure.reason, failure.at, failure.lookAgainSeconds ?? null],
   )
   return rows.length > 0
-}
-
-/** Takes donations that failed and are due to be looked up once more. */
-export async function takeFailedDonations(
-  db: Db,
-  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
-): Promise<(Donation & { readonly reference: string })[]> {
-  const { rows } = await db.query<Donation & { readonly reference: string }>(
-    `with due as (
-        select id from donation where status = 'failed' and lease_until < clock_timestamp()
-        order by lease_until, id limit $1 for update skip locked)
-      update donation d set lease_until = clock_timestamp() + make_interval(secs => $2) from due where d.id = due.id
-      returning ${donationColumns}`,
-    [limit, leaseSeconds],
-  )
-  return rows.map(withoutNulls)
 }
 
 /**

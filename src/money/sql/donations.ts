@@ -22,7 +22,6 @@ export async function listDonations(db: Db, filter: DonationFilter): Promise<Don
   return rows.map(withoutNulls)
 }
 
-/** A donation with its events, and whether its donor is still known. */
 export type DonationHistory = {
   readonly donation: Donation
   readonly events: readonly DonationEvent[]

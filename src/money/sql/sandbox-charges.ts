@@ -11,7 +11,6 @@ export type SandboxCharge = {
   readonly declineCode?: number | undefined
 }
 
-/** A charge with its reference and what was given back of it. */
 export type SandboxChargeState = SandboxCharge & {
   readonly reference: string
   readonly at: Date

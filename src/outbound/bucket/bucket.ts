@@ -35,7 +35,6 @@ export type Bucket = {
   /** The lines of a text; none when there is no such object. */
   lines(key: string): AsyncIterable<string>
   remove(key: string): Promise<void>
-  /** The keys below a prefix. */
   keys(prefix: string): AsyncIterable<string>
   /** The folders directly below a prefix, by name. */
   folders(prefix: string): AsyncIterable<string>

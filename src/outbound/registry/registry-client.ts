@@ -26,7 +26,6 @@ const fieldsShape = z.object({
   licence_id: z.string(),
 })
 
-/** The fields of a dataset. */
 export type DatasetFields = z.infer<typeof fieldsShape>
 
 const datasetShape = z.object({ id: z.string(), owner_organisation_id: z.string(), metadata: fieldsShape })

@@ -62,7 +62,6 @@ class VariableReader {
     return toAbsolute(this.#environment[`${name}_FILE`]?.trim() || undefined)
   }
 
-  /** The secrets that were read. */
   secrets(): Secrets {
     const found: { [Name in SecretName]?: string | undefined } = {}
     for (const [name, value] of this.#read) {
@@ -216,7 +215,6 @@ type Frozen<T> = T extends string | number | boolean ? T : Readonly<T>
 
 export type Config = { readonly [Field in keyof typeof fields]: Frozen<ReturnType<(typeof fields)[Field]>> }
 
-/** The fields of the configuration that a command uses. */
 export type ConfigOf<Field extends keyof Config> = Readonly<Pick<Config, Field>>
 
 export type UpstreamConfig = NonNullable<Config['upstream']>

@@ -10,7 +10,6 @@ import { isRoot } from './system-user.js'
 export type ServerRecord = {
   /** The data directory when this was written; it differs from the actual one after a move or a copy. */
   readonly dataDir: string
-  /** Where the cluster is. */
   readonly clusterDir: string
   /** The TCP port last used, on 127.0.0.1. */
   readonly port: number

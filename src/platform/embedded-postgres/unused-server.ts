@@ -5,7 +5,6 @@ import type { ClusterPlace } from './place.js'
 import { findPostmaster } from './postmaster.js'
 import { stopServer } from './server.js'
 
-/** What stopping a server needs: its programs, its cluster, and the folders of its users. */
 export type StoppableServer = {
   readonly programs: string
   readonly place: ClusterPlace

@@ -63,7 +63,6 @@ export class Draft implements AsyncDisposable {
     this.#root = join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
-  /** Begins an empty draft. */
   static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
     const draft = new Draft(folder, id)
     await draft.#directory(draft.#root)

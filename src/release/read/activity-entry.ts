@@ -175,7 +175,6 @@ function flowsOf(flows: Readonly<Record<Side, Sums>>, currency: string): Record<
 
 type Value = { readonly currency: string; readonly units: bigint }
 
-/** Sums by currency. */
 class Sums extends Map<string, bigint> {
   add({ currency, units }: Value): void {
     this.set(currency, (this.get(currency) ?? 0n) + units)

@@ -104,7 +104,6 @@ function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
   return { inputKey: key, day: isoDateOf(run.startedAt), force: run.force, publisherRef }
 }
 
-/** A stale project and its rows. */
 type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
 
 async function readBatch(

@@ -4,7 +4,6 @@ import type { Db } from '../../platform/database/connection.js'
 import { textArray } from '../../platform/database/text-array.js'
 import { type ActivityRowsRecord, saveActivityRows } from './activity-rows.js'
 
-/** One mapped project as it is stored. */
 export type Rendering = {
   readonly projectId: number
   /** The project's version that was mapped; its dirty mark is cleared only while this is still its version. */

@@ -243,7 +243,6 @@ function sizeOf(parts: readonly Buffer[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** The column in Parquet's schema. */
 function schemaElement({ name, type, scale = 0, required }: Column): SchemaElement {
   const repetition_type = required ? 'REQUIRED' : 'OPTIONAL'
   switch (type) {

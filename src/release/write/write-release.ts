@@ -22,7 +22,6 @@ import { writeTables } from './write-tables.js'
 
 const jsonMediaType = 'application/json; charset=utf-8'
 
-/** What writing a release needs. */
 export type Build = {
   readonly config: MappingConfig
   readonly run: Run

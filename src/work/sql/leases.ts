@@ -4,7 +4,6 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Attempt, Lease, Run, RunKind, SyncRun } from '../run.js'
 import { runTables } from './ledger.js'
 
-/** A run as its worker claims it. */
 type ClaimedRun = { readonly publication: Run; readonly sync: SyncRun }
 
 /** `busy`: another run of the kind is worked on; `gone`: the run was taken up by another worker, or has ended. */

@@ -2,7 +2,7 @@ import { saveFunders } from '../../sql/organisation-details.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { countryNameOf } from '../country-names.js'
 import * as type from '../field-types.js'
-import type { KindFields } from '../fields.js'
+import { externalIdOf, type KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { partyFields } from './organisations.js'
 
@@ -15,13 +15,7 @@ const funderKindFields = {
     examples: ['501', '502'],
     api: 'id',
   },
-  externalId: {
-    type: type.externalId,
-    kept: true,
-    means:
-      "The platform's own id of the organization, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
-    examples: ['', ''],
-  },
+  externalId: externalIdOf('the organization'),
   name: {
     type: type.text,
     required: true,

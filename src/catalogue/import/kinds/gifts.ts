@@ -55,7 +55,6 @@ const giftKindFields = {
   },
 } as const satisfies KindFields
 
-/** A row of a file of gifts. */
 export type GiftRow = RowOf<typeof giftKindFields>
 
 export const gifts = defineKind({

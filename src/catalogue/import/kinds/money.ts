@@ -20,7 +20,6 @@ export const moneyFields = {
   },
 } as const satisfies KindFields
 
-/** The fields of money that has moved, which may have been in another currency. */
 export const movedMoneyFields = {
   currency: {
     ...moneyFields.currency,

@@ -5,7 +5,7 @@ import { organisationSources, saveOrganisationRecords } from '../../sql/organisa
 import { findThemeIds } from '../../sql/theme-lookup.js'
 import { countryNameOf } from '../country-names.js'
 import * as type from '../field-types.js'
-import type { KindFields, RowOf } from '../fields.js'
+import { externalIdOf, type KindFields, type RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 
 /** Fields of an organisation as a party to a transaction. */
@@ -37,13 +37,7 @@ const organisationKindFields = {
     examples: ['7', '8'],
     api: 'id',
   },
-  externalId: {
-    type: type.externalId,
-    kept: true,
-    means:
-      "The platform's own id of the organization, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
-    examples: ['', ''],
-  },
+  externalId: externalIdOf('the organization'),
   name: {
     type: type.text,
     required: true,

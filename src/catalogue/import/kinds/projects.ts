@@ -10,7 +10,7 @@ import { type SavedRecords, saveRecords } from '../../sql/save-records.js'
 import { findThemeIds } from '../../sql/theme-lookup.js'
 import { countryNameOf } from '../country-names.js'
 import * as type from '../field-types.js'
-import type { KindFields, RowOf } from '../fields.js'
+import { externalIdOf, type KindFields, type RowOf } from '../fields.js'
 import { toHashedRecord } from '../hashed-record.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 
@@ -24,13 +24,7 @@ const projectKindFields = {
     api: 'id',
     iati: 'iati-identifier, other-identifier',
   },
-  externalId: {
-    type: type.externalId,
-    kept: true,
-    means:
-      "The platform's own id of the project, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.",
-    examples: ['', ''],
-  },
+  externalId: externalIdOf('the project'),
   title: {
     type: type.text,
     required: true,

@@ -20,7 +20,6 @@ export type ProjectTextRow = TextRow & { readonly active: boolean }
 /** Which stored text of a project a read wants; a text with another record version is stale. */
 export type WantedText = { readonly view: ProjectView; readonly format: WireFormat; readonly recordVersion: number }
 
-/** The texts of one version of an organisation. */
 export type OrganisationTexts = {
   readonly id: number
   readonly version: number
@@ -28,7 +27,6 @@ export type OrganisationTexts = {
   readonly json: string
 }
 
-/** The texts of one version of a project. */
 export type ProjectTexts = OrganisationTexts & { readonly summaryXml: string; readonly summaryJson: string }
 
 /** The same on its way to the store, where a buffer holds UTF-8. */

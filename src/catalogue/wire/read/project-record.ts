@@ -86,7 +86,6 @@ type ReadField = (reader: RecordReader, name: string) => unknown
 
 const status = { ...wordOf<ProjectStatus>('active', 'funded', 'retired'), expected: 'active, funded or retired' }
 
-/** How a field of each kind is read. */
 const kinds: Readonly<Record<string, ReadField>> = {
   text: (reader, name) => reader.requiredText(name),
   'text?': (reader, name) => reader.text(name),

@@ -2,19 +2,20 @@ import type { OpenApiSchema } from './openapi-schema.js'
 import { alwaysPossible, type Operation } from './operation.js'
 
 /** The description of published files at an address: conditional, in parts, compressed (iati.md 14.1). */
-export function fileOperation(
-  own: Pick<Operation, 'id' | 'summary' | 'description' | 'path' | 'pathExamples'>,
-  content: Readonly<Record<string, OpenApiSchema>>,
-  // Whether every release has the file.
-  { always = false } = {},
-): Operation {
+export function fileOperation({
+  content,
+  always = false,
+  ...own
+}: Pick<Operation, 'id' | 'summary' | 'description' | 'path' | 'pathExamples'> & {
+  readonly content: Readonly<Record<string, OpenApiSchema>>
+  /** Whether every release has the file. */
+  readonly always?: boolean
+}): Operation {
   return {
-    ...{
-      ...own,
-      tag: 'Published files',
-      conditional: [206, 304, 412, 416],
-      failures: [...alwaysPossible, ...(always ? [] : [404 as const])],
-    },
+    ...own,
+    tag: 'Published files',
+    conditional: [206, 304, 412, 416],
+    failures: [...alwaysPossible, ...(always ? [] : [404 as const])],
     answer: {
       headers: [
         'Accept-Ranges',

@@ -1,7 +1,6 @@
 /** A JSON Schema (2020-12) as OpenAPI 3.1 uses it. */
 export type OpenApiSchema = { readonly [keyword: string]: unknown }
 
-/** The schemas of single values. */
 export const values = {
   text: { type: 'string' },
   boolean: { type: 'boolean' },

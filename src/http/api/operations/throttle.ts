@@ -49,7 +49,6 @@ export function askersOf(address: string, account?: string): string[] {
 export type CountedSignIn = {
   /** How long sign-ins from its address or of its account must wait; 0: not at all. */
   readonly waitSeconds: number
-  /** The counts before this sign-in. */
   readonly before: readonly ThrottleCount[]
 }
 

@@ -61,14 +61,12 @@ export function downloadReads({ bulk, config }: ApiDeps): Read[] {
   }))
 }
 
-const bulkFile = fileOperation(
-  {
-    ...{ id: 'getBulkFile', summary: 'A file that a download operation links to' },
-    description:
-      'All records in one XML document. For example, a download that was cut off continues with Range and If-Match.',
-  },
-  { 'application/xml': { anyOf: [ref('Projects'), ref('Organizations')] } },
-)
+const bulkFile = fileOperation({
+  ...{ id: 'getBulkFile', summary: 'A file that a download operation links to' },
+  description:
+    'All records in one XML document. For example, a download that was cut off continues with Range and If-Match.',
+  content: { 'application/xml': { anyOf: [ref('Projects'), ref('Organizations')] } },
+})
 
 /** The bulk files, which need no key, since their addresses cannot be guessed. */
 export function bulkFileRoute(

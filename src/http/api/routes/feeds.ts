@@ -130,234 +130,184 @@ function hubLinks({ websubHub, baseUrl }: ApiDeps['config'], path: string): stri
 }
 
 const iatiFiles = [
-  fileOperation(
-    {
-      id: 'getActivities',
-      summary: 'IATI activities, the first segment',
-      description:
-        'Projects stay in their segment for ever. For example, readers start with this one and take the others from the manifest.',
-      path: activitiesPath(1),
-    },
-    { 'application/xml': iatiActivities },
-  ),
-  fileOperation(
-    {
-      id: 'getAllActivities',
-      summary: 'All IATI activities in one file',
-      description:
-        'Every segment, one after the other, in one document. For example, a harvester registers this address alone.',
-      path: bulkActivitiesPath,
-    },
-    { 'application/xml': iatiActivities },
-  ),
-  fileOperation(
-    {
-      id: 'getOrganisations',
-      summary: 'The IATI organisation file',
-      description:
-        'What the publisher says of itself, with its budgets. For example, the registry has this address beside that of the activities.',
-      path: organisationsPath,
-    },
-    { 'application/xml': iatiOrganisations },
-  ),
-  fileOperation(
-    {
-      id: 'getActivityIndex',
-      summary: 'Where each activity lies in its file',
-      description:
-        'Hash, file and span of bytes by identifier. For example, a reader asks for one activity of a large file by Range.',
-      path: activityIndexPath,
-    },
-    { 'application/json': { type: 'object' } },
-  ),
-  fileOperation(
-    {
-      ...{
-        id: 'getIatiFile',
-        summary: 'Another IATI file that the manifest lists',
-        description: 'A later segment. For example, activities-2.xml is the second.',
-        path: '/iati/{path}',
-      },
-      pathExamples: { path: 'activities-2.xml' },
-    },
-    { 'application/xml': values.text },
-  ),
+  fileOperation({
+    id: 'getActivities',
+    summary: 'IATI activities, the first segment',
+    description:
+      'Projects stay in their segment for ever. For example, readers start with this one and take the others from the manifest.',
+    path: activitiesPath(1),
+    content: { 'application/xml': iatiActivities },
+  }),
+  fileOperation({
+    id: 'getAllActivities',
+    summary: 'All IATI activities in one file',
+    description:
+      'Every segment, one after the other, in one document. For example, a harvester registers this address alone.',
+    path: bulkActivitiesPath,
+    content: { 'application/xml': iatiActivities },
+  }),
+  fileOperation({
+    id: 'getOrganisations',
+    summary: 'The IATI organisation file',
+    description:
+      'What the publisher says of itself, with its budgets. For example, the registry has this address beside that of the activities.',
+    path: organisationsPath,
+    content: { 'application/xml': iatiOrganisations },
+  }),
+  fileOperation({
+    id: 'getActivityIndex',
+    summary: 'Where each activity lies in its file',
+    description:
+      'Hash, file and span of bytes by identifier. For example, a reader asks for one activity of a large file by Range.',
+    path: activityIndexPath,
+    content: { 'application/json': { type: 'object' } },
+  }),
+  fileOperation({
+    id: 'getIatiFile',
+    summary: 'Another IATI file that the manifest lists',
+    description: 'A later segment. For example, activities-2.xml is the second.',
+    path: '/iati/{path}',
+    pathExamples: { path: 'activities-2.xml' },
+    content: { 'application/xml': values.text },
+  }),
 ]
 
 const { text } = values
 const tables = { 'text/csv': text, 'application/vnd.apache.parquet': text }
 const descriptions = { 'application/ld+json': {}, 'text/turtle': text, 'application/rdf+xml': text }
 const tableFiles = [
-  fileOperation(
-    {
-      id: 'getDataPackage',
-      summary: 'The tables with the meaning of their columns',
-      description:
-        'A data package (Frictionless). For example, the unit of a column of amounts is the column that it names.',
-      path: dataPackagePath,
-    },
-    { 'application/json': { type: 'object' } },
-  ),
-  fileOperation(
-    {
-      id: 'getCatalogueAsJson',
-      summary: 'The catalogue (DCAT) as JSON-LD',
-      description: 'What is published, for portals of open data. For example, one harvests this address every night.',
-      path: cataloguePath('jsonld'),
-    },
-    { 'application/ld+json': {} },
-  ),
-  fileOperation(
-    {
-      id: 'getCatalogueAsTurtle',
-      summary: 'The catalogue (DCAT) as Turtle',
-      description: 'The same facts as in JSON-LD. For example, a triple store loads it.',
-      path: cataloguePath('ttl'),
-    },
-    { 'text/turtle': text },
-  ),
-  fileOperation(
-    {
-      id: 'getCatalogueAsRdf',
-      summary: 'The catalogue (DCAT) as RDF/XML',
-      description: 'The same facts as in JSON-LD. For example, older portals read only this form.',
-      path: cataloguePath('rdf'),
-    },
-    { 'application/rdf+xml': text },
-  ),
-  fileOperation(
-    {
-      ...{
-        id: 'getTable',
-        summary: 'A table of the release in CSV or Parquet',
-        description: 'One row for each record. For example, transactions.csv has every gift by month and every payout.',
-        path: '/data/{path}',
-      },
-      pathExamples: { path: 'activities.csv' },
-    },
-    tables,
-  ),
+  fileOperation({
+    id: 'getDataPackage',
+    summary: 'The tables with the meaning of their columns',
+    description:
+      'A data package (Frictionless). For example, the unit of a column of amounts is the column that it names.',
+    path: dataPackagePath,
+    content: { 'application/json': { type: 'object' } },
+  }),
+  fileOperation({
+    id: 'getCatalogueAsJson',
+    summary: 'The catalogue (DCAT) as JSON-LD',
+    description: 'What is published, for portals of open data. For example, one harvests this address every night.',
+    path: cataloguePath('jsonld'),
+    content: { 'application/ld+json': {} },
+  }),
+  fileOperation({
+    id: 'getCatalogueAsTurtle',
+    summary: 'The catalogue (DCAT) as Turtle',
+    description: 'The same facts as in JSON-LD. For example, a triple store loads it.',
+    path: cataloguePath('ttl'),
+    content: { 'text/turtle': text },
+  }),
+  fileOperation({
+    id: 'getCatalogueAsRdf',
+    summary: 'The catalogue (DCAT) as RDF/XML',
+    description: 'The same facts as in JSON-LD. For example, older portals read only this form.',
+    path: cataloguePath('rdf'),
+    content: { 'application/rdf+xml': text },
+  }),
+  fileOperation({
+    id: 'getTable',
+    summary: 'A table of the release in CSV or Parquet',
+    description: 'One row for each record. For example, transactions.csv has every gift by month and every payout.',
+    path: '/data/{path}',
+    pathExamples: { path: 'activities.csv' },
+    content: tables,
+  }),
 ]
 
 const feedFiles = [
-  fileOperation(
-    {
-      id: 'getManifest',
-      summary: 'The files of the live release, with checksums',
-      description:
-        'Where readers start: paths, sizes, hashes, what is held. For example, follow immutablePath and every file is of one release.',
-      path: manifestPath,
-    },
-    { 'application/json': ref('Manifest') },
-    { always: true },
-  ),
-  fileOperation(
-    {
-      id: 'getReleaseChain',
-      summary: 'The record of every release, each linked to the one before',
-      description:
-        'Manifests by hash, from the first to the live one. For example, a witness notices that an old release was rewritten.',
-      path: releaseChainPath,
-    },
-    { 'application/json': { type: 'object' } },
-  ),
-  fileOperation(
-    {
-      id: 'getChecked',
-      summary: 'That the live release is up to date, signed',
-      description:
-        'When the publisher last looked for changes. For example, a mirror tells a quiet month from a stopped one.',
-      path: checkedPath,
-    },
-    { 'application/json': { type: 'object' } },
-  ),
-  fileOperation(
-    {
-      id: 'getReportsFeed',
-      summary: 'The newest progress reports of all projects',
-      description:
-        'An Atom feed with links to archives of older reports (RFC 5005). For example, a news reader subscribes to it.',
-      path: reportsFeedPath,
-    },
-    { 'application/atom+xml': atomFeed },
-  ),
-  fileOperation(
-    {
-      id: 'getFeedList',
-      summary: 'All feeds of progress reports (OPML)',
-      description: 'Title and address of the feed of every project. For example, a news reader imports the file.',
-      path: feedListPath,
-    },
-    { 'text/x-opml': text },
-  ),
-  fileOperation(
-    {
-      id: 'listProjectFeeds',
-      summary: 'The feeds of projects, with checksums',
-      description: 'Path, size and hash of each. For example, a mirror fetches only the feeds whose hash differs.',
-      path: projectFeedIndexPath,
-    },
-    { 'application/json': arrayOf({ type: 'object' }) },
-  ),
-  fileOperation(
-    {
-      id: 'getProjectFeed',
-      summary: 'Progress reports of a project',
-      description:
-        'All reports of one project as an Atom feed. For example, projects/2045/reports.atom is that of project 2045.',
-      path: '/feeds/projects/{projectId}/reports.atom',
-    },
-    { 'application/atom+xml': atomFeed },
-  ),
-  fileOperation(
-    {
-      ...{
-        id: 'getFeedFile',
-        summary: 'Another feed that the manifest lists',
-        description: 'An archive of older reports. For example, reports/archive-1.atom has the oldest.',
-        path: '/feeds/{path}',
-      },
-      pathExamples: { path: 'reports/archive-1.atom' },
-    },
-    { 'application/atom+xml': atomFeed },
-  ),
+  fileOperation({
+    id: 'getManifest',
+    summary: 'The files of the live release, with checksums',
+    description:
+      'Where readers start: paths, sizes, hashes, what is held. For example, follow immutablePath and every file is of one release.',
+    path: manifestPath,
+    content: { 'application/json': ref('Manifest') },
+    always: true,
+  }),
+  fileOperation({
+    id: 'getReleaseChain',
+    summary: 'The record of every release, each linked to the one before',
+    description:
+      'Manifests by hash, from the first to the live one. For example, a witness notices that an old release was rewritten.',
+    path: releaseChainPath,
+    content: { 'application/json': { type: 'object' } },
+  }),
+  fileOperation({
+    id: 'getChecked',
+    summary: 'That the live release is up to date, signed',
+    description:
+      'When the publisher last looked for changes. For example, a mirror tells a quiet month from a stopped one.',
+    path: checkedPath,
+    content: { 'application/json': { type: 'object' } },
+  }),
+  fileOperation({
+    id: 'getReportsFeed',
+    summary: 'The newest progress reports of all projects',
+    description:
+      'An Atom feed with links to archives of older reports (RFC 5005). For example, a news reader subscribes to it.',
+    path: reportsFeedPath,
+    content: { 'application/atom+xml': atomFeed },
+  }),
+  fileOperation({
+    id: 'getFeedList',
+    summary: 'All feeds of progress reports (OPML)',
+    description: 'Title and address of the feed of every project. For example, a news reader imports the file.',
+    path: feedListPath,
+    content: { 'text/x-opml': text },
+  }),
+  fileOperation({
+    id: 'listProjectFeeds',
+    summary: 'The feeds of projects, with checksums',
+    description: 'Path, size and hash of each. For example, a mirror fetches only the feeds whose hash differs.',
+    path: projectFeedIndexPath,
+    content: { 'application/json': arrayOf({ type: 'object' }) },
+  }),
+  fileOperation({
+    id: 'getProjectFeed',
+    summary: 'Progress reports of a project',
+    description:
+      'All reports of one project as an Atom feed. For example, projects/2045/reports.atom is that of project 2045.',
+    path: '/feeds/projects/{projectId}/reports.atom',
+    content: { 'application/atom+xml': atomFeed },
+  }),
+  fileOperation({
+    id: 'getFeedFile',
+    summary: 'Another feed that the manifest lists',
+    description: 'An archive of older reports. For example, reports/archive-1.atom has the oldest.',
+    path: '/feeds/{path}',
+    pathExamples: { path: 'reports/archive-1.atom' },
+    content: { 'application/atom+xml': atomFeed },
+  }),
 ]
 
-const llmsText = fileOperation(
-  {
-    id: 'getLlmsText',
-    summary: 'What is published here, for language models',
-    description:
-      'A short text with the addresses that matter (llms.txt). For example, an assistant reads it before it answers.',
-  },
-  { 'text/markdown': text },
-)
+const llmsText = fileOperation({
+  id: 'getLlmsText',
+  summary: 'What is published here, for language models',
+  description:
+    'A short text with the addresses that matter (llms.txt). For example, an assistant reads it before it answers.',
+  content: { 'text/markdown': text },
+})
 
-const publicKey = fileOperation(
-  {
-    id: 'getPublicKey',
-    summary: 'The key that releases are signed with; 404 where they are not signed',
-    description: 'An Ed25519 key in PEM. For example, giving verify --key compares a published set with it.',
-  },
-  { 'application/x-pem-file': text },
-)
+const publicKey = fileOperation({
+  id: 'getPublicKey',
+  summary: 'The key that releases are signed with; 404 where they are not signed',
+  description: 'An Ed25519 key in PEM. For example, giving verify --key compares a published set with it.',
+  content: { 'application/x-pem-file': text },
+})
 
-const keptFile = fileOperation(
-  {
-    ...{
-      id: 'getKeptFile',
-      summary: 'A file of a release that is still kept',
-      description:
-        'The same bytes for ever, while the release is kept. For example, a manifest names each file by such an address.',
-      path: `${keptPrefix}{release}/{path}`,
-    },
-    pathExamples: { path: 'iati/activities.xml' },
-  },
-  {
+const keptFile = fileOperation({
+  id: 'getKeptFile',
+  summary: 'A file of a release that is still kept',
+  description:
+    'The same bytes for ever, while the release is kept. For example, a manifest names each file by such an address.',
+  path: `${keptPrefix}{release}/{path}`,
+  pathExamples: { path: 'iati/activities.xml' },
+  content: {
     ...{ 'application/xml': text, 'application/atom+xml': atomFeed, 'application/json': {}, 'text/markdown': text },
     ...{ ...tables, ...descriptions, 'application/x-pem-file': text, 'text/x-opml': text },
   },
-)
+})
 
 /** The error of every feed address before the first release. */
 export function noRelease(): ServiceError {

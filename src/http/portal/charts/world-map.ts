@@ -8,7 +8,6 @@ import type { GeometryCollection, Topology } from 'topojson-specification'
 import { type Html, html } from '../html.js'
 import { countryByNumber } from './country-numbers.js'
 
-/** A country on the map. */
 export type MapCountry = { readonly code: string; readonly name: string; readonly count: number; readonly href: string }
 
 const width = 800

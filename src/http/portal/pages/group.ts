@@ -64,58 +64,34 @@ export function groupName(view: View, kind: GroupPageKind, { key, name }: Group)
 
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
   const { words, projectIndex } = view
-  const bars = (of: GroupKind, title: string, name: (group: Group) => string, href: (key: string) => string) => {
-    const all = projectIndex
-      .sharedWith(group, of)
-      .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
-      .slice(0, shownBars)
-    const list = barList(
-      all.map(({ group: other, count }) => ({
-        name: name(other),
-        href: href(other.key),
-        value: count,
-        text: countText(view, count),
-      })),
-    )
-    return html`<section><h2>${title}</h2>${list}</section>`
-  }
+  const parts = {
+    countries: { title: words.group.countries, name: ({ key }) => countryName(view, key) },
+    sectors: { title: words.home.sectors, name: ({ key }) => sectorName(view, key) },
+    organisations: { title: words.group.partners, name: ({ name }) => name },
+    statuses: { title: words.group.status, name: ({ key }) => statusName(view, key) },
+  } satisfies Partial<Record<GroupKind, { title: string; name: (group: Group) => string }>>
   const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
     code: key,
     name: countryName(view, key),
     count,
     href: to(view, 'countries', key),
   }))
-  const sections = [
-    kind === 'countries'
-      ? undefined
-      : bars(
-          'countries',
-          words.group.countries,
-          ({ key }) => countryName(view, key),
-          (code) => to(view, 'countries', code),
-        ),
-    kind === 'sectors'
-      ? undefined
-      : bars(
-          'sectors',
-          words.home.sectors,
-          ({ key }) => sectorName(view, key),
-          (code) => to(view, 'sectors', code),
-        ),
-    kind === 'organisations'
-      ? undefined
-      : bars(
-          'organisations',
-          words.group.partners,
-          ({ name }) => name,
-          (id) => to(view, 'organisations', id),
-        ),
-    bars(
-      'statuses',
-      words.group.status,
-      ({ key }) => statusName(view, key),
-      (code) => `${to(view, 'projects')}?status=${code}`,
-    ),
-  ].filter((one) => one !== undefined)
+  const sections = (Object.keys(parts) as (keyof typeof parts)[]).flatMap((of) => {
+    if (of === kind) return []
+    const { title, name } = parts[of]
+    const shared = projectIndex
+      .sharedWith(group, of)
+      .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
+      .slice(0, shownBars)
+    const list = barList(
+      shared.map(({ group: other, count }) => ({
+        name: name(other),
+        href: of === 'statuses' ? `${to(view, 'projects')}?status=${other.key}` : to(view, of, other.key),
+        value: count,
+        text: countText(view, count),
+      })),
+    )
+    return [html`<section><h2>${title}</h2>${list}</section>`]
+  })
   return html`${map.length > 1 ? html`<div class="panel">${worldMap(map, words.home.map(map.length))}</div>` : undefined}<div class="halves">${sections}</div>`
 }

@@ -27,8 +27,6 @@ const neverNull: Readonly<Record<string, string>> = {
   'src/money/sql/charge-states.ts acceptDifference difference': 'the condition of the update excludes null',
   'src/money/sql/donation-outcomes.ts recordSettlements receiptNumber': 'the statement has just written it',
   'src/money/sql/donation-outcomes.ts recordSettlements settledAt': 'the statement has just written it',
-  'src/money/sql/donation-outcomes.ts takeFailedDonations reference':
-    'only gifts of an import have none, and they settle',
   'src/money/sql/receipt-mails.ts claimReceiptMail gateway': 'a donation that settled here has one',
   'src/money/sql/receipt-mails.ts claimReceiptMail receiptNumber': 'a donation that settled has one',
   'src/money/sql/receipt-mails.ts claimReceiptMail reference': 'a donation that settled here has one',
