@@ -20,10 +20,7 @@ export type QueueSettings = {
   readonly backoffMs: number
 }
 
-/**
- * The queue's settings as the configuration has them; `databaseUrl` is where the embedded or given database is, unless there
- * is an address past a pooler.
- */
+/** The queue's settings; `databaseUrl` is that of the database, unless an address past a pooler is configured. */
 export function queueSettings(config: ConfigOf<'queue'>, secrets: Secrets, databaseUrl: string): QueueSettings {
   const connection: QueueConnection =
     config.queue.engine === 'redis' && secrets.redisUrl !== undefined

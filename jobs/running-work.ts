@@ -10,10 +10,7 @@ import type { OpenWork } from './work-row.js'
 
 /** The table of work while this process does it. */
 export type RunningWork = {
-  /**
-   * Takes no further jobs. Those at work may go on for `patienceMs`; then they are aborted and hand their run back within
-   * a second.
-   */
+  /** Takes no further jobs. After `patienceMs` those at work are aborted, and hand their run back within a second. */
   finish(patienceMs: number): Promise<void>
   /** Closes the connections within 2 s; a job that is still at work then is left to another worker. */
   close(): Promise<void>

@@ -45,10 +45,7 @@ export class CommandLine {
     return this.#exitCode
   }
 
-  /**
-   * The action of a command for commander. `work` gets the output, the arguments and the options, and returns the exit
-   * code.
-   */
+  /** A command's action for commander; `work` gets the output, arguments and options, and returns the exit code. */
   readonly action =
     <Given extends unknown[]>(work: (output: Output, ...given: Given) => Promise<number>) =>
     async (...given: [...Given, ...unknown[]]): Promise<void> => {

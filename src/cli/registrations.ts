@@ -47,10 +47,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['completion'], async () => (await import('./completion.js')).registerCompletion],
 ]
 
-/**
- * The command of this name; all commands for `completion`, and for names that are none, such as `--help`. `--version` needs no
- * command.
- */
+/** The commands of this name: none for `--version`, all for `completion` and for other names, such as `--help`. */
 export async function registrationsFor(name: string | undefined): Promise<readonly Register[]> {
   if (name === '--version' || name === '-V') return []
   // Loading the modules of all commands takes most of a second.

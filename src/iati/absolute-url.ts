@@ -3,10 +3,7 @@
 const canonical =
   /^https?:\/\/(?![^/]*xn--)(?!.*\/\.)(?:[a-z0-9-]+\.)+[a-z]{2,}\/[A-Za-z0-9\-._~:/@!$()*+,;=%]*(?:\?[A-Za-z0-9\-._~:/@!$()*+,;=%?]*)?$/
 
-/**
- * The address, percent-encoded; undefined when it is not an absolute http or https address (iati.md 10.1). The official
- * schema would accept relative ones.
- */
+/** The address, percent-encoded; undefined for all but absolute http and https addresses (iati.md 10.1). */
 export function absoluteUrl(text: string): string | undefined {
   if (canonical.test(text)) return text
   if (!URL.canParse(text)) return undefined

@@ -90,10 +90,7 @@ export function later(a: IsoDate, b: IsoDate): IsoDate {
 
 const wireDateTime = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})$/
 
-/**
- * Reads an RFC 3339 / xsd:dateTime text with any offset (also `+0530`) and returns the instant with second precision;
- * undefined when it is not one.
- */
+/** Reads an RFC 3339 / xsd:dateTime text with any offset (also `+0530`), to the second; undefined for others. */
 export function parseWireDateTime(text: string): Date | undefined {
   const match = wireDateTime.exec(text)
   if (!match) return undefined

@@ -2,10 +2,7 @@
 // the letters and marks that show nothing; a variation selector stays, since emoji are written with it.
 const invisible = /[\p{C}\p{Zl}\p{Zp}]|(?![\uFE0E\uFE0F])\p{Default_Ignorable_Code_Point}/gu
 
-/**
- * Text from outside as it may be printed: each character that is invisible, or that a terminal would obey, becomes
- * `\u{hex}`.
- */
+/** Text from outside, printable: characters that are invisible, or that a terminal would obey, become `\u{hex}`. */
 export function escapeInvisible(text: string): string {
   return text.replace(invisible, (character) => `\\u{${character.codePointAt(0)?.toString(16).toUpperCase()}}`)
 }

@@ -3,10 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 // Other work waits for at most this long and one step.
 const holdMs = 10
 
-/**
- * For long work in the event loop: returns a function to await between steps. It yields to other work once 10 ms have
- * passed since it last did.
- */
+/** For long work: a function to await between steps, which yields once 10 ms have passed since it last did. */
 export function createYielder(): () => Promise<void> | undefined {
   let began = performance.now()
   return () => {

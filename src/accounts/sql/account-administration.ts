@@ -52,10 +52,7 @@ export type PasswordChange = {
   readonly at: Date
 }
 
-/**
- * Gives an account a new password, and ends its tokens and codes: whoever knew the old one has no access any more. Returns
- * how many keys were revoked. Needs a transaction.
- */
+/** Sets a password, ends the account's tokens and codes; returns how many keys were revoked. Needs a transaction. */
 export async function changePasswordHash(
   db: Db,
   { accountId, passwordHash, revokeKeys, at }: PasswordChange,

@@ -14,10 +14,7 @@ export type ThrottleCount = { readonly subject: Subject; readonly count: number;
 /** A count without additions for so long starts again. */
 export const forgottenAfterSeconds = 3_600
 
-/**
- * The counts of these subjects, which nobody else reads or changes until the transaction ends. Needs a transaction.
- * Removes a few forgotten counts.
- */
+/** The counts of these subjects, locked until the transaction ends, which it needs. Removes a few forgotten counts. */
 export async function lockThrottleCounts(db: Db, subjects: readonly Subject[], at: Date): Promise<ThrottleCount[]> {
   const { rows } = await db.query<ThrottleCount>(
     `with forgotten as (

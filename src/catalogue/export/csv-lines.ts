@@ -3,10 +3,7 @@ import { stringify } from 'csv-stringify/sync'
 /** A record of an export as it was read from its JSON text. */
 export type ExportedRecord = Readonly<Record<string, unknown>>
 
-/**
- * The lines of these records as CSV (RFC 4180), by the types of their members; a list is one cell, as `giving import` reads
- * it.
- */
+/** The lines of these records as CSV (RFC 4180); a list is one cell, as `giving import` reads it. */
 export function csvLines(members: Readonly<Record<string, string>>, records: readonly ExportedRecord[]): string {
   return stringify(
     records.map((record) => Object.entries(members).map(([member, type]) => cellOf(record[member], type))),

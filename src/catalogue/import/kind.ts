@@ -67,10 +67,7 @@ export type Kind<F extends KindFields = KindFields> = {
   readonly fields: F
   /** Fields that identify a record. */
   readonly key: readonly (keyof F & string)[]
-  /**
-   * What happens to records of equal key in one file: `last` writes only the last one of a batch, `each` writes one after
-   * the other.
-   */
+  /** Of equal keys in one file: `last` writes the last of a batch only, `each` one after the other. */
   readonly repeated: 'last' | 'each'
   /** How many records of a file are saved together; absent: as many as of any records. */
   readonly together?: number

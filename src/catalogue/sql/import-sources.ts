@@ -276,10 +276,7 @@ export async function holdFile(db: Db, source: string, held: HeldFile | null): P
   await db.query('update import_source set held = $2 where name = $1', [source, held && JSON.stringify(held)])
 }
 
-/**
- * Decides on the file that is held: approved, it is imported as soon as the source is read; refused, the same content is
- * left alone. Throws `not-found` where none is held.
- */
+/** Decides on the held file: approved, it is imported at the next reading; refused, left alone. Throws `not-found`. */
 export async function decideHeldFile(
   db: Db,
   name: string,

@@ -53,10 +53,7 @@ export async function beginImport(db: Db, { actor, origin }: Operator, at: Date)
   return rows[0]?.id ?? 0
 }
 
-/**
- * Makes what a transaction writes a part of the import, so that it can be taken back. Throws `aborted` when the import was
- * taken back while it ran.
- */
+/** Makes the transaction a part of the import, to be taken back with it. Throws `aborted` once that was taken back. */
 export async function writeAsImport(db: Db, id: number): Promise<void> {
   await db.query('select pg_advisory_xact_lock_shared($1)', [undoLock])
   const { rowCount } = await db.query(

@@ -3,10 +3,7 @@ import type { ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 
-/**
- * The number a mirrored report has here: the one at the end of its address, else one made of the address, from
- * 1,000,000,000,000 on.
- */
+/** A mirrored report's number: the end of its address, else one made of the address, from 1,000,000,000,000 on. */
 export function reportIdOf(url: string): number {
   const stated = Number(/[=/](\d{1,12})\/?$/.exec(url)?.[1] ?? 0)
   if (stated > 0) return stated

@@ -49,10 +49,7 @@ const selectGraphs = `
 /** A project's graph as unread JSON, for `toProjectGraph`. */
 export type GraphSource = string
 
-/**
- * Everything that the published texts of these projects are made from, by id; unknown ids are left out. The parts agree:
- * one statement reads them all.
- */
+/** What the published texts of these projects are made from, by id, in one snapshot; unknown ids are left out. */
 export async function graphSources(db: Db, ids: readonly number[]): Promise<Map<number, GraphSource>> {
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: number; source: GraphSource }>(selectGraphs, [ids], 'project-graphs')

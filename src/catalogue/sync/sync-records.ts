@@ -44,10 +44,7 @@ export async function readProjectRecords(records: readonly ParsedValue[], sessio
   return { hashed: [...hashed.values()], problems, refused, ids }
 }
 
-/**
- * Saves a page of project records and moves on. When the database refuses the data of the page, its records are saved
- * one by one, to keep the good ones.
- */
+/** Saves a page of records and moves on; records of a page that the database refuses are saved one by one. */
 export async function writePage(session: SyncSession, read: ReadRecords, next: Checkpoint): Promise<void> {
   const saving = optionsOf(session)
   const commit = (save: (db: Db) => Promise<SaveOutcome>) =>

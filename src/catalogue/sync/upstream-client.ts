@@ -83,10 +83,7 @@ export class UpstreamClient implements AsyncDisposable {
     this.#client = new HttpClient({ ...this.#options, connections: concurrency, guard })
   }
 
-  /**
-   * Calls one API operation and hands its whole answer to `read`; when `read` throws, the answer counts as damaged and is
-   * requested once more.
-   */
+  /** Calls an API operation; an answer at which `read` throws counts as damaged and is requested once more. */
   async get<T>(path: string, query: Query, options: GetOptions, read: (answer: Answer) => T | Promise<T>): Promise<T> {
     const url = new URL(`${this.#options.url}/api${path}`)
     for (const [name, value] of Object.entries({ ...query, api_key: this.#options.apiKey })) {
@@ -109,10 +106,7 @@ export class UpstreamClient implements AsyncDisposable {
     return await repeated(async () => await read(await send()), pauseAfter, options.signal)
   }
 
-  /**
-   * Streams a file whose address came from data; it is requested once only. `modified` is when the upstream last wrote the
-   * file.
-   */
+  /** Streams a file whose address came from data, requested once; `modified` is when the upstream last wrote it. */
   async stream(
     address: string,
     signal: AbortSignal,

@@ -37,10 +37,7 @@ type MirrorRuntime = Runtime<(typeof mirrorFields)[number]>
 
 type SyncOptions = { readonly full: boolean; readonly acceptLoss: boolean; readonly wait: boolean }
 
-/**
- * Enters a sync and gives it to the queue; with `wait` stays until it has ended. Exit code 0 done (or queued), 1 held, 2
- * failed.
- */
+/** Enters a sync for the queue; `wait` stays until its end. Exit code 0 done (or queued), 1 held, 2 failed. */
 async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptions): Promise<number> {
   const { signal } = runtime
   const deps = syncDepsOf(runtime)

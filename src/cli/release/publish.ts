@@ -32,10 +32,7 @@ type PublishRuntime = Runtime<(typeof publishFields)[number]>
 
 type PublishOptions = { readonly force: boolean; readonly wait: boolean; readonly inline: boolean }
 
-/**
- * Enters a run and gives it to the queue; with `wait` (or `inline`) stays until it has ended. Exit code 0 published or
- * unchanged (or queued), 1 held, 2 failed.
- */
+/** Enters a run; `wait` and `inline` stay to its end. Exit code 0 published, unchanged or queued, 1 held, 2 failed. */
 async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
   const { force } = options
   if (options.inline) {

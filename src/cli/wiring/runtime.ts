@@ -19,10 +19,7 @@ const refreshMs = 1_000
 /** The fields of the configuration that every command with a database uses. */
 const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', 'logFormat'] as const
 
-/**
- * What a command with a database works with: the fields of the configuration that it asked for, and its open store.
- * Disposing it closes everything, in reverse order.
- */
+/** What a command with a database works with: its fields of the configuration, its open store. Disposing closes all. */
 export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly config: ConfigOf<Field | (typeof databaseFields)[number]>
   readonly secrets: Secrets

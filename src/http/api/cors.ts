@@ -17,10 +17,7 @@ export const exposedHeaders = [
   'X-Request-Id',
 ]
 
-/**
- * Any origin may read everything, without credentials; OPTIONS succeeds for any path and repeats the requested header names
- * (wire.md 1.2).
- */
+/** Any origin may read, without credentials; OPTIONS succeeds anywhere and repeats the header names (wire.md 1.2). */
 export async function allowAllOrigins(app: FastifyInstance): Promise<void> {
   await app.register(cors, {
     origin: '*',

@@ -22,10 +22,7 @@ export function toNumber(text: string): number {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/**
- * A parameter that is a whole number from 0 on, such as the cursor of a list (wire.md 4.2); `absent` when it is not given.
- * Throws `request-invalid`.
- */
+/** A whole number from 0 on, such as a list's cursor (wire.md 4.2), else `absent`. Throws `request-invalid`. */
 export function wholeNumberOf(request: FastifyRequest, name: string, absent = 0): number {
   const text = queryValue(request, name)
   if (text === undefined) return absent
@@ -54,10 +51,7 @@ export function modifiedSinceOf(request: FastifyRequest): Date | undefined {
   return instant
 }
 
-/**
- * The id of a project or organisation in the path. Throws `request-invalid` unless it is a whole number, `not-found` when
- * no id is so large.
- */
+/** The id in the path. Throws `request-invalid` unless it is a whole number, `not-found` when none is so large. */
 export function pathId(request: FastifyRequest, name: string, what: 'project' | 'organisation'): number {
   const text = pathDigits(request, name)
   const id = Number(text)

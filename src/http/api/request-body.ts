@@ -34,10 +34,7 @@ export const secretText = textUpTo(256)
 /** E-mail and password of an account, as all operations take them (wire.md 6.1). */
 export const userFields = z.object({ email: emailText, password: passwordText })
 
-/**
- * The fields under the body's root, checked by the schema. Throws like `readBody`, and `request-invalid` naming every field
- * that is missing or wrong.
- */
+/** The body's fields by the schema. Throws like `readBody`, and `request-invalid` naming every wrong field. */
 export function readValidBody<T extends z.ZodType>(request: FastifyRequest, root: string, schema: T): z.output<T> {
   const fields = readBody(request, root)
   const result = schema.safeParse(fields)

@@ -26,10 +26,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/**
- * The console for operators: pages that work without scripts, Bull Board, metrics and health, on a port of its own. The caller
- * listens and closes it.
- */
+/** The console for operators, which works without scripts, on a port of its own. The caller listens and closes it. */
 export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance> {
   const app = createServer(deps)
   logRequests(app, deps.log)

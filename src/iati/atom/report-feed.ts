@@ -27,10 +27,7 @@ export type ReportFeed = {
   readonly updatedAt: Date
 }
 
-/**
- * The Atom feed (RFC 4287) of one project's reports, newest first; undefined without reports, since the mandatory
- * `updated` comes from them.
- */
+/** A project's reports as an Atom feed (RFC 4287), newest first; undefined without any: `updated` comes from them. */
 export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): ReportFeed | undefined {
   const { project, organisation } = graph
   const address = `${config.baseUrl}${projectFeedPath(project.id)}`

@@ -99,10 +99,7 @@ export function recipientOrgBudget(
   ])
 }
 
-/**
- * A partner as a further `iati-organisation` (iati.md 12.2); undefined without a usable identifier, or when it is the
- * platform itself.
- */
+/** A partner as `iati-organisation` (iati.md 12.2); undefined for the platform itself and without an identifier. */
 export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
   const identifier = organisationRef(partner, config.reportingOrg.ref)
   const partnerName = narrated('name', partner.name)

@@ -126,10 +126,7 @@ function ruleAt(path: string, typeNumber: number): ElementRule {
   return rule
 }
 
-/**
- * The rule of the element at a path from the root, `/iati-activities/iati-activity/budget`; undefined when the standard
- * has no such element.
- */
+/** The rule of the element at a path such as `/iati-activities/iati-activity/budget`; undefined for unknown ones. */
 export function elementRule(path: string): ElementRule | undefined {
   const known = rulesByPath.get(path)
   if (known) return known

@@ -38,10 +38,7 @@ export type DueCharge = {
   readonly tries: number
 }
 
-/**
- * Claims the charge whose event is due longest, by postponing it by `waitMs` of its tries: when this process dies, another
- * one takes it up.
- */
+/** Claims the charge whose event is due longest by postponing it; when this process dies, another takes it up. */
 export async function claimDueCharge(
   db: Db,
   { gateway, now, longestWaitMs }: { readonly gateway: string; readonly now: Date; readonly longestWaitMs: number },

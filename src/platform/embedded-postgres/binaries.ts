@@ -24,10 +24,7 @@ const loaders: Readonly<Record<string, string>> = {
   'linux-arm64': '/lib/ld-linux-aarch64.so.1',
 }
 
-/**
- * Finds the server programs for a platform.
- * Throws `database-unavailable` when there are none for it, or they are not installed.
- */
+/** The server programs for a platform. Throws `database-unavailable` when there are none, or they are not installed. */
 export async function getServerPackage(
   platform: string = process.platform,
   arch: string = process.arch,

@@ -57,10 +57,7 @@ export function makePassword(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/**
- * The record of a data directory; undefined before its first database.
- * Throws `database-unavailable` when the file is damaged.
- */
+/** The record of a data directory; undefined before its first database. Throws `database-unavailable` when damaged. */
 export async function findRecord(folder: LauncherFolder): Promise<ServerRecord | undefined> {
   const text = await ifThere(readFile(folder.recordFile, 'utf8'))
   if (text === undefined) return undefined

@@ -14,10 +14,7 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-/**
- * The system user `postgres`, which is created when missing. Root only.
- * Throws `database-unavailable` when it neither exists nor can be created.
- */
+/** The system user `postgres`, made when missing. Root only. Throws `database-unavailable` when it cannot be. */
 export async function openSystemUser(): Promise<SystemUser> {
   const existing = await findSystemUser()
   if (existing !== undefined) return existing

@@ -1,10 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { ServiceError } from '../../kernel/errors.js'
 
-/**
- * The size of a file that is to be read. Throws `input-unusable` for a folder, and for pipes and devices, at which reading
- * may never end.
- */
+/** A file's size. Throws `input-unusable` for folders, pipes and devices, whose reading may never end. */
 export async function sizeOfRegularFile(file: string): Promise<number> {
   const stats = await stat(file)
   if (stats.isFile()) return stats.size

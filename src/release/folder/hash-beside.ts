@@ -13,10 +13,7 @@ const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.me
 // The thread allocates little beside its read buffer.
 const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
-/**
- * Hashes spans, in a thread of its own if they have many bytes. Throws `aborted` on the signal.
- * `program` is for tests.
- */
+/** Hashes spans, many bytes in a thread of its own. Throws `aborted` on the signal. `program` is for tests. */
 export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<SpansHash> {
   const bytes = order.spans.reduce((sum, { span: [start, end] }) => sum + end - start, 0)
   if (bytes <= fewBytes && !program) return await hashSpans(order, { alone: false, signal })

@@ -32,9 +32,6 @@ export function toServedFile(
   }
 }
 
-/**
- * How long a copy may be used unasked: `live` paths are asked for again each time (a 304 costs nothing), `immutable`
- * ones never change.
- */
+/** How long a copy may be used unasked: of `live` paths not at all (a 304 costs nothing), `immutable` ones for ever. */
 export const cacheControl = { live: 'public, no-cache', immutable: 'public, max-age=31536000, immutable' } as const
 export type FileLifetime = keyof typeof cacheControl

@@ -14,10 +14,7 @@ export async function pruneReleasesWhenIdle(deps: OperateDeps): Promise<void> {
   })
 }
 
-/**
- * Removes what nobody needs any more, but not the release that a standing rollback took down. The caller holds the
- * publishing lock.
- */
+/** Removes what nobody needs, but not the release that a rollback took down. The caller holds the publishing lock. */
 export async function pruneReleases(deps: OperateDeps, rolledBackFrom?: string): Promise<void> {
   const needed = rolledBackFrom === undefined ? [] : [rolledBackFrom]
   const liveTimes = await findLiveTimes(deps.store.db)

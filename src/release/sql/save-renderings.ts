@@ -54,10 +54,7 @@ const upsertRenderings = `
     run_id = excluded.run_id,
     held_since = case when excluded.verdict = rendering.verdict then rendering.held_since else excluded.held_since end`
 
-/**
- * Stores a batch of renderings and clears the marks of those versions, in the caller's transaction. Saving the same
- * batch again changes nothing.
- */
+/** Stores renderings and clears the marks of their versions, in a transaction; a second time changes nothing. */
 export async function saveRenderings(
   db: Db,
   renderings: readonly Rendering[],

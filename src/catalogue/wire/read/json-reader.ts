@@ -26,10 +26,7 @@ export async function* jsonRecords(
   yield* reading.end()
 }
 
-/**
- * The value of a small JSON document: as records have values, or as JSON.parse makes them for a `request`. Throws
- * `input-unusable` when it is not JSON in UTF-8.
- */
+/** A small JSON document as a record's value, or as JSON.parse makes it for a `request`. Throws `input-unusable`. */
 export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
   const steps = parseSteps(body, limits, kind)
   for (;;) {

@@ -21,10 +21,7 @@ import {
   wrapper,
 } from './wire-value.js'
 
-/**
- * Version of the project record. Raise it with every change of what `projectTexts` writes: stored records of another
- * version are rendered again.
- */
+/** Raise it with every change of what `projectTexts` writes: stored records of another version are rendered again. */
 export const projectRecordVersion = 4
 
 /** Fields whose value is not the project's own field of that name. */

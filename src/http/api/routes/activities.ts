@@ -4,9 +4,9 @@ import pLimit from 'p-limit'
 import type { Format } from '../../../catalogue/wire/write/wire-value.js'
 import type { IsoInstant } from '../../../kernel/dates.js'
 import { ServiceError } from '../../../kernel/errors.js'
-import { isErrno } from '../../../kernel/system-errors.js'
 import { type IndexReader, readActivity } from '../../../release/read/activity-index.js'
 import { isPublishedIdentifier } from '../../../release/sql/published-identifiers.js'
+import { afterSweep } from '../after-sweep.js'
 import { iatiActivities } from '../contract/file-operation.js'
 import { objectOf } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
@@ -37,21 +37,16 @@ export function activityRoute(
   app: FastifyInstance,
   { releases, store, readIndex }: ApiDeps & { readonly readIndex: IndexReader },
 ): void {
-  const find = async (wanted: string, again = true): Promise<Found | undefined> => {
-    const release = await releases.live()
-    if (!release) throw noRelease()
-    const index = await readIndex(release)
-    const row = index?.rowOf(wanted)
-    if (!index || row === undefined) return undefined
-    const { hash, changed } = index.entry(row)
-    try {
+  const find = (wanted: string): Promise<Found | undefined> =>
+    afterSweep(async () => {
+      const release = await releases.live()
+      if (!release) throw noRelease()
+      const index = await readIndex(release)
+      const row = index?.rowOf(wanted)
+      if (!index || row === undefined) return undefined
+      const { hash, changed } = index.entry(row)
       return { release: release.id, record: await readActivity(release, index, row), hash, changed }
-    } catch (error) {
-      // A sweep removed the release meanwhile; the second look-up finds the new one.
-      if (!isErrno(error, 'ENOENT') || !again) throw error
-      return await find(wanted, false)
-    }
-  }
+    })
 
   // Making JSON of an activity blocks the event loop; other work runs between two activities.
   const converting = pLimit(1)

@@ -19,6 +19,7 @@ import {
 import { ServiceError } from '../../../kernel/errors.js'
 import { isErrno } from '../../../kernel/system-errors.js'
 import type { ReadableRelease } from '../../../release/read/release-reader.js'
+import { afterSweep } from '../after-sweep.js'
 import { fileOperation, iatiActivities, iatiOrganisations } from '../contract/file-operation.js'
 import { arrayOf, ref, values } from '../contract/openapi-schema.js'
 import type { Operation } from '../contract/operation.js'
@@ -63,22 +64,12 @@ export function feedRoutes(
     return await serveFile(request, reply, { file, release: release.id, lifetime, downloads, links })
   }
 
-  // A sweep may remove a file between its look-up and its opening; the second look-up finds the new release.
-  const serveLive = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    path: string,
-    again = true,
-  ): Promise<FastifyReply> => {
-    const release = await releases.live()
-    if (!release) throw noRelease()
-    try {
+  const serveLive = (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> =>
+    afterSweep(async () => {
+      const release = await releases.live()
+      if (!release) throw noRelease()
       return await servePath(request, reply, release, path, 'live')
-    } catch (error) {
-      if (!isErrno(error, 'ENOENT') || !again) throw error
-      return await serveLive(request, reply, path, false)
-    }
-  }
+    })
 
   const serveKept = async (request: FastifyRequest, reply: FastifyReply, path: string): Promise<FastifyReply> => {
     const [id = '', ...rest] = path.slice(keptPrefix.length).split('/')

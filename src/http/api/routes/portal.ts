@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
-import { isErrno } from '../../../kernel/system-errors.js'
 import { escapeText } from '../../../kernel/xml/writer.js'
 import { html } from '../../portal/html.js'
 import { icon, iconAddress } from '../../portal/icon.js'
@@ -15,6 +14,7 @@ import type { Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
 import { style, styleAddress } from '../../portal/style.js'
 import { type Language, languages, to } from '../../portal/view.js'
+import { afterSweep } from '../after-sweep.js'
 import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
@@ -152,11 +152,13 @@ export async function servePage(
     const [path = '', query] = request.url.split('?')
     return reply.redirect(`${path.replace(/\/+$/, '')}${query === undefined ? '' : `?${query}`}`, 301)
   }
-  const page = await drawn(portal, request, chosen, address)
+  const query = listQueryOf(request)
+  const language = chosen ?? languageOf(request)
+  const page = await afterSweep(() => portal.page({ address, query, language, isChosen: chosen !== undefined }))
   if (!page) return sendNothingHere(deps, request, reply, chosen)
   if (page === 'unready' && !isForPeople(request)) throw noRelease()
   if (page === 'unready') {
-    const { title, nothing } = languages[chosen ?? languageOf(request)].developers
+    const { title, nothing } = languages[language].developers
     reply.code(503).header('retry-after', String(retryAfterSeconds))
     return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
   }
@@ -202,28 +204,6 @@ function sendNotice(
     .header('content-type', 'text/html; charset=utf-8')
     .header('cache-control', 'no-cache')
     .send(framed(view, { title, description: note, isUnlisted: true, main }))
-}
-
-async function drawn(
-  portal: Portal,
-  request: FastifyRequest,
-  chosen: Language | undefined,
-  address: string,
-  again = true,
-): Promise<RenderedPage | 'unready' | undefined> {
-  const query = listQueryOf(request)
-  try {
-    return await portal.page({
-      address,
-      query,
-      language: chosen ?? languageOf(request),
-      isChosen: chosen !== undefined,
-    })
-  } catch (error) {
-    // A sweep removed the release while the page was drawn; the second try draws it from the new one.
-    if (!isErrno(error, 'ENOENT') || !again) throw error
-    return await drawn(portal, request, chosen, address, false)
-  }
 }
 
 async function sendPage(

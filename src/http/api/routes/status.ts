@@ -19,10 +19,7 @@ const operation: Operation = {
   failures: alwaysPossible,
 }
 
-/**
- * `/feeds/status.json`: the live release and the last runs. Also answered before the first release, when people look at
- * it most.
- */
+/** `/feeds/status.json`: the live release and the last runs; answered before the first release too. */
 export function statusRoute(app: FastifyInstance, { releases, listRuns }: ApiDeps): void {
   app.get(statusPath, { config: { operations: [operation] } }, async (_request, reply) => {
     const [release, runs] = await Promise.all([releases.live(), listRuns(shownRuns)])
