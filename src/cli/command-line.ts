@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseIsoDate } from '../kernel/dates.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
@@ -12,7 +13,7 @@ import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
 /** The process that a command runs in. */
 export type HostProcess = PrintedStreams & {
   readonly environment: Environment
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
+  readonly stdin: Readable & { readonly isTTY?: boolean }
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
 }
@@ -32,12 +33,14 @@ export function addCommand(parent: Command, nameAndArguments: string, descriptio
 export class CommandLine {
   readonly environment: Environment
   readonly signal: AbortSignal
+  readonly stdin: HostProcess['stdin']
   readonly #host: HostProcess
   #exitCode = 0
 
   constructor(host: HostProcess) {
     this.environment = host.environment
     this.signal = host.signal
+    this.stdin = host.stdin
     this.#host = host
   }
 
@@ -119,10 +122,16 @@ export const wholeNumber = argument('a whole number of at least 1', wholeNumberI
 
 const durationUnits: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-/** The seconds of a duration such as 90s or 10h; undefined for any other text. */
+/** The seconds of a duration such as 90s or 10h of at most 68 years, which the store can count; undefined for any other text. */
 export function parseDuration(raw: string): number | undefined {
   const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(raw) ?? []
-  return Number(amount) * (durationUnits[unit ?? ''] ?? 0) || undefined
+  const seconds = Number(amount) * (durationUnits[unit ?? ''] ?? 0)
+  return seconds > 0 && seconds < 2 ** 31 ? seconds : undefined
 }
 
-export const durationSeconds = argument('a duration such as 90s, 30m, 10h or 7d', parseDuration)
+export const durationSeconds = argument('a duration such as 90s, 30m, 10h or 7d, of at most 24855d', parseDuration)
+
+/** An option with a duration; the help shows its default as it is written. */
+export function durationOption(flags: string, description: string, fallback: string): Option {
+  return new Option(flags, description).argParser(durationSeconds).default(parseDuration(fallback), fallback)
+}

@@ -67,6 +67,11 @@ function escapeLines(text: string): string {
   return text.split('\n').map(escapeInvisible).join('\n')
 }
 
+/** True for a file that somebody named and that cannot be there: it stays so. */
+function isWrongPlace(error: unknown): boolean {
+  return error instanceof Error && isErrno(error.cause, 'ENOENT', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EACCES', 'EROFS')
+}
+
 /** One line for a failure; the stack only for a defect of this program. */
 function printFailure(error: unknown, host: HostProcess): void {
   const { note } = createOutput(host, false)
@@ -74,5 +79,5 @@ function printFailure(error: unknown, host: HostProcess): void {
   note(`giving: ${message}`)
   if (error instanceof Error && !(error instanceof ServiceError)) {
     for (const line of error.stack?.split('\n') ?? []) note(line)
-  } else if (errorKinds[code].remedy === 'retry') note(`(${code}: trying again may help)`)
+  } else if (errorKinds[code].remedy === 'retry' && !isWrongPlace(error)) note(`(${code}: trying again may help)`)
 }

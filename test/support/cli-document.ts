@@ -99,8 +99,13 @@ function argumentRow(argument: Argument): string {
   return row(argument.name(), argument.description, argument.argChoices, argument.defaultValue)
 }
 
-function optionRow({ flags, description, argChoices, defaultValue, mandatory }: Option): string {
-  return row(flags, description, argChoices, mandatory ? 'required' : defaultValue)
+function optionRow({ flags, description, argChoices, defaultValue, ...option }: Option): string {
+  return row(
+    flags,
+    description,
+    argChoices,
+    option.mandatory ? 'required' : (option.defaultValueDescription ?? defaultValue),
+  )
 }
 
 function row(flags: string, description: string, choices: readonly string[] | undefined, given: unknown): string {

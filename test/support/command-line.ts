@@ -9,7 +9,13 @@ export async function runCommandLine(args: readonly string[], environment: Envir
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const printed = Promise.all([text(stdout), text(stderr)])
   const { signal } = new AbortController()
-  const code = await runProgram(args, { stdout, stderr, environment, stdin: Readable.from([input]), signal })
+  const code = await runProgram(args, {
+    stdout,
+    stderr,
+    environment,
+    stdin: Readable.from([Buffer.from(input)]),
+    signal,
+  })
   stdout.end()
   stderr.end()
   const [out, err] = await printed

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
 import { type Clock, isoDateOf } from '../../kernel/dates.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
@@ -32,6 +33,8 @@ export type ImportOptions = {
   readonly currency: CurrencyCode
   /** The configured publisher; absent: not known. */
   readonly publisherRef?: string | undefined
+  /** What the file `-` is; absent: standard input of the process. */
+  readonly stdin?: Readable | undefined
   /** The kind that the files hold; absent: their names or contents tell. */
   readonly kind?: string | undefined
   /** The project of reports that do not name one. */
@@ -179,7 +182,7 @@ async function importAll(
   const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
   const tally = new ImportTally(maxProblems, refusedRows)
   try {
-    for (const opened of await openFiles(files, { kind, csv: options.csv }, options.signal)) {
+    for (const opened of await openFiles(files, { kind, csv: options.csv, stdin: options.stdin }, options.signal)) {
       tally.beginFile()
       const before = tally.counts()
       if ('broken' in opened) tally.breakFile(opened.file, opened.broken)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { addAbortSignal } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
@@ -28,6 +28,13 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
   records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken>
 }
 
+/** How files are read; standard input is that of the process where none is given. */
+type Reading = {
+  readonly kind: string | undefined
+  readonly csv: CsvReading | undefined
+  readonly stdin?: Readable | undefined
+}
+
 /**
  * Recognises files, `-` for standard input, and puts them in the order in which the store needs their kinds; their contents
  * decide about form and kind where `kind` is not given. Those that cannot be opened or recognised come first. Never throws
@@ -35,7 +42,7 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
  */
 export async function openFiles(
   files: readonly string[],
-  reading: { readonly kind: string | undefined; readonly csv: CsvReading | undefined },
+  reading: Reading,
   signal: AbortSignal | undefined,
 ): Promise<(ReadableFile | (Broken & { readonly file: string }))[]> {
   const opened: (ReadableFile | (Broken & { readonly file: string }))[] = []
@@ -54,11 +61,11 @@ export async function openFiles(
 
 async function recognise(
   file: string,
-  { kind, csv }: Parameters<typeof openFiles>[1],
+  { kind, csv, stdin }: Reading,
   signal: AbortSignal | undefined,
 ): Promise<ReadableFile> {
   const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
-  const { head, rest, close } = await sniff(chunksOf(file, signal))
+  const { head, rest, close } = await sniff(chunksOf(file, stdin, signal))
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
   const { importer, form, records: read } = recogniseFile(file, head, kind, csv)
@@ -72,7 +79,7 @@ async function recognise(
     sha256 = content.digest('hex')
   }
   async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken> {
-    const input = hashed(bytesTotal === undefined ? rest : chunksOf(file, signal))
+    const input = hashed(bytesTotal === undefined ? rest : chunksOf(file, stdin, signal))
     try {
       yield* read(reported(file, input, onProgress, bytesTotal))
     } catch (error) {
@@ -95,8 +102,12 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error
 }
 
-async function* chunksOf(file: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  const input = file === '-' ? process.stdin : createReadStream(file)
+async function* chunksOf(
+  file: string,
+  stdin: Reading['stdin'],
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const input = file === '-' ? (stdin ?? process.stdin) : createReadStream(file)
   if (signal) addAbortSignal(signal, input)
   yield* input as AsyncIterable<Buffer>
 }

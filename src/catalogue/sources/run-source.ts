@@ -321,12 +321,12 @@ async function readRecords(
   const saving = savingOf(options)
   const yieldIfDue = createYielder()
   const [opened] = await openFiles([file], { kind: source.kind, csv: options.csv }, deps.signal)
-  if (!opened || 'broken' in opened) throw new ServiceError('input-unusable', opened?.broken ?? 'an empty file')
+  if (!opened || 'broken' in opened) throw unusable(file, opened?.broken ?? 'an empty file')
   let [records, refused, firstProblem] = [0, 0, '']
   let batch: SaidRecord[] = []
   for await (const item of opened.records(() => undefined)) {
     await yieldIfDue()
-    if ('broken' in item) throw new ServiceError('input-unusable', item.broken)
+    if ('broken' in item) throw unusable(file, item.broken)
     records++
     const read = 'problem' in item ? { problems: [item.problem] } : opened.importer.read(item.value, saving)
     if ('problems' in read || 'problem' in item) {
@@ -342,9 +342,13 @@ async function readRecords(
   }
   if (batch.length > 0) await take(batch)
   if (records > 0 && refused === records) {
-    throw new ServiceError('input-unusable', `none of ${records} records can be read: ${firstProblem}`)
+    throw unusable(file, `none of ${records} records can be read: ${firstProblem}`)
   }
   return { records, refused }
+}
+
+function unusable(file: string, reason: string): ServiceError {
+  return new ServiceError('input-unusable', `${path.basename(file)}: ${reason}`)
 }
 
 /** What counts: a source that is not complete takes nothing away. */

@@ -40,7 +40,7 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
     .option('--key-stdin', 'read the key itself from standard input', false)
     .hook('preAction', (command) => {
       const { id, keyStdin } = command.opts<{ id?: number; keyStdin: boolean }>()
-      if (keyStdin === (id !== undefined)) keys.error('error: give either --id or --key-stdin')
+      if (keyStdin === (id !== undefined)) command.error('error: give either --id or --key-stdin')
     })
     .action(
       storeAction([], async (runtime, output, { id }: { id?: number }) =>

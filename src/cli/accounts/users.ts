@@ -17,7 +17,7 @@ import type { AuditAction } from '../../accounts/sql/audit-events.js'
 import { createApiUser, toPasswordHash } from '../../http/api/operations/create-api-user.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
-import { addCommand, type CommandLine, durationSeconds } from '../command-line.js'
+import { addCommand, type CommandLine, durationOption, durationSeconds } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -57,11 +57,11 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
     )
   add('reset-password', 'make a code with which a user sets a new password; it is shown once')
     .requiredOption('--email <email>', 'e-mail address')
-    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 86_400)
+    .addOption(durationOption('--expires <duration>', 'how long the code is valid', '24h'))
     .action(storeAction([], resetPassword))
   add('invite', 'make a code with which somebody makes an account; it is shown once')
     .option('--email <email>', 'the e-mail that the account must have')
-    .option('--expires <duration>', 'how long the code is valid', durationSeconds, 7 * 86_400)
+    .addOption(durationOption('--expires <duration>', 'how long the code is valid', '7d'))
     .action(storeAction([], invite))
   for (const [name, description] of [
     ['grant', 'grant an operation beyond reading; check first who owns the e-mail'],

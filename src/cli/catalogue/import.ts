@@ -15,9 +15,13 @@ import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving import`. */
-export function registerImport(program: Command, { action, storeAction }: CommandLine): void {
+export function registerImport(program: Command, { action, storeAction, stdin }: CommandLine): void {
   const names = kinds.map(({ name }) => name)
-  const importing = storeAction(['currency', 'reportingOrg'], importRecords)
+  const importing = storeAction(
+    ['currency', 'reportingOrg'],
+    (runtime, output, files: readonly string[], options: ImportingOptions) =>
+      importRecords(runtime, output, files, { ...options, stdin }),
+  )
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
   addReading(
@@ -152,7 +156,8 @@ async function importRecords(
     correct,
     force,
     photoConsent,
-  }: ImportingOptions,
+    stdin,
+  }: ImportingOptions & Pick<CommandLine, 'stdin'>,
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
@@ -175,6 +180,7 @@ async function importRecords(
       correct,
       force,
       photoConsent,
+      stdin,
       signal,
       ...(output.json && { maxProblems: maxProblemsInJson }),
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>

@@ -28,7 +28,9 @@ export function registerThemes(program: Command, { storeAction }: CommandLine): 
 /** Every theme with its OECD DAC purpose code and its number of projects. */
 async function list({ store }: Runtime, output: Output): Promise<number> {
   const themes = await listThemesInUse(store.db)
-  return output.result({ themes: themes.map(withSectorName) }, () => themes.map(describe))
+  return output.result({ themes: themes.map(withSectorName) }, () => themes.map(describe), {
+    note: themes.length === 0 && 'no themes',
+  })
 }
 
 function requireActiveCode(code: string): void {

@@ -9,10 +9,10 @@ import {
 } from '../../iati/standard/pulled.js'
 import { createXsdValidator } from '../../iati/validation/index.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addCommand, argument, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { officialDirectory, pulledDirectory, schemaFields } from '../wiring/official-schema.js'
-import { StandardDownloads } from '../wiring/standard-downloads.js'
+import { isSafeAddress, StandardDownloads } from '../wiring/standard-downloads.js'
 
 /** `giving standard`. */
 export function registerStandard(program: Command, { environment, signal, action }: CommandLine): void {
@@ -22,7 +22,11 @@ export function registerStandard(program: Command, { environment, signal, action
     'pull',
     'download them into the data directory; from then on everything published is also checked by the schema',
   )
-    .option('--from <url>', 'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses')
+    .option(
+      '--from <url>',
+      'a mirror with schemas/NAME.xsd and codelists/NAME.json instead of the public addresses',
+      argument('an https address, or http on this machine', (raw) => (isSafeAddress(raw) ? raw : undefined)),
+    )
     .action(action((output, { from }: { from?: string }) => pull(environment, from, signal, output)))
   addCommand(standard, 'show', 'show which version is built in, which was pulled and when, and how they differ').action(
     action((output) => show(environment, output)),

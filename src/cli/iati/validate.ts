@@ -31,6 +31,7 @@ type Flags = { readonly strict?: boolean }
 
 type Settings = Flags & {
   readonly signal: AbortSignal
+  readonly stdin: CommandLine['stdin']
   readonly releaseMemory: () => void
   readonly xsd: SchemaCheck | undefined
   readonly registered: ReadonlySet<string> | undefined
@@ -43,7 +44,7 @@ type Checked = { readonly file: string } & ({ readonly report: FileReport } | { 
  * IATI_STANDARD_DIR or a pull has it. `-` is standard input. Uses at most 256 MB whatever the file is (docs/reference/limits.md).
  */
 async function validate(
-  { environment, signal }: CommandLine,
+  { environment, signal, stdin }: CommandLine,
   output: Output,
   files: readonly string[],
   flags: Flags,
@@ -55,7 +56,7 @@ async function validate(
   try {
     const checked: Checked[] = []
     for (const file of files) {
-      const result = await check(file, { xsd, registered, signal, releaseMemory, ...flags }, output)
+      const result = await check(file, { xsd, registered, signal, stdin, releaseMemory, ...flags }, output)
       checked.push(result)
       if (!output.json) print(result, output)
     }
@@ -85,7 +86,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
 
 async function check(
   file: string,
-  { xsd, registered, strict = false, releaseMemory, signal }: Settings,
+  { xsd, registered, strict = false, releaseMemory, signal, stdin }: Settings,
   output: Output,
 ): Promise<Checked> {
   const size = await sizeOf(file)
@@ -95,7 +96,7 @@ async function check(
     const report = await output.withProgress((update) =>
       validateFile(file, {
         context: { ...context, ...(registered && { registeredOrganisations: registered }) },
-        ...(file === '-' && { input: process.stdin }),
+        ...(file === '-' && { input: stdin }),
         onProgress: (bytes) => update(`${file}, bytes`, bytes, size),
         releaseMemory,
         signal,

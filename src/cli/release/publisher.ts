@@ -29,7 +29,7 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
   addCommand(
     publisher,
     'change',
-    'record another identifier, type or language of the publisher; without --confirm show what follows',
+    'record another identifier, type or language of the publisher; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
     .requiredOption('--from <value>', 'the recorded value, as giving publisher show prints it')
     .requiredOption('--to <value>', 'the new value')

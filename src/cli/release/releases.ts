@@ -43,7 +43,7 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
   )
   add(
     'use-folder',
-    'make the folder of this process the one that the store publishes into; without --confirm show what follows',
+    'make the folder of this process the one that the store publishes into; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
     .option('--confirm', 'do it', false)
     .action(storeAction(releaseFields, changeFolder))

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
 import { ifThere } from '../../kernel/system-errors.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
-import { addCommand, type CommandLine, durationSeconds } from '../command-line.js'
+import { addCommand, type CommandLine, durationOption } from '../command-line.js'
 import type { Output } from '../output.js'
 
 /** `giving verify`. */
@@ -16,8 +16,8 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
     'check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read',
   )
     .argument('<url>', 'address of the service')
-    .option('--max-age <duration>', 'how old the set may be, such as 36h', durationSeconds, 36 * 3600)
-    .option('--max-time <duration>', 'how long the verification may take, such as 2h', durationSeconds, 3600)
+    .addOption(durationOption('--max-age <duration>', 'how old the set may be', '36h'))
+    .addOption(durationOption('--max-time <duration>', 'how long the verification may take', '1h'))
     .option('--state <file>', 'remember the release, and report one that is older than the last')
     .option(
       '--key <file>',

@@ -20,7 +20,7 @@ export function registerDatabase(program: Command, { storeAction }: CommandLine)
   addCommand(
     database,
     'accept',
-    'let this database count, though a newer one was seen or it was restored; without --confirm show what follows',
+    'let this database count, though a newer one was seen or it was restored; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
     .option('--confirm', 'do it', false)
     .action(storeAction([], accept, { migrate: false }))

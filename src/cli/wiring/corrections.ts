@@ -43,6 +43,11 @@ export function registerCorrections<Stored extends object, Wanted>(
   thing
     .options(addCommand(group, 'correct', `give a ${one} other values; giving imports undo takes it back`))
     .argument(argument)
+    .hook('preAction', (command) => {
+      const named = command.options.map(({ long }) => long).filter((long) => long !== '--json')
+      const given = Object.keys(command.opts()).filter((name) => name !== 'json')
+      if (given.length === 0) command.error(`error: give at least one of ${named.join(', ')}`)
+    })
     .action(
       storeAction(['currency'], async (runtime, output, name: string, wanted: Wanted) => {
         await change(runtime, 'correct', async (at) => await thing.correct(at, await find(at.db, name), wanted))

@@ -77,11 +77,17 @@ function toUrl(address: string, base?: string): URL {
   throw unsafe(address)
 }
 
+/** True for https, and for http on this machine. */
+export function isSafeAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))
+}
+
 /** Refuses an address that is neither https nor http on this machine, and a redirect from https to http. */
 function refuseUnsafe(url: URL, address: string, previous: URL | undefined): void {
-  const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname)
-  if (url.protocol !== 'https:' && !isLocal) throw unsafe(previous ? url.href : address)
-  if (previous?.protocol === 'https:' && isLocal) {
+  if (!isSafeAddress(url.href)) throw unsafe(previous ? url.href : address)
+  if (previous?.protocol === 'https:' && url.protocol === 'http:') {
     throw standardUnavailable(`expected ${address} to stay encrypted, got a redirect to ${url.href}`)
   }
 }

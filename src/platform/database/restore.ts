@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { from as copyFrom } from 'pg-copy-streams'
 import { ServiceError } from '../../kernel/errors.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import {
   type BackupEnd,
   type BackupHeader,
@@ -215,7 +216,7 @@ class BackupReader {
       this.#rest = Buffer.concat([this.#rest, value])
       return true
     } catch (error) {
-      throw unusable(`${this.#file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      throw unusable(`${this.#file} cannot be read as a file of giving backup: ${messageOf(error)}`)
     }
   }
 }

@@ -143,6 +143,7 @@ describe('48 hours', { timeout: 120_000 }, () => {
     const [older, newer] = [await ours.publish(), await ours.publish()]
     expect([older.state, newer.state]).toEqual(['held', 'held'])
     await ours.age()
+    await expect(ours.run(`releases approve ${newer.releaseId}`)).rejects.toThrow(/lacks 1 published identifier /)
     await ours.run(`releases approve ${newer.releaseId} --accept-loss`)
     expect(await ours.held()).toEqual([older.releaseId])
     await ours.age()

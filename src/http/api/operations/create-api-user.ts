@@ -54,7 +54,7 @@ export async function toNewAccount(
   const passwordExpected = await passwordProblem(password, email)
   if (passwordExpected !== undefined) refuse('password', passwordExpected)
   if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {
-    refuse('tokenTimeoutSeconds', 'a whole number of seconds, at least 1')
+    refuse('tokenTimeoutSeconds', 'a whole number of seconds from 1 to 2147483647')
   }
   if (problems.length > 0) throw invalidFields(problems)
   return { email, passwordHash: await passwords.hash(password), tokenTimeoutSeconds }

@@ -121,10 +121,16 @@ describe('who may do what', async () => {
   })
 
   it('secure operations: whoever has a key for donations with a valid token of that key, and a grant', async () => {
-    const other = [...tokens.values()][0]?.valid ?? ''
+    const validOf = (key: string) => {
+      const token = tokens.get(keys.get(key)?.id ?? 0)?.valid
+      if (!token) throw new Error(`the key ${key} has no token`)
+      return token
+    }
     for (const { method, path, address } of needing('api_key and api_token')) {
       const letIn: string[] = []
       for (const [key, { id = 0 }] of keys) {
+        // Both live, as what is let in below shows.
+        const other = validOf(key === 'granted' ? 'for donations' : 'granted')
         const own = tokens.get(id) ?? { valid: other }
         const states = { ...own, none: undefined, empty: '', unknown: 'a'.repeat(40), 'of another key': other }
         for (const [state, token] of Object.entries(states)) {
