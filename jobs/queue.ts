@@ -268,9 +268,7 @@ function isSame(one: Schedule, other: Schedule): boolean {
   return one.expression === other.expression && one.timezone === other.timezone
 }
 
-type SchedulerJson = Awaited<ReturnType<EngineQueue['getJobScheduler']>>
-
-function toScheduler(json: SchedulerJson): Scheduler | undefined {
+function toScheduler(json: Awaited<ReturnType<EngineQueue['getJobScheduler']>>): Scheduler | undefined {
   if (!json?.pattern) return undefined
   return {
     name: json.key,

@@ -3,7 +3,7 @@ export type DatabaseAddress = {
   /** An address for each server, in the order in which they are tried. */
   readonly servers: readonly [string, ...string[]]
   /** Which of them will do. */
-  readonly target: TargetServer
+  readonly target: (typeof targets)[number]
   /** Settings of its `options`, which each connection gets once it stands: poolers refuse them at its start. */
   readonly settings: Readonly<Record<string, string>>
   /** The rest of its `options`, for what stands before the server, such as `endpoint=...` of Neon. */
@@ -12,8 +12,6 @@ export type DatabaseAddress = {
 
 /** As libpq knows them (`target_session_attrs`). */
 const targets = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const
-type TargetServer = (typeof targets)[number]
-
 const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/
 
 /**

@@ -136,8 +136,6 @@ export type PlannedPayout = {
   readonly currency: CurrencyCode
 }
 
-type ReportImage = { readonly url: string; readonly mediaType?: string | undefined }
-
 /** One progress report; `url` is the address of its page and its permanent Atom id. */
 export type ProgressReport = {
   readonly id: number
@@ -148,7 +146,7 @@ export type ProgressReport = {
   readonly updatedAt: Date
   readonly contentHtml: string
   readonly url: string
-  readonly images: readonly ReportImage[]
+  readonly images: readonly { readonly url: string; readonly mediaType?: string | undefined }[]
 }
 
 /**

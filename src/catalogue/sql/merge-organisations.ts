@@ -49,10 +49,8 @@ export async function mergeOrganisations(db: Db, kept: number, gone: number): Pr
   return { projects, months, gifts, payouts }
 }
 
-type Stored = { readonly id: number; readonly source: RowSource; readonly hasDonations: boolean }
-
 async function refuseDifferent(db: Db, kept: number, gone: number): Promise<void> {
-  const found = await db.query<Stored>(
+  const found = await db.query<{ readonly id: number; readonly source: RowSource; readonly hasDonations: boolean }>(
     `select id, source, exists (select from donation d where d.funder_id = o.id) as "hasDonations"
       from organisation o where id = any ($1::bigint[]) order by id for update`,
     [[kept, gone]],

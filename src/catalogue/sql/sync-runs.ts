@@ -5,8 +5,6 @@ import type { Lease, RunFailure, RunTrigger, SyncKind } from '../../work/run.js'
 import { ending, ownedByLease } from '../../work/sql/leases.js'
 import { type EnteredRun, enterRun, type NewRun, runFailure } from '../../work/sql/ledger.js'
 
-type SyncState = 'queued' | 'running' | 'done' | 'held' | 'failed' | 'skipped'
-
 const countColumns = [
   'requests',
   'pages',
@@ -32,7 +30,7 @@ export type SyncSummary = SyncCounts & {
   readonly kind: SyncKind
   readonly trigger: RunTrigger
   readonly upstream: string
-  readonly state: SyncState
+  readonly state: 'queued' | 'running' | 'done' | 'held' | 'failed' | 'skipped'
   /** How often the run was taken up: more than 1 means that a worker died or was stopped. */
   readonly attempt: number
   readonly queuedAt: Date

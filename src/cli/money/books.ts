@@ -52,13 +52,11 @@ async function checkBooks({ store }: Runtime, output: Output): Promise<number> {
   )
 }
 
-type ReconcileOptions = { readonly day?: IsoDate; readonly adopt: boolean; readonly accept: boolean }
-
 /** Reads the processor's list of a day, brings the books in line as far as possible, and names what differs. */
 async function reconcile(
   runtime: Runtime<(typeof paymentFields)[number]>,
   output: Output,
-  { day: given, adopt, accept }: ReconcileOptions,
+  { day: given, adopt, accept }: { readonly day?: IsoDate; readonly adopt: boolean; readonly accept: boolean },
 ): Promise<number> {
   const { clock, signal } = runtime
   const payments = await openPayments(runtime, { makesDonorKey: false })

@@ -154,14 +154,12 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
   ]
 }
 
-type RefundOptions = { readonly amount?: string; readonly chargeback: boolean }
-
 /** Refunds what is left, or a part; a chargeback is only entered in the books. */
 async function refund(
   runtime: Runtime<(typeof paymentFields)[number]>,
   output: Output,
   id: number,
-  options: RefundOptions,
+  options: { readonly amount?: string; readonly chargeback: boolean },
 ): Promise<number> {
   const history = orNotFound(await findDonationHistory(runtime.store.db, id), `there is no donation ${id}`)
   const { currency } = history.donation

@@ -17,9 +17,7 @@ export function registerGifts(program: Command, commandLine: CommandLine): void 
 
 type NamedGift = StoredGift & { readonly reference: string }
 
-type Corrections = { readonly amount?: Decimal; readonly date?: IsoDate }
-
-const importedGifts: Correctable<NamedGift, Corrections> = {
+const importedGifts: Correctable<NamedGift, { readonly amount?: Decimal; readonly date?: IsoDate }> = {
   ...{ kind: 'gifts', one: 'gift', argument: '<reference>' },
   options: (command) =>
     command.option('--amount <amount>', 'its amount', amountArgument).option('--date <day>', 'its day', isoDay),

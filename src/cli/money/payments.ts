@@ -48,13 +48,11 @@ async function check(runtime: PaymentRuntime, output: Output, { nonce }: { reado
   return steps.every(({ ok }) => ok) ? 0 : 1
 }
 
-type FollowOptions = { readonly charge?: string; readonly accept: boolean }
-
 async function follow(
   runtime: PaymentRuntime,
   output: Output,
   donation: number | undefined,
-  { charge, accept }: FollowOptions,
+  { charge, accept }: { readonly charge?: string; readonly accept: boolean },
 ): Promise<number> {
   const { store } = runtime
   if ((donation === undefined) === (charge === undefined) || (accept && donation === undefined)) {

@@ -72,13 +72,11 @@ function next(all: readonly Recorded[], one: Recorded): string {
   return all[all.indexOf(one) + 1]?.recordedAt.toISOString() ?? ''
 }
 
-type ChangeOptions = { readonly from: string; readonly to: string; readonly confirm: boolean }
-
 /** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`. */
 async function change(
   runtime: PublisherRuntime,
   output: Output,
-  { from, to, confirm }: ChangeOptions,
+  { from, to, confirm }: { readonly from: string; readonly to: string; readonly confirm: boolean },
 ): Promise<number> {
   const { config, store, clock } = runtime
   const done = await store.transaction(async (db) => {

@@ -46,8 +46,6 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
 
 type Change = (deps: RegistryDeps, signal: AbortSignal) => Promise<RegistryResult>
 type Flags = { readonly dryRun: boolean; readonly unregisters?: boolean }
-type RegistryRuntime = Runtime<'registry' | (typeof publisherFields)[number]>
-
 async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise<number> {
   const { store, clock, signal } = runtime
   const view = await usingRegistry(runtime, { dryRun: false }, (deps) =>
@@ -74,7 +72,7 @@ async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise
 }
 
 async function change(
-  runtime: RegistryRuntime,
+  runtime: Runtime<'registry' | (typeof publisherFields)[number]>,
   output: Output,
   { dryRun, unregisters = false }: Flags,
   work: (deps: RegistryDeps) => Promise<RegistryResult>,

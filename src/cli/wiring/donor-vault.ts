@@ -10,14 +10,12 @@ import type { Runtime } from './runtime.js'
 /** The fields of the configuration that donors' keys use. */
 export const donorFields = ['donors', 'reportingOrg'] as const
 
-type DonorRuntime = Pick<Runtime<(typeof donorFields)[number]>, 'config' | 'secrets'>
-
 /**
  * Donors' keys as this runtime is configured. A trial, which publishes under the demo publisher, makes a key of its own in
  * the data directory; `makesKey: false` only reads it. Its donors stay readable after DONOR_KEYS was set.
  */
 export async function openDonorVault(
-  { config, secrets }: DonorRuntime,
+  { config, secrets }: Pick<Runtime<(typeof donorFields)[number]>, 'config' | 'secrets'>,
   { makesKey = true }: { readonly makesKey?: boolean } = {},
 ): Promise<DonorVault> {
   const given = keysIn(secrets.donorKeys)

@@ -9,10 +9,8 @@ import type { Runtime } from './runtime.js'
 /** The fields of the configuration that the public address follows from. */
 export const baseUrlFields = ['baseUrl', 'host', 'port', 'tls'] as const
 
-type BaseUrlField = (typeof baseUrlFields)[number]
-
 /** The public address: configured, or where the API process last listened, or where it will listen. */
-export async function resolveBaseUrl({ config, store }: Runtime<BaseUrlField>): Promise<string> {
+export async function resolveBaseUrl({ config, store }: Runtime<(typeof baseUrlFields)[number]>): Promise<string> {
   if (config.baseUrl !== undefined) return config.baseUrl
   return (await findFact(store.db, 'base-url')) ?? listeningUrl(config, config.port)
 }

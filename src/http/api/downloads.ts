@@ -11,8 +11,6 @@ export type Download = {
   end(): void
 }
 
-type Share = { running: number; availableBytes: number; countedAtMs: number }
-
 // Clients without a running download whose share is remembered.
 const mostIdle = 1_000
 
@@ -22,7 +20,7 @@ const mostIdle = 1_000
  */
 export class Downloads {
   readonly #limits: ApiLimits
-  readonly #shares = new Map<string, Share>()
+  readonly #shares = new Map<string, { running: number; availableBytes: number; countedAtMs: number }>()
 
   readonly #proxyFiles: ApiConfig['proxyFiles']
 

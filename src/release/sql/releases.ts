@@ -1,14 +1,12 @@
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
-type ReleaseState = 'live' | 'superseded' | 'held'
-
 /** A release as the database knows it; the row follows the release's folder. */
 export type ReleaseRow = {
   readonly id: string
   readonly runId: number
   readonly generatedAt: Date
-  readonly state: ReleaseState
+  readonly state: 'live' | 'superseded' | 'held'
   /** Why it is or was held. */
   readonly reason?: string | undefined
 }

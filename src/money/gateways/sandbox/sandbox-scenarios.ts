@@ -8,8 +8,6 @@ export type Scenario =
   | { readonly kind: 'slow' }
   | { readonly kind: 'unknown' }
 
-type Documented = { readonly scenario: Scenario; readonly meaning: string }
-
 /** Time that a slow charge takes, in milliseconds. */
 export const slowMs = 1500
 
@@ -18,7 +16,7 @@ export const slowMs = 1500
  * The names are those of the processor's own test nonces where it has one.
  * @internal for the test that compares the lists
  */
-export const sandboxNonces: Readonly<Record<string, Documented>> = {
+export const sandboxNonces: Readonly<Record<string, { readonly scenario: Scenario; readonly meaning: string }>> = {
   'fake-valid-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
   'fake-valid-visa-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
   'fake-valid-mastercard-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
