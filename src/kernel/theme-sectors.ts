@@ -1,3 +1,5 @@
+import { lookupTable } from './lookup-table.js'
+
 /** What a platform theme means in IATI; `sectorCode` is an active OECD DAC 5-digit purpose code (vocabulary 1). */
 export type ThemeDefault = { readonly name: string; readonly sectorCode: string; readonly humanitarian: boolean }
 
@@ -47,7 +49,7 @@ const formerThemes: Readonly<Record<string, ThemeDefault>> = {
 }
 
 /** What themes were called in earlier years, by wire id. */
-const formerNames: Readonly<Record<string, readonly string[]>> = {
+const formerNames = lookupTable<readonly string[]>({
   animals: ['Animals'],
   children: ['Children'],
   climate: ['Climate Change'],
@@ -62,7 +64,7 @@ const formerNames: Readonly<Record<string, readonly string[]>> = {
   lgbtq: ['LGBTQAI+'],
   rights: ['Human Rights'],
   tech: ['Technology'],
-}
+})
 
 const known = { ...themeDefaults, ...formerThemes }
 

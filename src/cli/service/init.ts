@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { hasActiveAgency } from '../../iati/standard/standard.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { lookupTable } from '../../kernel/lookup-table.js'
 import { isErrno } from '../../kernel/system-errors.js'
 import { type Variable, type VariableName, variables } from '../../platform/config/variables.js'
 import { addCommand, type CommandLine } from '../command-line.js'
@@ -21,13 +22,13 @@ type Question = {
   readonly needs?: (value: string) => readonly VariableName[]
 }
 
-const processors: Readonly<Record<string, readonly VariableName[]>> = {
+const processors = lookupTable<readonly VariableName[]>({
   braintree: [
     ...(['BRAINTREE_MERCHANT_ID', 'BRAINTREE_PUBLIC_KEY', 'BRAINTREE_PRIVATE_KEY'] as const),
     'BRAINTREE_MERCHANT_ACCOUNTS',
   ],
   stripe: ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'],
-}
+})
 
 const questions: readonly Question[] = [
   { variable: 'REPORTING_ORG_NAME', flag: 'name', ask: 'Who publishes? Name of the organisation' },

@@ -1,3 +1,4 @@
+import { lookupTable } from '../../kernel/lookup-table.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, type XmlLimits } from '../../kernel/xml/reader.js'
@@ -19,7 +20,7 @@ export const keptLimits: XmlLimits = { depth: 64, elements: 200_000, attributes:
  * Whose the elements of a name are when a project has an activity from before it moved here: the store's once it has data
  * for them, else what was published stays.
  */
-const ownData: Readonly<Record<string, (graph: ProjectGraph, before: Element) => boolean>> = {
+const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
   'iati-identifier': () => true,
   'reporting-org': () => true,
   title: ({ project }, before) => project.title !== titleOf(before),
@@ -39,7 +40,7 @@ const ownData: Readonly<Record<string, (graph: ProjectGraph, before: Element) =>
   sector: ({ themes }) => themes.length > 0,
   tag: ({ sdgs }) => sdgs.length > 0,
   'humanitarian-scope': ({ project }) => project.glideNumber !== undefined,
-}
+})
 
 /** Elements of which history from before the move stands beside what the store has. */
 const joined = new Set(['other-identifier', 'planned-disbursement', 'transaction', 'document-link', 'result'])

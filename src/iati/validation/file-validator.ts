@@ -1,3 +1,4 @@
+import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { elementRule, standardVersion } from '../standard/index.js'
@@ -25,10 +26,10 @@ export type FileValidator = {
   finish(): number
 }
 
-const rootKinds: Readonly<Record<string, RecordKind>> = {
+const rootKinds = lookupTable<RecordKind>({
   'iati-activities': 'activity',
   'iati-organisations': 'organisation',
-}
+})
 
 /** The kind of record that a root element contains; undefined for a root element that is not of IATI. */
 export function kindOfRoot(name: string): RecordKind | undefined {

@@ -13,6 +13,7 @@ describe('the themes of the platform', () => {
 
   it('are not confused with what every object has', () => {
     expect(themeDefault('constructor')).toBeUndefined()
+    expect(firstThemeName('constructor', 'Building')).toBe('Building')
     expect(themeDefault('disaster')).toMatchObject({ sectorCode: '72010', humanitarian: true })
   })
 

@@ -1,8 +1,10 @@
+import { lookupTable } from '../../../kernel/lookup-table.js'
+
 /**
  * Numbers of the API for payments that Stripe declined, by its decline code, else by its error code; any other is 2038.
  * `docs/reference/payments.md` lists the same ones (a test compares).
  */
-export const stripeCodes: Readonly<Record<string, number>> = {
+export const stripeCodes = lookupTable<number>({
   authentication_required: 2099,
   call_issuer: 2044,
   card_declined: 2046,
@@ -37,7 +39,7 @@ export const stripeCodes: Readonly<Record<string, number>> = {
   stop_payment_order: 2017,
   transaction_not_allowed: 2015,
   withdrawal_count_limit_exceeded: 2003,
-}
+})
 
 /** The number of a nonce or saved token that Stripe does not know, and of one that it does not take any more. */
 export const methodUnknown = 2007

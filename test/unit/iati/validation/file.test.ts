@@ -65,6 +65,12 @@ describe('a file', () => {
     })
   })
 
+  it.each(['constructor', '__proto__', 'toString'])('with the root %s is no file of IATI', async (root) => {
+    await expect(validated(`<${root}/>`)).rejects.toThrow(
+      `expected the root element iati-activities or iati-organisations, got ${root}`,
+    )
+  })
+
   it('of organisations is known by its root', async () => {
     const text = `<iati-organisations version="2.03" generated-datetime="2026-12-31T02:00:00Z">${writeElement(anOrganisation())}</iati-organisations>`
     expect(await validated(text)).toMatchObject({ kind: 'organisation', records: 1, samples: [] })
