@@ -1,4 +1,4 @@
 import { otherSupervisors, testSupervisors } from './support/supervisors.js'
 
-// `npm test` has one of each kind of ending.
+// Each landing has one of each kind of ending.
 testSupervisors(otherSupervisors)

@@ -15,14 +15,22 @@ const transport = new Set([
   'x-accel-redirect',
 ])
 
+// Compiling its schemas takes as long as building an API: all files of a worker share them.
+let described: ReturnType<typeof readDescription> | undefined
+
+function readDescription() {
+  const description = committedDescription()
+  const operations = operationsOf(description).map((one) => ({ ...one, pattern: patternOf(one.path) }))
+  return { description, check: new DocumentCheck(description), operations }
+}
+
 /**
  * Compares every answer of this API with the committed description: its status, headers and body must be in it. The test
  * file fails at its end when something is not.
  */
 export function recordTraffic(app: FastifyInstance): void {
-  const description = committedDescription()
-  const check = new DocumentCheck(description)
-  const operations = operationsOf(description).map((one) => ({ ...one, pattern: patternOf(one.path) }))
+  described ??= readDescription()
+  const { description, check, operations } = described
   const { seen, problems } = seenTraffic
   const bodies = new WeakMap<FastifyRequest, Buffer>()
 
@@ -47,17 +55,17 @@ export function recordTraffic(app: FastifyInstance): void {
   function findOperation(request: FastifyRequest) {
     const { url: route = '', config } = request.routeOptions
     // The page is registered by a plugin.
-    const described = /^\/api\/docs\/?$/.test(route) ? [{ id: 'showReference' }] : config?.operations
-    if (!described || described.length === 0) return undefined
+    const named = /^\/api\/docs\/?$/.test(route) ? [{ id: 'showReference' }] : config?.operations
+    if (!named || named.length === 0) return undefined
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const address = request.url.split('?', 1)[0] ?? ''
     const found = operations.find((one) => {
-      const known = described.some(({ id }) => id === one.operation.operationId)
-      return one.method === method && known && (described.length === 1 || one.pattern.test(address))
+      const known = named.some(({ id }) => id === one.operation.operationId)
+      return one.method === method && known && (named.length === 1 || one.pattern.test(address))
     })
     if (found) return { name: `${method} ${found.path}`, responses: found.operation.responses }
     // A wildcard also answers what none of its descriptions means.
-    if (described.length > 1) return undefined
+    if (named.length > 1) return undefined
     problems.add(`${method} ${address}: not in openapi.json; run npm run api:describe`)
     return undefined
   }

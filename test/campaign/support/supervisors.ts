@@ -14,7 +14,7 @@ const nodeApi = [process.execPath, 'dist/src/cli.js', 'api']
 /** How the service is started, and which signal the started process gets. */
 type Supervisor = { readonly name: string; readonly command: readonly string[]; readonly signal: NodeJS.Signals }
 
-/** One of each kind of ending, for `npm test`. */
+/** One of each kind of ending, for each landing. */
 export const usualSupervisors: readonly Supervisor[] = [
   { name: 'npm start', command: ['npm', 'start'], signal: 'SIGTERM' },
   { name: 'npm', command: npmApi, signal: 'SIGKILL' },

@@ -1,60 +1,22 @@
-import { rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
 import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
-import { readConfig } from '../../../src/platform/config/config.js'
-import { createLog } from '../../../src/platform/observability/log.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type BucketServer, startBucketServer } from '../../support/bucket-server.js'
 import { day, mappingConfig, usd } from '../../support/builders.js'
 import { insertProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { type CommandStore, commandStore } from '../../support/command-store.js'
 import { testPublisher } from '../../support/publishing.js'
 import { RegistryServer } from '../../support/registry-server.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const realRef = 'GB-CHC-1164883'
 
-/** A store with a folder, and commands that a person types there. */
-async function newStore(settings: Record<string, string>) {
-  const database: TestDatabase = await testDatabase()
-  const folder = await temporaryFolder()
-  const environment = {
-    ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', BASE_URL: 'https://giving.example' },
-    ...settings,
-  }
-  const feedsDir = path.join(folder, 'feeds')
-  const live = async () => {
-    const release = await createReleaseReader(feedsDir).live()
-    if (!release) throw new Error('nothing is live')
-    return release
-  }
-  return {
-    ...{ ...database, folder, feedsDir, environment, live },
-    run: (args: string, changes: Record<string, string> = {}) =>
-      runCommandLine(args.split(' '), { ...environment, ...changes }),
-    json: async (args: string, changes: Record<string, string> = {}) => {
-      const { code, stdout } = await runCommandLine([...args.split(' '), '--json'], { ...environment, ...changes })
-      return { code, answer: JSON.parse(stdout) as Record<string, unknown> }
-    },
-    read: async (file: string) => String(await (await (await live()).find(file))?.identity.bytes()),
-    remove: () => rm(folder, { recursive: true, force: true }),
-  }
-}
-type TestStore = Awaited<ReturnType<typeof newStore>>
-
 /** Three projects as those of the demo. */
-async function seedSome({ store }: TestStore): Promise<void> {
+async function seedSome({ store }: CommandStore): Promise<void> {
   const invented = { source: 'demo', isDemo: true, firstId: 9_000_001, projects: 3 } as const
   await seed(store, { ...invented, today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
 }
@@ -65,7 +27,7 @@ const stripe = {
 }
 
 describe('the publisher of a store', () => {
-  let ours: TestStore
+  let ours: CommandStore
   let registry: RegistryServer
   let bucket: BucketServer
   let firstRelease = ''
@@ -77,7 +39,7 @@ describe('the publisher of a store', () => {
   const publish = (changes: Record<string, string> = {}) => ours.json('publish --inline', changes)
 
   beforeAll(async () => {
-    ours = await newStore(variables)
+    ours = await commandStore(variables)
     registry = await new RegistryServer().listen()
     registry.addOrganisation(realRef, 'giving', 'admin')
     bucket = await startBucketServer()
@@ -159,88 +121,6 @@ describe('the publisher of a store', () => {
     firstRelease = (await ours.live()).id
   })
 
-  it('takes no donations, and answers readers, while a variable differs', async () => {
-    const asked = async (changes: Record<string, string>) => {
-      const { LOG_LEVEL: _, ...environment } = ours.environment
-      const installation = await newInstallation({ ...environment, ...changes })
-      onTestFinished(installation.remove)
-      const service = await installation.serve('api', 'listening on ')
-      const [, base = ''] = /Server listening at (http:[^"]+)"/.exec(service.output()) ?? []
-      const key = await credentials(ours, base)
-      const token = await fetch(`${base}/api/secure/givingservice/clienttoken?${key}`)
-      const files = await Promise.all(
-        ['/iati/activities.xml', '/feeds/manifest.json', `/api/public/projectservice/projects/7?${key}`].map(
-          async (address) => (await fetch(base + address)).status,
-        ),
-      )
-      const [, consoleUrl = ''] = /console on (http:\S+)/.exec(service.output()) ?? []
-      const page = await (await fetch(consoleUrl)).text()
-      const answer = { status: token.status, body: await token.text(), files, page, log: service.output() }
-      service.kill('SIGTERM')
-      await service.ended
-      return answer
-    }
-    expect(await asked({})).toMatchObject({ status: 200, files: [200, 200, 200] })
-    const closed = await asked({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
-    expect(closed).toMatchObject({ status: 503, files: [200, 200, 200] })
-    expect(closed.page).toMatch(/<strong>publisher<\/strong>: publishing, registering and donations have stopped/)
-    expect(closed.body).not.toMatch(/REPORTING_ORG|GB-CHC/)
-    expect(closed.log).toContain('no donations are taken: publishing, registering and donations have stopped')
-  }, 60_000)
-
-  it('tells nobody of a release while a variable differs, but its operator', async () => {
-    const told: string[] = []
-    const listener = createServer((request, response) => {
-      void text(request).then((body) => {
-        told.push(`${request.url} ${body}`)
-        response.end()
-      })
-    })
-    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-    const at = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
-    const { LOG_LEVEL: _, ...environment } = ours.environment
-    const settings = {
-      ...{ ...environment, WEBSUB_HUB: `${at}/hub`, LICENCE_ID: 'cc-by', ALERT_WEBHOOK_URL: `${at}/alerts` },
-      ...{ ALERT_WEBHOOK_SECRET: 'a secret of sixteen'.replaceAll(' ', '-'), REGISTRY_SYNC: 'true' },
-      ...{ REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.issueToken(), FEEDS_S3_BUCKET: 'giving' },
-      ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
-      FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
-    }
-    const { config, secrets } = readConfig(settings, ['queue'])
-    await using queue = await openQueue(queueSettings(config, secrets, ours.url), createLog('silent', 'json'))
-    /** A worker that has done each row of its work once. */
-    const work = async (changes: Record<string, string>) => {
-      const installation = await newInstallation({ ...settings, ...changes })
-      onTestFinished(installation.remove)
-      const worker = await installation.serve('worker')
-      for (const schedule of ['registry', 'alarms', 'bucket', 'hub']) {
-        await queue.add({ queue: 'settlement', name: 'tick', data: { schedule } })
-      }
-      while (!told.some((one) => one.startsWith('/alerts'))) await sleep(100)
-      for (;;) {
-        const { settlement = {} } = await queue.counts(['settlement'])
-        if ((settlement.active ?? 0) + (settlement.waiting ?? 0) === 0) break
-        await sleep(100)
-      }
-      worker.kill('SIGTERM')
-      expect(await worker.ended).toBe(0)
-    }
-    await work({ DEFAULT_CURRENCY: 'USD' })
-    expect(bucket.writes()).toEqual([])
-    expect(registry.datasets).toEqual([])
-    expect(told.filter((one) => one.startsWith('/hub'))).toEqual([])
-    const alarms = told.map((one) => JSON.parse(one.slice('/alerts '.length)) as { alarms: { cause: string }[] })
-    expect(alarms.flatMap((one) => one.alarms)).toContainEqual(
-      expect.objectContaining({ cause: 'publisher', message: expect.stringContaining('DEFAULT_CURRENCY is USD') }),
-    )
-    told.length = 0
-    await work({})
-    expect(bucket.writes().length).toBeGreaterThan(0)
-    expect(registry.datasets.length).toBeGreaterThan(0)
-    expect(told.join()).toContain('/hub hub.mode=publish')
-    listener.close()
-  }, 120_000)
-
   it('is never changed to another currency: what would have to be converted is counted', async () => {
     expect(await ours.run('publisher change --from EUR --to USD --confirm', { DEFAULT_CURRENCY: 'USD' })).toMatchObject(
       {
@@ -319,7 +199,7 @@ describe('the publisher of a store', () => {
   })
 
   it('goes with an export of the store', async () => {
-    const other = await newStore(variables)
+    const other = await commandStore(variables)
     const folder = path.join(ours.folder, 'export')
     expect((await ours.run(`export ${folder}`)).code).toBe(0)
     expect((await other.run(`import ${folder}`)).code).toBe(0)
@@ -338,25 +218,8 @@ describe('the publisher of a store', () => {
   })
 })
 
-/** An account that may donate, and its token, as a query. */
-async function credentials({ run, environment }: TestStore, base: string): Promise<string> {
-  const user = { email: `${Math.random().toString(36).slice(2)}@example.org`, password: 'seven quiet rivers run' }
-  const create = ['users', 'create', '--email', user.email, '--password-stdin', '--json']
-  const { apiKey } = JSON.parse((await runCommandLine(create, environment, `${user.password}\n`)).stdout) as {
-    apiKey: string
-  }
-  await run(`users grant donations --email ${user.email}`)
-  const answer = await fetch(`${base}/api/userservice/tokens`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ auth_request: { user, api_key: apiKey } }),
-  })
-  const { auth_response } = (await answer.json()) as { auth_response: { access_token: string } }
-  return `api_key=${apiKey}&api_token=${auth_response.access_token}`
-}
-
 describe('a store that published the demo under a real identifier, as versions before 1.1 did', () => {
-  let ours: TestStore
+  let ours: CommandStore
   let demoRelease = ''
   const ref = mappingConfig.reportingOrg.ref
 
@@ -364,7 +227,7 @@ describe('a store that published the demo under a real identifier, as versions b
 
   beforeAll(async () => {
     bucket = await startBucketServer()
-    ours = await newStore({
+    ours = await commandStore({
       ...{ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1', FEEDS_S3_BUCKET: 'giving' },
       ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
       FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
@@ -418,7 +281,7 @@ describe('a store that published the demo under a real identifier, as versions b
 describe('a store that published the demo beside projects of its own', () => {
   it('enters a publication without the demo with giving reset-demo', async () => {
     const { ref } = mappingConfig.reportingOrg
-    const ours = await newStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
+    const ours = await commandStore({ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1' })
     await seedSome(ours)
     await insertProjects(ours.store.db, [{ id: 7 }])
     await (await testPublisher(ours.store, { feedsDir: ours.feedsDir })).publish()
@@ -436,7 +299,7 @@ describe('a store that published the demo beside projects of its own', () => {
 
 describe('a release of a trial', () => {
   it('is neither approved nor put back under a real identifier', async () => {
-    const trial = await newStore({ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS', PUBLISH_MAX_LOSS_PERCENT: '0' })
+    const trial = await commandStore({ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS', PUBLISH_MAX_LOSS_PERCENT: '0' })
     await insertProjects(trial.store.db, [{ id: 7 }])
     const gift = (amount: number) =>
       trial.store.db.query(
@@ -480,7 +343,7 @@ describe('a release of a trial', () => {
   })
 
   it('from before 1.1, which looked like a registered one, is published anew', async () => {
-    const trial = await newStore({ REPORTING_ORG_REF: formerDemoRef })
+    const trial = await commandStore({ REPORTING_ORG_REF: formerDemoRef })
     await insertProjects(trial.store.db, [{ id: 7 }])
     const reportingOrg = { ...mappingConfig.reportingOrg, ref: formerDemoRef }
     const before = await testPublisher(trial.store, {

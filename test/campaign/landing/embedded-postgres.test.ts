@@ -357,7 +357,7 @@ function ordinaryUser(): { readonly uid: number; readonly gid: number } | string
   try {
     const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'nobody'])))
     const user = { uid: uid ?? 0, gid: gid ?? 0 }
-    execFileSync('test', ['-r', path.resolve(import.meta.dirname, '../../node_modules/pg/package.json')], {
+    execFileSync('test', ['-r', path.resolve(import.meta.dirname, '../../../node_modules/pg/package.json')], {
       ...user,
       cwd: '/',
     })

@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type EmbeddedPostgres, openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
-import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../../../src/platform/embedded-postgres/embedded-postgres.js'
+import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
 
 const realRef = 'GB-CHC-1164883'
 const ownProject =

@@ -1,0 +1,3 @@
+import { testSupervisors, usualSupervisors } from '../support/supervisors.js'
+
+testSupervisors(usualSupervisors)

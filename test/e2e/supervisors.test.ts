@@ -1,3 +1,0 @@
-import { testSupervisors, usualSupervisors } from '../campaign/support/supervisors.js'
-
-testSupervisors(usualSupervisors)
