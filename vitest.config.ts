@@ -12,7 +12,7 @@ export default defineConfig({
     // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
     isolate: false,
     maxWorkers: 4,
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
     // A test that hangs is a failure, not a wait: these are guards, never measurements.

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../src/accounts/sql/account-administration.js'
 import { listen, testApi } from '../support/api.js'
 import { testDatabase } from '../support/database.js'
 import { insertDonationTargets } from '../support/donations.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 // What generated-client.test.ts shows of openapi-typescript, with three generators that bring many packages:
 // they are installed by npm for this test alone.
@@ -120,7 +120,7 @@ describe('clients of other generators', { timeout: 600_000 }, async () => {
     return stdout
   }
   beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), 'generated-clients-'))
+    folder = await temporaryFolder()
     const api = await testApi(store)
     url = await listen(api.app)
     const body = { user: { email: 'me@example.org', password: 'seven quiet rivers run' } }
@@ -141,7 +141,6 @@ describe('clients of other generators', { timeout: 600_000 }, async () => {
     await run('npx', 'orval', '--config', 'orval.config.mjs')
     for (const [name, text] of Object.entries(programs)) await writeFile(path.join(folder, `${name}.ts`), text)
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it('compile strictly', async () => {
     expect(await run('npx', 'tsc').catch((error: { stdout: string }) => error.stdout)).toBe('')

@@ -1,24 +1,22 @@
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { writeElement } from '../../src/kernel/xml/writer.js'
 import { officialStandard } from '../support/borrowed-files.js'
 import { newInstallation } from '../support/cli.js'
 import { anActivity, replaced } from '../support/iati-records.js'
 import { aFullActivity } from '../support/mutants/index.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const mostKilobytes = 256 * 1024
 
 let folder: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'giving-validate-'))
+  folder = await temporaryFolder()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type Source = { activities: number; readonly texts: () => Generator<string> }
 

@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { readdir } from 'node:fs/promises'
 import pino from 'pino'
 import type { Store } from '../../src/platform/database/store.js'
 import { createPublication } from '../../src/release/create-publication.js'
@@ -11,8 +9,8 @@ import { createReleaseReader, type ReadableRelease } from '../../src/release/rea
 import { type PublicationRunDeps, publishInline } from '../../src/release/run.js'
 import { createOwner } from '../../src/work/attempt.js'
 import type { RunSummary } from '../../src/work/sql/runs.js'
-import { afterFile } from './after-file.js'
 import { mappingConfig } from './builders.js'
+import { temporaryFolder } from './temporary-folder.js'
 
 /** Publication with a folder and a clock of the test's own. */
 export type Publisher = {
@@ -33,8 +31,7 @@ export type Publisher = {
 
 /** A publisher over the store; a folder that was not given is removed after the file's tests. */
 export async function testPublisher(store: Store, changes: Partial<PublicationDeps> = {}): Promise<Publisher> {
-  const feedsDir = changes.feedsDir ?? (await mkdtemp(path.join(tmpdir(), 'giving-feeds-')))
-  if (changes.feedsDir === undefined) afterFile(() => rm(feedsDir, { recursive: true, force: true }))
+  const feedsDir = changes.feedsDir ?? (await temporaryFolder())
   const time = { now: new Date('2026-11-21T02:00:00Z') }
   const deps: PublicationDeps = {
     store,

@@ -30,6 +30,11 @@ describe('processes of a store whose publisher differs', () => {
     registry.addOrganisation(realRef, 'giving', 'admin')
     bucket = await startBucketServer()
     await insertProjects(ours.store.db, [{ id: 7 }])
+    // Hubs hear of reports.
+    await ours.store.db.query(
+      `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url)
+        values (1, 7, 'Water flows', '2026-02-01', '2026-02-01', '<p>Well dug.</p>', 'https://giving.example/reports/1')`,
+    )
     expect((await ours.run('publish --inline')).code).toBe(0)
   })
   afterAll(async () => {

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ImportSummary } from '../../../src/catalogue/import/import-summary.js'
-import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let database: TestDatabase
 let folder: string
@@ -14,8 +13,7 @@ let files = 0
 
 beforeAll(async () => {
   database = await testDatabase()
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-messages-'))
-  afterFile(() => rm(folder, { recursive: true, force: true }))
+  folder = await temporaryFolder()
 })
 
 async function give(args: readonly string[], currency = 'EUR') {

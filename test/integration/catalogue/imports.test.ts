@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import type { Store } from '../../../src/platform/database/store.js'
@@ -15,12 +14,12 @@ import { testDatabase } from '../../support/database.js'
 import { exported, fillWithTemplates, importAndUndo } from '../../support/import-undo.js'
 import { publishedBytes } from '../../support/published-bytes.js'
 import { testPublisher } from '../../support/publishing.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-imports-'))
+  folder = await temporaryFolder()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('imports and taking them back in random order', () => {
   it('leave the store and the published files as they were', async () => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import ssh2 from 'ssh2'
@@ -19,12 +18,13 @@ import { usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { type SftpServer, startSftpServer } from '../../support/sftp-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
 let store: Store
 let environment: Readonly<Record<string, string>>
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'giving-sources-'))
+  folder = await temporaryFolder()
   const database = await testDatabase()
   store = database.store
   environment = {
@@ -33,7 +33,6 @@ beforeAll(async () => {
   }
   await run('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 type Printed = Readonly<Record<string, unknown>>
 

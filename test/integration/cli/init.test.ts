@@ -1,12 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Ended, transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { emptyDatabase, testDatabase } from '../../support/database.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let program: string
 let parent: string
@@ -14,9 +14,8 @@ let databaseUrl: string
 beforeAll(async () => {
   databaseUrl = (await testDatabase()).url
   program = path.join(await transpileProgram(), 'src/cli.js')
-  parent = await mkdtemp(path.join(tmpdir(), 'giving-init-'))
+  parent = await temporaryFolder()
 })
-afterAll(() => rm(parent, { recursive: true, force: true }))
 
 /** A folder, and commands that are started in it. */
 async function newFolder(environment: Record<string, string> = {}) {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -11,18 +11,18 @@ import { type PullOptions, pullStandard } from '../../../src/iati/standard/pull.
 import { runCommandLine } from '../../support/command-line.js'
 import { selfSigned } from '../../support/self-signed.js'
 import { type StandardServer, startStandardServer } from '../../support/standard-server.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let dataDir: string
 let directory: string
 let server: StandardServer
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'giving-standard-'))
+  dataDir = await temporaryFolder()
   directory = join(dataDir, 'standard')
   server = await startStandardServer()
 })
 afterEach(async () => {
   await server.close()
-  await rm(dataDir, { recursive: true, force: true })
 })
 
 const activitiesSchema = '/schemas/iati-activities-schema.xsd'

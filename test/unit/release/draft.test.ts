@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
@@ -13,6 +12,7 @@ import type { Texts } from '../../../src/release/bytes/texts.js'
 import { Draft } from '../../../src/release/folder/draft.js'
 import { joinedBody, readParts } from '../../../src/release/folder/joined-file.js'
 import { prepareFolder, releaseFolder } from '../../../src/release/folder/release-folder.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const { signal } = new AbortController()
 const envelope = { head: '<all at="2026-11-21">\n', tail: '</all>\n', stamp: ' at="2026-11-21"' }
@@ -22,14 +22,13 @@ let root: string
 let draft: Draft
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'giving-draft-'))
+  root = await temporaryFolder()
   await prepareFolder(releaseFolder(root))
   draft = await Draft.begin(releaseFolder(root), '20261121T020000Z-1')
 })
 
 afterEach(async () => {
   await draft[Symbol.asyncDispose]()
-  await rm(root, { recursive: true, force: true })
 })
 
 it('drafts and held releases can be entered by their owner only, also in a folder made before', async () => {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createXsdValidator, type FileReport, validateFile } from '../../../../src/iati/validation/index.js'
 import type { IsoDate, IsoInstant } from '../../../../src/kernel/dates.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
@@ -17,14 +16,14 @@ import {
   value,
   withAttributes,
 } from '../../../support/iati-records.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const context = { today: '2026-12-31' as IsoDate }
 let folder: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'validate-file-'))
+  folder = await temporaryFolder()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
 
 async function validated(
   text: string | Buffer,

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { readRegisteredOrganisations } from '../../../../src/iati/validation/index.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 let directory: string
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'giving-publishers-'))
+  directory = await temporaryFolder()
   await mkdir(join(directory, 'codelists'))
 })
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const write = (name: string, text: string) => writeFile(join(directory, 'codelists', name), text)
 
