@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { slowestFiles } from './test/support/slowest-files.js'
+import { waitingFirst } from './test/support/waiting-first.js'
 
 // Two forks for each of the two cores of the machines this runs on, since many tests wait for other processes.
 export default defineConfig({
@@ -12,6 +13,7 @@ export default defineConfig({
     // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
     isolate: false,
     maxWorkers: 4,
+    sequence: { sequencer: waitingFirst(['test/integration/work/postgres.test.ts', 'test/e2e/start.test.ts']) },
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
