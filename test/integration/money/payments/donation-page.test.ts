@@ -14,6 +14,7 @@ import { braintreeKeys, startBraintree } from '../../../support/braintree-server
 import { axeFindings, browserProgram, launchBrowser } from '../../../support/browser.js'
 import { testDatabase } from '../../../support/database.js'
 import { insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import { freePort } from '../../../support/free-port.js'
 import { projectRoot } from '../../../support/how-to.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
 import { braintreeScript, stripeScript } from '../../../support/processor-scripts.js'
@@ -49,8 +50,13 @@ const ways: Readonly<Record<string, Way>> = {
   },
 }
 
+let browser: Browser
+beforeAll(async () => {
+  if (browserProgram) browser = await launchBrowser()
+}, 60_000)
+afterAll(async () => await browser?.close())
+
 describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page with %s', (name, way) => {
-  let browser: Browser
   let processor: ProcessorServer
   let server: ChildProcess
   let folder: string
@@ -75,7 +81,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
     const register = path.join(projectRoot, 'test/support/register-typescript.mjs')
     const access = { GIVING_API_KEY: api.apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
-    const port = String(20_000 + (process.pid % 20_000) + Object.keys(ways).indexOf(name))
+    const port = String(await freePort())
     server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {
       env: { ...process.env, GIVING_URL: url, ...access, PORT: port },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -84,11 +90,9 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
       server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
       server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
     })
-    browser = await launchBrowser()
   }, 120_000)
 
   afterAll(async () => {
-    await browser?.close()
     server?.kill()
     await processor?.close()
   })
