@@ -72,9 +72,8 @@ describe('giving imports', () => {
 
   it('say who imported what, with its problems', async () => {
     const id = await importing('projects.csv', 'id,title,status\n1,Wells,active\n2,,active\n', 1)
-    expect(await giving('imports list')).toMatchObject({
-      imports: [{ id, state: 'done', actor: expect.stringMatching(/^operator /), created: 1, refused: 1 }],
-    })
+    const entered = { id, state: 'done', actor: expect.stringMatching(/^operator /), created: 1, refused: 1 }
+    expect((await giving('imports list')).imports).toContainEqual(expect.objectContaining(entered))
     expect(await giving(`imports show ${id}`)).toMatchObject({
       files: [
         { kind: 'projects', sha256: expect.stringMatching(/^[0-9a-f]{64}$/), records: 2, created: 1, refused: 1 },

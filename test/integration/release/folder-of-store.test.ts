@@ -65,7 +65,8 @@ const inOrder = (parts: readonly string[]) =>
 
 const use = 'giving releases use-folder --confirm'
 
-describe('the folder of a store', () => {
+// One story: each test goes on from where the one before it has left the store.
+describe('the folder of a store', { shuffle: false }, () => {
   let ours: Awaited<ReturnType<typeof newStore>>
   const of = (name: string) => ours.at(path.join(parent, name))
   beforeAll(async () => {

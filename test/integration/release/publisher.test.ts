@@ -26,7 +26,8 @@ const stripe = {
   DONOR_KEYS: `2026:${Buffer.alloc(32, 1).toString('base64')}`,
 }
 
-describe('the publisher of a store', () => {
+// One story: each test goes on from where the one before it has left the store.
+describe('the publisher of a store', { shuffle: false }, () => {
   let ours: CommandStore
   let registry: RegistryServer
   let bucket: BucketServer
@@ -218,7 +219,10 @@ describe('the publisher of a store', () => {
   })
 })
 
-describe('a store that published the demo under a real identifier, as versions before 1.1 did', () => {
+// One story: each test goes on from where the one before it has left the store.
+describe('a store that published the demo under a real identifier, as versions before 1.1 did', {
+  shuffle: false,
+}, () => {
   let ours: CommandStore
   let demoRelease = ''
   const ref = mappingConfig.reportingOrg.ref
