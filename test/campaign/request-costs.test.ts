@@ -30,6 +30,7 @@ const mostMegabytes = 5
 const clients = 64
 const addresses = 16
 const asksOfOthers = 120
+const mostWaitMs = 200
 
 const projects = scaled(20_000)
 // `COSTS_OF=/projects` measures the routes alone that have this in their pattern.
@@ -210,51 +211,76 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
     })
   })
 
+  type Waited = { readonly p99: number; readonly workedP99: number; readonly refused: number }
+
+  /** How long others wait who ask for five different things, four at a time. */
+  const waitOfOthers = async (network: number, key: string): Promise<Waited> => {
+    const asked = [
+      '/healthz',
+      '/iati/index.json',
+      `/api/public/projectservice/projects/1?api_key=${key}`,
+      `/api/public/projectservice/all/projects?api_key=${key}`,
+      '/projects/1',
+    ]
+    const others = new Worker(new URL('support/patient-others.mjs', import.meta.url), {
+      workerData: { port, pid: api.pid, asked, network, times: asksOfOthers, together: 4 },
+    })
+    const [answers] = (await once(others, 'message')) as [{ status: number; ms: number; worked: number }[]]
+    await others.terminate()
+    const p99 = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length * 0.99) - 1] ?? 0
+    return {
+      p99: p99(answers.map(({ ms }) => ms)),
+      workedP99: p99(answers.map(({ worked }) => worked)),
+      refused: answers.filter(({ status }) => status === 0 || status === 429 || status >= 500).length,
+    }
+  }
+
+  const waitBeside = async ({ make }: Cost, key: string): Promise<Waited & { readonly alone: Waited }> => {
+    const network = ++turns % 200
+    const alone = await waitOfOthers(network, key)
+    const stopped = new AbortController()
+    setMaxListeners(2 * clients, stopped.signal)
+    const busy = Array.from({ length: clients }, async (_, client) => {
+      while (!stopped.signal.aborted) {
+        const address = `127.1.${network}.${1 + (client % addresses)}`
+        // A connection that is closed in its turn is opened anew, as a client would.
+        await ask(address, make(++turns), stopped.signal).catch(() => undefined)
+      }
+    })
+    const beside = await waitOfOthers(network, key)
+    stopped.abort()
+    await Promise.all(busy)
+    return { ...beside, alone }
+  }
+
   it(`lets others have their answers beside ${clients} clients of ${addresses} addresses`, {
     timeout: 3_600_000,
   }, async () => {
-    const found: { name: string; p99: number; refused: number }[] = []
-    for (const [index, { route, worst, make }] of costs.entries()) {
-      const key = keysOfOthers[index % keysOfOthers.length]
-      const asked = [
-        '/healthz',
-        '/iati/index.json',
-        `/api/public/projectservice/projects/1?api_key=${key}`,
-        `/api/public/projectservice/all/projects?api_key=${key}`,
-        '/projects/1',
-      ]
-      const stopped = new AbortController()
-      setMaxListeners(2 * clients, stopped.signal)
-      const network = ++turns % 200
-      const busy = Array.from({ length: clients }, async (_, client) => {
-        while (!stopped.signal.aborted) {
-          const address = `127.1.${network}.${1 + (client % addresses)}`
-          // A connection that is closed in its turn is opened anew, as a client would.
-          await ask(address, make(++turns), stopped.signal).catch(() => undefined)
-        }
-      })
-      const others = new Worker(new URL('support/patient-others.mjs', import.meta.url), {
-        workerData: { port, asked, network, times: asksOfOthers, together: 4 },
-      })
-      const [answers] = (await once(others, 'message')) as [{ status: number; ms: number }[]]
-      await others.terminate()
-      const refused = answers.filter(({ status }) => status === 0 || status === 429 || status >= 500).length
-      const times = answers.map(({ ms }) => ms)
-      stopped.abort()
-      await Promise.all(busy)
-      times.sort((a, b) => a - b)
-      found.push({
-        name: `${route.method} ${route.pattern}, ${worst.about}`,
-        p99: times[Math.floor(times.length * 0.99) - 1] ?? 0,
-        refused,
-      })
+    const found: { readonly cost: Cost; waited: Awaited<ReturnType<typeof waitBeside>> }[] = []
+    let asked = 0
+    const keyOfOthers = () => keysOfOthers[asked++ % keysOfOthers.length] ?? ''
+    for (const cost of costs) found.push({ cost, waited: await waitBeside(cost, keyOfOthers()) })
+    // A machine that did something else at that moment is no fault of the route.
+    for (let again = 0; again < 2; again++) {
+      for (const one of found.filter(({ waited }) => waited.p99 >= mostWaitMs)) {
+        const waited = await waitBeside(one.cost, keyOfOthers())
+        if (waited.p99 < one.waited.p99) one.waited = waited
+      }
     }
-    found.sort((a, b) => b.p99 - a.p99)
+    found.sort((a, b) => b.waited.p99 - a.waited.p99)
+    const missed = found.filter(({ waited }) => waited.p99 >= mostWaitMs)
     console.log(
-      found
-        .slice(0, 25)
-        .map(({ name, p99, refused }) => `| ${name} | ${p99.toFixed(0)} | ${refused} |`)
-        .join('\n'),
+      [
+        `${missed.length} of ${found.length} routes have others wait ${mostWaitMs} ms or longer (p99, ms)`,
+        '| route | beside it | without it | event loop worked meanwhile | refused |',
+        '|---|---:|---:|---:|---:|',
+        ...found
+          .slice(0, Math.max(10, missed.length))
+          .map(
+            ({ cost: { route, worst }, waited }) =>
+              `| \`${route.method} ${route.pattern}\`, ${worst.about} | ${waited.p99.toFixed(0)} | ${waited.alone.p99.toFixed(0)} | ${waited.workedP99.toFixed(0)} | ${waited.refused} |`,
+          ),
+      ].join('\n'),
     )
     const [most] = found
     record({
@@ -263,9 +289,9 @@ describe.skipIf(missing)(`the most expensive request of each route, ${projects} 
         engine: '-',
         tried: found.length * asksOfOthers,
       },
-      outcome: `${most?.p99.toFixed(0)} ms beside ${most?.name}`,
+      outcome: `${most?.waited.p99.toFixed(0)} ms beside ${most?.cost.route.pattern} (${most?.waited.alone.p99.toFixed(0)} ms without); ${missed.length} of ${found.length} routes miss ${mostWaitMs} ms`,
     })
-    // How long they took is recorded; a machine that does other things would decide about a bound.
-    for (const { name, refused } of found) expect(refused, name).toBe(0)
+    for (const { cost, waited } of found) expect(waited.refused, cost.route.pattern).toBe(0)
+    expect(missed.map(({ cost }) => cost.route.pattern)).toEqual([])
   })
 })

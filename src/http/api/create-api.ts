@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Turns } from '../../kernel/turns.js'
 import { createIndexReader } from '../../release/read/activity-index.js'
 import { Portal } from '../portal/portal.js'
 import { logRequests } from './access-log.js'
@@ -6,6 +7,7 @@ import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
 import { Downloads } from './downloads.js'
 import { sendError } from './errors.js'
+import { startInTurns } from './fair-starts.js'
 import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
 import { describeApi } from './openapi.js'
@@ -56,6 +58,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const countKey = limitRate(app, config.limits, deps.log)
   if (!config.allowPlainHttp) refusePlainHttp(app)
   closeForMaintenance(app, deps)
+  startInTurns(app)
   // A body stays bytes until a route reads it, so an unknown address is 404 also with a broken body.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) => body)
@@ -84,8 +87,10 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   )
   bulkFileRoute(app, { ...deps, downloads })
   const readIndex = createIndexReader()
-  const portal = config.portal ? new Portal(deps.releases, readIndex, config) : undefined
-  activityRoute(app, { ...deps, readIndex })
+  // Two: while one reads a file, another draws.
+  const turns = new Turns(2)
+  const portal = config.portal ? new Portal(deps.releases, readIndex, turns, config) : undefined
+  activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoutes(app, deps, portal)

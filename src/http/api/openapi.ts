@@ -64,19 +64,27 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
   })
   const current = () => openApiDocument(operations, { publisher: config.publisherName, url: config.baseUrl() })
 
-  const serve = (path: string, operation: Operation, made: () => object) =>
+  // Making the documents and their text takes the event loop for some milliseconds; they change with the address alone.
+  let kept: { readonly url: string; readonly whole: Buffer; readonly json: Buffer } | undefined
+  const texts = () => {
+    const url = config.baseUrl()
+    if (kept?.url === url) return kept
+    const made = current()
+    kept = { url, whole: Buffer.from(JSON.stringify(made)), json: Buffer.from(JSON.stringify(jsonDocument(made))) }
+    return kept
+  }
+
+  const serve = (path: string, operation: Operation, text: () => Buffer) =>
     app.get(path, { config: { operations: [operation] } }, async (_request, reply) =>
-      reply
-        .header('content-type', 'application/json')
-        .header('cache-control', 'no-cache')
-        .send(Buffer.from(JSON.stringify(made()))),
+      reply.header('content-type', 'application/json').header('cache-control', 'no-cache').send(text()),
     )
-  serve(openApiPath, document, current)
-  serve(openApiJsonPath, documentOfJson, () => jsonDocument(current()))
+  serve(openApiPath, document, () => texts().whole)
+  serve(openApiJsonPath, documentOfJson, () => texts().json)
   app.addHook('onRoute', (route) => {
-    if (route.url !== `${docsPath}/yaml`) return
+    const type = { [`${docsPath}/yaml`]: 'application/x-yaml', [`${docsPath}/json`]: 'application/json' }[route.url]
+    if (type === undefined) return
     // Every JSON text is YAML 1.2; block style took the event loop for 70 ms.
-    route.handler = async (_request, reply) => reply.type('application/x-yaml').send(JSON.stringify(current()))
+    route.handler = async (_request, reply) => reply.type(type).send(texts().whole)
   })
   // The page takes its document from `transformSpecification`, but does not register without this plugin.
   await app.register(swagger, { mode: 'static', specification: { document: { openapi: '3.1.0' } as never } })

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
 import type { IsoInstant } from '../../kernel/dates.js'
+import type { Turns } from '../../kernel/turns.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import { type Licence, licenceOf } from './linked-data.js'
@@ -18,6 +17,7 @@ import { projectCsv } from './pages/project-csv.js'
 import { projectListCsv, projectListJson } from './pages/project-list.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
+import { sitemap } from './pages/sitemap.js'
 import { ProjectIndex } from './project-index.js'
 import { type Language, languages, namesOf, type PageBody, type View } from './view.js'
 
@@ -29,6 +29,8 @@ export type PageRequest = {
   readonly query: ListQuery
   readonly language: Language
   readonly isChosen: boolean
+  /** Who asks: clients take turns. */
+  readonly client: string
 }
 
 /** An answer of the portal, as bytes that are made once for a release; in gzip when that is first asked for. */
@@ -42,8 +44,6 @@ export type RenderedPage = {
   readonly gzip: () => Promise<Buffer>
 }
 
-// Pages that are drawn at a time: drawing takes the event loop, and others have their turn between two pages.
-const drawnTogether = 2
 // Rendered pages that are kept, with their gzip twins.
 const keptBytes = 48 * 1_048_576
 
@@ -56,27 +56,30 @@ export class Portal {
   readonly differences: Differences
   readonly #releases: ReleaseReader
   readonly #readIndex: IndexReader
+  readonly #turns: Turns
   readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
   #licence: Licence | undefined
-  readonly #drawing = pLimit(drawnTogether)
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
     // Half of the page's size is enough for its gzip twin.
     sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
     fetchMethod: async (_key, _stale, { context: { view, request } }) =>
-      await this.#drawing(async () => {
-        await nextTurn()
-        return await this.#render(view, request)
-      }),
+      await this.#turns.take(request.client, async () => await this.#render(view, request)),
     // Waiting requests get the page even when it was evicted meanwhile.
     ignoreFetchAbort: true,
   })
 
-  constructor(releases: ReleaseReader, readIndex: IndexReader, site: { baseUrl: () => string; publisherName: string }) {
+  constructor(
+    releases: ReleaseReader,
+    readIndex: IndexReader,
+    turns: Turns,
+    site: { baseUrl: () => string; publisherName: string },
+  ) {
+    this.#turns = turns
     this.#releases = releases
     this.#readIndex = readIndex
     this.#site = site
@@ -145,8 +148,9 @@ export class Portal {
   async projectList(
     form: 'csv' | 'json',
     query: ListQuery,
+    client: string,
   ): Promise<
-    { readonly tag: string; readonly generated: IsoInstant; readonly text: AsyncIterable<string> } | undefined
+    { readonly tag: string; readonly generated: IsoInstant; readonly text: AsyncIterable<string | Buffer> } | undefined
   > {
     const opened = await this.#open()
     if (!opened) return undefined
@@ -155,13 +159,13 @@ export class Portal {
     const make = form === 'csv' ? projectListCsv : projectListJson
     const { id, manifest } = opened.release
     const tag = hash('sha256', JSON.stringify([id, view.baseUrl, form, whole]), 'base64url').slice(0, 27)
-    return { tag, generated: manifest.generated, text: this.#inTurns(make(view, whole)) }
+    return { tag, generated: manifest.generated, text: this.#inTurns(client, make(view, whole)) }
   }
 
-  /** Parts of a long answer, each made in its turn among pages. */
-  async *#inTurns(parts: AsyncGenerator<string>): AsyncGenerator<string> {
+  /** Parts of a long answer, each made in its client's turn among pages. */
+  async *#inTurns(client: string, parts: AsyncGenerator<string | Buffer>): AsyncGenerator<string | Buffer> {
     for (;;) {
-      const part = await this.#drawing(async () => await parts.next())
+      const part = await this.#turns.take(client, async () => await parts.next())
       if (part.done) return
       yield part.value
     }
@@ -188,6 +192,10 @@ export class Portal {
   async #draw(view: View, address: string, query: ListQuery): Promise<{ text: string; mediaType: string } | undefined> {
     if (address === '/changes.atom') {
       return { text: await changesFeed(view, this.differences), mediaType: 'application/atom+xml; charset=utf-8' }
+    }
+    if (address.startsWith('/sitemap')) {
+      const text = sitemap(view)
+      return text === undefined ? undefined : { text, mediaType: 'application/xml; charset=utf-8' }
     }
     const csv = /^\/projects\/(\d{1,15})\.csv$/.exec(address)
     if (csv) {
@@ -240,33 +248,6 @@ export class Portal {
     const groups = (await this.#open())?.projectIndex.groups.organisations.values() ?? []
     for (const group of groups) if (group.name === name) return group.key
     return undefined
-  }
-
-  /** All pages about projects and groups with the time of their last change, a page of a sitemap at a time; undefined when there is no such page. */
-  async sitemap(
-    page: number,
-    size: number,
-  ): Promise<{ pages: number; changed: string; entries: { path: string; changed: string }[] } | undefined> {
-    const opened = await this.#open()
-    if (!opened) return undefined
-    const { projectIndex, release } = opened
-    const fixed = ['/', '/projects', '/quality', '/changes', '/developers']
-    for (const kind of Object.keys(groupPages)) fixed.push(`/${kind}`)
-    const groups = Object.keys(groupPages).flatMap((kind) =>
-      [...projectIndex.groups[kind as GroupPageKind].keys()].map((key) => `/${kind}/${encodeURIComponent(key)}`),
-    )
-    const first = [...fixed, ...groups]
-    const total = first.length + projectIndex.all.places.length
-    const pages = Math.ceil(total / size)
-    if (page < 1 || page > pages) return undefined
-    const changed = release.manifest.generated
-    const entries: { path: string; changed: string }[] = []
-    for (let at = (page - 1) * size; at < Math.min(total, page * size); at++) {
-      const place = at - first.length
-      const path = first[at] ?? `/projects/${projectIndex.project(place)}`
-      entries.push({ path, changed: projectIndex.changed(place) ?? changed })
-    }
-    return { entries, pages, changed }
   }
 }
 

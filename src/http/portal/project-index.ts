@@ -115,6 +115,11 @@ export class ProjectIndex {
     return this.#index.entry(this.#rows[place] ?? -1)
   }
 
+  /** The entry at a place as `ActivityIndex.openText` has it. */
+  text(place: number): string {
+    return this.#index.openText(this.#rows[place] ?? -1)
+  }
+
   /** The project at a place. */
   project(place: number): number | undefined {
     return this.#projects[place]

@@ -71,8 +71,22 @@ export class ActivityIndex {
 
   /** The entry in a row; parsed anew each time, so that 100,000 of them cost no more than their bytes. */
   entry(row: Row): ActivityEntry {
-    const [from = 0, to = 0] = [this.#places[2 * row], this.#places[2 * row + 1]]
-    return JSON.parse(this.#bytes.toString('utf8', from, to)) as ActivityEntry
+    return JSON.parse(this.#text(row, 'utf8')) as ActivityEntry
+  }
+
+  /**
+   * The same as JSON without place, hash and elements, and without its closing brace; a character of it is a byte of its
+   * UTF-8 (`latin1`). It is cut out of the bytes, which takes a twentieth of the time of parsing them.
+   */
+  openText(row: Row): string {
+    const text = this.#text(row, 'latin1')
+    return (
+      text.slice(0, text.indexOf(',"offset":')) + text.slice(text.indexOf(',"changed":'), text.lastIndexOf(',"has":'))
+    )
+  }
+
+  #text(row: Row, encoding: 'utf8' | 'latin1'): string {
+    return this.#bytes.toString(encoding, this.#places[2 * row], this.#places[2 * row + 1])
   }
 
   /** The row of a project's activity; undefined when it has none. */

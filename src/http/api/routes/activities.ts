@@ -1,12 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import pLimit from 'p-limit'
 import type { Format } from '../../../catalogue/wire/write/wire-value.js'
 import type { IsoInstant } from '../../../kernel/dates.js'
 import { ServiceError } from '../../../kernel/errors.js'
+import type { Turns } from '../../../kernel/turns.js'
 import { type IndexReader, readActivity } from '../../../release/read/activity-index.js'
 import { isPublishedIdentifier } from '../../../release/sql/published-identifiers.js'
 import { afterSweep } from '../after-sweep.js'
+import { clientNetwork } from '../client-network.js'
 import { iatiActivities } from '../contract/file-operation.js'
 import { objectOf } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
@@ -35,7 +35,7 @@ const operation: Operation = {
 /** `/iati/activities/{identifier}`: one activity of the live release, in XML or JSON (iati.md 14.4). */
 export function activityRoute(
   app: FastifyInstance,
-  { releases, store, readIndex }: ApiDeps & { readonly readIndex: IndexReader },
+  { releases, store, readIndex, turns }: ApiDeps & { readonly readIndex: IndexReader; readonly turns: Turns },
 ): void {
   const find = (wanted: string): Promise<Found | undefined> =>
     afterSweep(async () => {
@@ -48,13 +48,11 @@ export function activityRoute(
       return { release: release.id, record: await readActivity(release, index, row), hash, changed }
     })
 
-  // Making JSON of an activity blocks the event loop; other work runs between two activities.
-  const converting = pLimit(1)
-  const documentOf = async (format: Format, { record, changed }: Found) =>
-    await converting(async () => {
-      if (format === 'json') await nextTurn()
-      return activityDocument(format, record, changed as IsoInstant)
-    })
+  const documentOf = async (request: FastifyRequest, format: Format, { record, changed }: Found) => {
+    const draw = () => activityDocument(format, record, changed as IsoInstant)
+    // Making JSON of an activity holds the event loop.
+    return format === 'json' ? await turns.take(clientNetwork(request.ip), draw) : draw()
+  }
 
   const described = { config: { operations: [operation] } }
   app.get('/iati/activities/:identifier', described, async (request, reply) => {
@@ -63,7 +61,7 @@ export function activityRoute(
     if (!found) throw await absent(request, identifier)
     reply.header('x-release', found.release).header('link', manifestLink)
     return await sendRead(request, reply, format, {
-      document: await documentOf(format, found),
+      document: await documentOf(request, format, found),
       version: `${found.hash} ${found.changed}`,
       mediaType: `${mediaTypes[format]}; charset=utf-8`,
       isPublic: true,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { listThemes } from '../../../catalogue/sql/reference-lists.js'
 import { ServiceError } from '../../../kernel/errors.js'
+import { InFlight } from '../../../kernel/in-flight.js'
 import type { ThemeRecord } from '../../../kernel/record.js'
 import type { RunSummary } from '../../../work/sql/runs.js'
 import { licenceOf } from '../../portal/linked-data.js'
@@ -15,15 +16,19 @@ import { assetRoutes, frameOf, pageHeaders, servePage } from './portal.js'
 /** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
 export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
   assetRoutes(app)
+  const drawing = new InFlight<string>()
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
-    const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
-    const licence = release && (await licenceOf(release))
-    const view = { ...frameOf(deps, request, chosen, address), release, licence, hasPortal: portal !== undefined }
-    const body = await developersPage(view, stored)
+    const frame = frameOf(deps, request, chosen, address)
+    const document = await drawing.get(`${frame.prefix} ${frame.language} ${address}`, async () => {
+      const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
+      const licence = release && (await licenceOf(release))
+      const view = { ...frame, release, licence, hasPortal: portal !== undefined }
+      return framed(view, await developersPage(view, stored))
+    })
     return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-cache')
-      .send(framed(view, body))
+      .send(document)
   }
   for (const chosen of [undefined, ...(Object.keys(languages) as Language[])]) {
     const prefix = chosen === undefined ? '' : `/${chosen}`

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
-import { escapeText } from '../../../kernel/xml/writer.js'
+import { InFlight } from '../../../kernel/in-flight.js'
 import { html } from '../../portal/html.js'
 import { icon, iconAddress } from '../../portal/icon.js'
 import { licenceOf } from '../../portal/linked-data.js'
@@ -15,6 +15,7 @@ import { script, scriptAddress } from '../../portal/script.js'
 import { style, styleAddress } from '../../portal/style.js'
 import { type Language, languages, to } from '../../portal/view.js'
 import { afterSweep } from '../after-sweep.js'
+import { clientNetwork } from '../client-network.js'
 import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
@@ -47,11 +48,10 @@ const pagePaths = [
 const codes = Object.keys(languages) as Language[]
 const shownRuns = 20
 const statusSeconds = 5
-// The most that the protocol allows in one sitemap.
-const sitemapSize = 50_000
 
 /** The portal's pages, in the language of the URL or the browser. */
 export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal): void {
+  const drawing = new InFlight<string>()
   for (const code of [undefined, ...codes]) {
     const prefix = code === undefined ? '' : `/${code}`
     for (const path of pagePaths) {
@@ -64,7 +64,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
     app.get(
       `${prefix}/status`,
       pageForPeople,
-      async (request, reply) => await serveStatus(deps, request as FastifyRequest, reply, code),
+      async (request, reply) => await serveStatus(deps, drawing, request as FastifyRequest, reply, code),
     )
   }
   app.get('/changes.atom', pageForPeople, async (request, reply) =>
@@ -86,7 +86,11 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
       .header('link', manifestLink)
       .send(`User-agent: *\nDisallow: /api/\nSitemap: ${deps.config.baseUrl()}/sitemap.xml\n`),
   )
-  sitemapRoutes(app, deps, portal)
+  for (const path of ['/sitemap.xml', '/sitemap-:page.xml']) {
+    app.get(path, pageForPeople, async (request, reply) =>
+      servePage(deps, portal, request as FastifyRequest, reply, 'en', request.url.split('?', 1)[0]),
+    )
+  }
 }
 
 /** The stylesheet and the script, at addresses that change with them. */
@@ -101,42 +105,6 @@ export function assetRoutes(app: FastifyInstance): void {
   serve(styleAddress, 'text/css', style)
   serve(scriptAddress, 'text/javascript', script)
   serve(iconAddress, 'image/svg+xml', icon)
-}
-
-function sitemapRoutes(app: FastifyInstance, { config }: ApiDeps, portal: Portal): void {
-  const send = (reply: FastifyReply, text: string) =>
-    reply
-      .header('content-type', 'application/xml; charset=utf-8')
-      .header('cache-control', 'public, no-cache')
-      .header('link', manifestLink)
-      .send(text)
-  const document = (root: string, items: readonly string[]) =>
-    `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${items.join('')}</${root}>\n`
-  app.get('/sitemap.xml', pageForPeople, async (_request, reply) => {
-    const found = await portal.sitemap(1, sitemapSize)
-    if (!found) throw noRelease()
-    const items = Array.from(
-      { length: found.pages },
-      (_, at) =>
-        `<sitemap><loc>${escapeText(`${config.baseUrl()}/sitemap-${at + 1}.xml`)}</loc><lastmod>${found.changed}</lastmod></sitemap>\n`,
-    )
-    return send(reply, document('sitemapindex', items))
-  })
-  app.get<{ Params: { page: string } }>('/sitemap-:page.xml', pageForPeople, async (request, reply) => {
-    const { page } = request.params
-    const found = /^[1-9]\d{0,8}$/.test(page) ? await portal.sitemap(Number(page), sitemapSize) : undefined
-    if (!found) throw nothingHere(request as FastifyRequest)
-    return send(
-      reply,
-      document(
-        'urlset',
-        found.entries.map(
-          ({ path, changed }) =>
-            `<url><loc>${escapeText(`${config.baseUrl()}${path}`)}</loc><lastmod>${changed}</lastmod></url>\n`,
-        ),
-      ),
-    )
-  })
 }
 
 /** Serves a page; `chosen` is the language that the address names. */
@@ -154,7 +122,8 @@ export async function servePage(
   }
   const query = listQueryOf(request)
   const language = chosen ?? languageOf(request)
-  const page = await afterSweep(() => portal.page({ address, query, language, isChosen: chosen !== undefined }))
+  const client = clientNetwork(request.ip)
+  const page = await afterSweep(() => portal.page({ address, query, language, isChosen: chosen !== undefined, client }))
   if (!page) return sendNothingHere(deps, request, reply, chosen)
   if (page === 'unready' && !isForPeople(request)) throw noRelease()
   if (page === 'unready') {
@@ -244,7 +213,7 @@ function languageOf(request: FastifyRequest): Language {
 
 /** Serves all projects of a list, in chunks as its reader takes them. */
 async function serveList(portal: Portal, request: FastifyRequest, reply: FastifyReply, form: 'csv' | 'json') {
-  const list = await portal.projectList(form, listQueryOf(request))
+  const list = await portal.projectList(form, listQueryOf(request), clientNetwork(request.ip))
   if (!list) throw noRelease()
   const tag = `"${list.tag}"`
   const validators = { identityTag: tag, gzipTag: tag, lastModified: new Date(list.generated).toUTCString() }
@@ -278,17 +247,22 @@ function listQueryOf(request: FastifyRequest): ListQuery {
 
 async function serveStatus(
   deps: ApiDeps,
+  drawing: InFlight<string>,
   request: FastifyRequest,
   reply: FastifyReply,
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
-  const [release, ledger] = await Promise.all([deps.releases.live(), readLedger(deps)])
-  const licence = release && (await licenceOf(release))
-  const view = { ...frameOf(deps, request, chosen, '/status'), release, licence }
-  const document = framed(view, statusPage(view, ledger))
+  const frame = frameOf(deps, request, chosen, '/status')
+  const document = await drawing.get(`${frame.prefix} ${frame.language}`, () => drawStatus(deps, frame))
   pageHeaders(reply, chosen)
   const mediaType = 'text/html; charset=utf-8'
   return await sendRead(request, reply, 'xml', { document, mediaType, isPublic: true, freshSeconds: statusSeconds })
+}
+
+async function drawStatus(deps: ApiDeps, frame: ReturnType<typeof frameOf>): Promise<string> {
+  const [release, ledger] = await Promise.all([deps.releases.live(), readLedger(deps)])
+  const view = { ...frame, release, licence: release && (await licenceOf(release)) }
+  return framed(view, statusPage(view, ledger))
 }
 
 /** The page is answered without the database too. */

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type ActivityEntry, paidToPartners } from '../../../release/read/activity-entry.js'
+import { paidToPartners } from '../../../release/read/activity-entry.js'
+import type { ProjectIndex } from '../project-index.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
@@ -7,22 +7,40 @@ import { type ListQuery, listedPlaces } from './projects.js'
 
 // Projects written before other work gets a turn.
 const writtenTogether = 200
+// Rows of CSV that are kept for the next list: of about 50,000 projects.
+const keptCharacters = 16 * 1_048_576
+
+type KeptRows = { readonly rows: string[]; characters: number }
+const knownRows = new WeakMap<ProjectIndex, KeptRows>()
 
 const zero = '0'
 const joined = (codes: readonly string[]) => codes.join(';')
 
-/** The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list. */
+/**
+ * The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list. Each part that
+ * is read holds the event loop for a few milliseconds at most.
+ */
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
   const { places } = await listedPlaces(view, query)
   const kinds = toldKinds(view)
   const facts = ['project', 'iati_identifier', 'title', 'status', 'status_name', 'start', 'end', 'countries', 'sectors']
   yield csvLine([...facts, 'themes', 'partner_ref', 'partner', 'changed', 'url', 'currency', ...kinds.map(moneyColumn)])
-  for await (const entries of entriesOf(view, places)) {
-    yield entries.flatMap((entry) => rowsOf(view, entry)).join('')
-  }
+  const kept = knownRows.get(view.projectIndex) ?? { rows: [], characters: 0 }
+  knownRows.set(view.projectIndex, kept)
+  for (const part of partsOf(places)) yield part.map((place) => kept.rows[place] ?? keep(kept, view, place)).join('')
 }
 
-function rowsOf(view: View, entry: ActivityEntry): string[] {
+function keep(kept: KeptRows, view: View, place: number): string {
+  const rows = rowsOf(view, place)
+  if (kept.characters > keptCharacters) return rows
+  kept.characters += rows.length
+  kept.rows[place] = rows
+  return rows
+}
+
+/** The rows of one project. */
+function rowsOf(view: View, place: number): string {
+  const entry = view.projectIndex.entry(place)
   const kinds = toldKinds(view)
   const fields = [
     ...[String(entry.project), entry.identifier, entry.title, entry.status, statusName(view, entry.status)],
@@ -31,31 +49,32 @@ function rowsOf(view: View, entry: ActivityEntry): string[] {
     `${view.baseUrl}/projects/${entry.project}`,
   ]
   const money = Object.entries(entry.money)
-  if (money.length === 0) return [csvLine([...fields, '', ...kinds.map(() => '')])]
-  return money.map(([currency, sums]) => {
+  if (money.length === 0) return csvLine([...fields, '', ...kinds.map(() => '')])
+  const rows = money.map(([currency, sums]) => {
     const amounts = { ...sums, partners: paidToPartners(sums), expenditure: sums.expenditure ?? zero }
     return csvLine([...fields, currency, ...kinds.map((kind) => amounts[kind])])
   })
+  return rows.join('')
 }
 
-/** The same as JSON: the entries of the index, with the address of each page. */
-export async function* projectListJson(view: View, query: ListQuery): AsyncGenerator<string> {
+/** The same as JSON: the texts of the index, which says more for itself, with the address of each page. */
+export async function* projectListJson(view: View, query: ListQuery): AsyncGenerator<Buffer> {
   const { places } = await listedPlaces(view, query)
-  yield `{"release":${JSON.stringify(view.release.id)},"query":${JSON.stringify(query)},"count":${places.length},"projects":[`
+  yield Buffer.from(
+    `{"release":${JSON.stringify(view.release.id)},"query":${JSON.stringify(query)},"count":${places.length},"projects":[`,
+  )
+  const address = Buffer.from(JSON.stringify(`${view.baseUrl}/projects/`).slice(0, -1)).toString('latin1')
   let separator = '\n'
-  for await (const entries of entriesOf(view, places)) {
-    const texts = entries.map(({ offset, length, hash, has, ...entry }) =>
-      JSON.stringify({ ...entry, url: `${view.baseUrl}/projects/${entry.project}` }),
+  for (const part of partsOf(places)) {
+    const texts = part.map(
+      (place) => `${view.projectIndex.text(place)},"url":${address}${view.projectIndex.project(place)}"}`,
     )
-    yield `${separator}${texts.join(',\n')}`
+    yield Buffer.from(`${separator}${texts.join(',\n')}`, 'latin1')
     separator = ',\n'
   }
-  yield '\n]}\n'
+  yield Buffer.from('\n]}\n')
 }
 
-async function* entriesOf({ projectIndex }: View, places: readonly number[]): AsyncGenerator<ActivityEntry[]> {
-  for (let at = 0; at < places.length; at += writtenTogether) {
-    yield places.slice(at, at + writtenTogether).map((place) => projectIndex.entry(place))
-    await nextTurn()
-  }
+function* partsOf(places: readonly number[]): Generator<readonly number[]> {
+  for (let at = 0; at < places.length; at += writtenTogether) yield places.slice(at, at + writtenTogether)
 }

@@ -5,6 +5,7 @@ import { seed } from '../../../../src/demo/sql/seed.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
 import { en } from '../../../../src/http/portal/words/en.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
+import { Turns } from '../../../../src/kernel/turns.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
 import { createIndexReader } from '../../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
@@ -117,8 +118,8 @@ describe('the portal over the demo', async () => {
     const releases = createReleaseReader(publisher.feedsDir)
     let live = previous
     const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform' }
-    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, createIndexReader(), site)
-    const draw = () => portal.page({ address: '/', query: {}, language: 'en', isChosen: false })
+    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, createIndexReader(), new Turns(2), site)
+    const draw = () => portal.page({ address: '/', query: {}, language: 'en', isChosen: false, client: '127.0.0.1' })
     const first = await draw()
     expect(await draw()).toBe(first)
     live = release
@@ -249,6 +250,19 @@ describe('the portal over the demo', async () => {
     expect(rows).toHaveLength(counted.projects)
     expect(sumOf(rows.map((row) => row[column] ?? ''))).toBe(sumOf(counted.partners))
     const json = (await app.inject(`/projects.json?${water}`)).json()
+    const index = (await app.inject('/iati/index.json')).json() as { files: { activities: { project: number }[] }[] }
+    const entries = index.files.flatMap(({ activities }) => activities)
+    for (const { url, ...told } of (await app.inject('/projects.json')).json().projects) {
+      expect(url).toBe(`${baseUrl}/projects/${told.project}`)
+      const entry = entries.find(({ project }) => project === told.project)
+      expect(entry).toEqual({
+        ...told,
+        offset: expect.anything(),
+        length: expect.anything(),
+        hash: expect.anything(),
+        has: expect.anything(),
+      })
+    }
     expect(json).toMatchObject({ query: { country: 'KE', theme: 'water' }, count: counted.projects })
     expect(json.projects).toHaveLength(counted.projects)
     const page = (await app.inject(`/en/projects?${water}`)).body
