@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type JsonItem, parseJson } from '../../catalogue/wire/read/json-reader.js'
 import { isObject, type ParsedValue } from '../../catalogue/wire/read/parsed-value.js'
 import { type FieldProblem, invalidFields, ServiceError } from '../../kernel/errors.js'
 import { parseFields } from '../../kernel/xml/fields.js'
@@ -94,22 +93,42 @@ export function readBody(request: FastifyRequest, root: string): unknown {
 
 function fieldsOfJson(root: string, body: Buffer): unknown {
   const value = readJson(body)
-  if (isObject(value) && Object.hasOwn(value, root)) return value[root]
+  if (isObject(value as ParsedValue) && Object.hasOwn(value as object, root))
+    return (value as Record<string, unknown>)[root]
   throw malformed(`the request body must be a JSON object with the member ${root}`)
 }
 
-function readJson(body: Buffer): ParsedValue {
-  let item: JsonItem
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function readJson(body: Buffer): unknown {
+  let value: unknown
   try {
-    item = parseJson(body, limits, 'request')
+    value = JSON.parse(utf8.decode(body))
   } catch (cause) {
-    if (!(cause instanceof ServiceError)) throw cause
     throw malformed('the request body is not valid JSON in UTF-8', cause)
   }
-  if ('value' in item) return item.value
-  const { field, expected } = item.problem
-  if (field === '__proto__') throw malformed('the request body has a member that is not accepted: __proto__')
-  throw new ServiceError('request-too-large', `the request body must have ${expected}`)
+  countValues(value, 0)
+  return value
+}
+
+/** The members and items in a value; throws when there are too many, too deep, or one is named `__proto__`. */
+function countValues(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (depth === limits.depth) throw tooLarge(`at most ${limits.depth} levels of nesting`)
+  if (Object.hasOwn(value, '__proto__'))
+    throw malformed('the request body has a member that is not accepted: __proto__')
+  const values = Object.values(value)
+  let count = values.length
+  for (const one of values) {
+    if (count > limits.elements) break
+    count += countValues(one, depth + 1)
+  }
+  if (count > limits.elements) throw tooLarge(`at most ${limits.elements} elements`)
+  return count
+}
+
+function tooLarge(bound: string): ServiceError {
+  return new ServiceError('request-too-large', `the request body must have ${bound}`)
 }
 
 function fieldsOfXml(root: string, body: Buffer): unknown {
@@ -119,7 +138,7 @@ function fieldsOfXml(root: string, body: Buffer): unknown {
   return fields.value === '' ? {} : fields.value
 }
 
-function malformed(message: string, cause?: ServiceError): ServiceError {
+function malformed(message: string, cause?: unknown): ServiceError {
   return new ServiceError('request-malformed', message, { cause })
 }
 

@@ -21,14 +21,14 @@ export async function* jsonRecords(
   limits: ValueLimits = valueLimits,
   names: ListNames = projectList,
 ): AsyncGenerator<JsonItem> {
-  const reading = new JsonReading(recordPlaces(names), limits, 'record')
+  const reading = new JsonReading(recordPlaces(names), limits)
   for await (const chunk of chunks) yield* reading.write(chunk)
   yield* reading.end()
 }
 
-/** A small JSON document as a record's value, or as JSON.parse makes it for a `request`. Throws `input-unusable`. */
-export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'record'): JsonItem {
-  const steps = parseSteps(body, limits, kind)
+/** The value of a small JSON document, as records have values. Throws `input-unusable` when it is not JSON in UTF-8. */
+export function parseJson(body: Uint8Array, limits: ValueLimits): JsonItem {
+  const steps = parseSteps(body, limits)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -38,7 +38,7 @@ export function parseJson(body: Uint8Array, limits: ValueLimits, kind: Kind = 'r
 /** As `parseJson`, of a document of any size; yields to other work. */
 export async function parseLargeJson(body: Uint8Array, limits: ValueLimits): Promise<JsonItem> {
   const yieldIfDue = createYielder()
-  const steps = parseSteps(body, limits, 'record')
+  const steps = parseSteps(body, limits)
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
@@ -49,8 +49,8 @@ export async function parseLargeJson(body: Uint8Array, limits: ValueLimits): Pro
 // Bytes parsed in a step.
 const stepBytes = 65_536
 
-function* parseSteps(body: Uint8Array, limits: ValueLimits, kind: Kind): Generator<void, JsonItem> {
-  const reading = new JsonReading([[]], limits, kind)
+function* parseSteps(body: Uint8Array, limits: ValueLimits): Generator<void, JsonItem> {
+  const reading = new JsonReading([[]], limits)
   const items: JsonItem[] = []
   try {
     for (let at = 0; at < body.length; at += stepBytes) {
@@ -77,9 +77,6 @@ class BeyondLimit extends Error {
   }
 }
 
-/** In a record texts are storable and numbers are texts with every digit; in a request both are as JSON.parse makes them. */
-type Kind = 'record' | 'request'
-
 /** A place in a document: the keys that lead to it; 0 stands for the items of an array. */
 type Place = readonly (string | 0)[]
 
@@ -101,8 +98,7 @@ type Open = { readonly line: number; readonly start: number; depth: number; elem
 class JsonReading {
   readonly #places: readonly Place[]
   readonly #limits: ValueLimits
-  readonly #tokenizer: Tokenizer
-  readonly #toText: (text: string) => string
+  readonly #tokenizer = new ExactNumbers()
   /** Checks the grammar around the items; it gets null in place of each item. */
   readonly #outer = new TokenParser({ paths: [], keepStack: false })
   #inner = this.#createInner()
@@ -119,12 +115,10 @@ class JsonReading {
   #counted = 0
   #line = 1
 
-  constructor(places: readonly Place[], limits: ValueLimits, kind: Kind) {
+  constructor(places: readonly Place[], limits: ValueLimits) {
     this.#places = places
     this.#hasPlace = places.some((place) => place.length === 0)
     this.#limits = limits
-    this.#tokenizer = kind === 'record' ? new ExactNumbers() : new Tokenizer()
-    this.#toText = kind === 'record' ? storableText : (text) => text
     this.#tokenizer.onToken = (token) => this.#take(token)
   }
 
@@ -161,7 +155,7 @@ class JsonReading {
     let token = raw
     this.#lastOffset = token.offset
     if (token.token === TokenType.STRING) {
-      this.#lastText = this.#toText(String(token.value))
+      this.#lastText = storableText(String(token.value))
       if (this.#lastText !== token.value) token = { ...token, value: this.#lastText }
     }
     if (this.#open) this.#takeInside(this.#open, token)

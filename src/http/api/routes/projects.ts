@@ -128,6 +128,7 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
         'One list without pages. For example, a client that mirrors compares it with its own to find what is gone.',
       parameters: ['modifiedSince'],
       schema: ref('ProjectIds'),
+      isLong: true,
       answer: async (request, format) => {
         const modifiedSince = modifiedSinceOf(request)
         const { page, modifiedUntil } = await listProjectIds(modifiedSince ? store : reads, format, {

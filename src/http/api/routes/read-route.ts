@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Format } from '../../../catalogue/wire/write/wire-value.js'
+import { Turns } from '../../../kernel/turns.js'
+import { clientNetwork } from '../client-network.js'
 import type { OpenApiSchema } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation, pathTemplate, type Tag } from '../contract/operation.js'
 import type { QueryParameter } from '../contract/parameters.js'
@@ -35,6 +37,8 @@ export type Read = {
   readonly described?: readonly DescribedRead[]
   /** Whether its XML is an Atom feed, which may be asked for by that name too. */
   readonly atom?: true
+  /** Whether the answer has all projects at once, so that clients take turns. */
+  readonly isLong?: true
   /** `account`: whose key it is. */
   readonly answer: (request: FastifyRequest, format: Format, account: number) => Promise<ReadAnswer>
 }
@@ -45,8 +49,9 @@ export function readRoutes(
   reads: readonly Read[],
   { authenticate, countKey }: { readonly authenticate: Authenticate; readonly countKey: CountKey },
 ): void {
+  const turns = new Turns(2)
   for (const read of reads) {
-    const { path, atom, answer } = read
+    const { path, atom, isLong = false, answer } = read
     app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
       const key = await authenticate(keyOf(request))
       addLogFields(request, { account: key.accountId, key: key.id })
@@ -54,7 +59,8 @@ export function readRoutes(
       requireScope(key, 'read')
       requireOrigin(key, request, reply)
       const format = responseFormat(request, atom && [atomMediaType])
-      return sendRead(request, reply, format, await answer(request, format, key.accountId))
+      const read = async () => sendRead(request, reply, format, await answer(request, format, key.accountId))
+      return await (isLong ? turns.take(clientNetwork(request.ip), read) : read())
     })
   }
 }

@@ -42,6 +42,7 @@ export function themeAndRegionReads({ reads }: ApiDeps): Read[] {
       description:
         'Each theme with the identifiers of its active projects. For example, a menu shows how many each has.',
       schema: ref('ThemesWithProjects'),
+      isLong: true,
       answer: async (_request, format) => ({
         document: themesWithProjectsDocument(format, await listThemesWithProjects(reads.db)),
       }),
