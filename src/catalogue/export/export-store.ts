@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { type Clock, isoInstantOf } from '../../kernel/dates.js'
+import { type Clock, type IsoDate, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Connection } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
@@ -24,6 +24,8 @@ export type ExportOptions = {
   readonly format: ExportFormat
   /** One resource only; all when absent. */
   readonly kind?: ResourceName | undefined
+  /** Only records of this day and later, where they have a day; all when absent. */
+  readonly since?: IsoDate | undefined
   readonly donors: boolean
   readonly accounts: boolean
   readonly clock: Clock
@@ -37,7 +39,7 @@ export type ExportOptions = {
  * and `aborted`.
  */
 export async function exportStore(store: Store, directory: string, options: ExportOptions): Promise<DataPackage> {
-  const { format, kind, donors, accounts, clock } = options
+  const { format, kind, since, donors, accounts, clock } = options
   await prepareDirectory(directory)
   const names = kind === undefined ? namesFor(options).filter((name) => isExported(name, format)) : [kind]
   return await store.snapshot(async (db, client) => {
@@ -53,7 +55,7 @@ export async function exportStore(store: Store, directory: string, options: Expo
       resources: files,
       giving: {
         ...(await readStoreFacts(db)),
-        complete: kind === undefined && format === 'ndjson',
+        complete: kind === undefined && since === undefined && format === 'ndjson',
         donors: donors && kind === undefined,
         accounts: accounts && kind === undefined,
       },

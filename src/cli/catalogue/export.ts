@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { type Command, Option } from 'commander'
 import { type ExportFormat, exportFormats } from '../../catalogue/export/data-package.js'
 import { donorNotesCsv, donorNotesHeader } from '../../catalogue/export/donor-notes-csv.js'
@@ -9,6 +10,8 @@ import { missingKeys } from '../../money/donors/donor-needs.js'
 import { type DonorNote, readDonorNotes } from '../../money/donors/donor-notes.js'
 import { listSettledDonations } from '../../money/sql/donor-notes.js'
 import { countTestDonations } from '../../money/sql/test-donations.js'
+import { writeWhole } from '../../platform/files/whole-file.js'
+import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
 import { addCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -19,12 +22,24 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving export`. */
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
   const command = addCommand(program, 'export', 'write the store as files that giving import reads into another one')
+    // The subcommand has a --since too, which is read as one of this command.
+    .hook('preSubcommand', (own, subcommand) => void subcommand.setOptionValue('since', own.getOptionValue('since')))
     .argument('<dir>', 'an empty or new folder')
     .addOption(new Option('--kind <kind>', 'only these records').choices(exportKinds))
     .addOption(
       new Option('--format <format>', 'csv has the columns of giving import, ndjson everything')
         .choices(exportFormats)
         .default('ndjson'),
+    )
+    .option(
+      '--since <day>',
+      'only what is of this day or later, or has changed since; kinds without days are whole',
+      isoDay,
+    )
+    .addOption(
+      new Option('--published', 'only what is published: the live IATI files, and every identifier that ever was')
+        .default(false)
+        .conflicts(['kind', 'since', 'withDonors', 'withAccounts']),
     )
     .option('--with-donors', 'single donations and who gave: personal data', false)
     .option('--with-accounts', 'API users with the hashes of their passwords and keys', false)
@@ -41,6 +56,8 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
 
 type ExportFlags = {
   readonly kind?: ResourceName
+  readonly since?: IsoDate
+  readonly published: boolean
   readonly format: ExportFormat
   readonly withDonors: boolean
   readonly withAccounts: boolean
@@ -50,26 +67,51 @@ async function exportFiles(
   runtime: Runtime,
   output: Output,
   directory: string,
-  { kind, format, withDonors, withAccounts }: ExportFlags,
+  { since, published, format, withDonors, withAccounts, ...flags }: ExportFlags,
 ): Promise<number> {
   const { store, clock, signal } = runtime
-  const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }) }
+  const kind = published ? 'activities' : flags.kind
+  const live = published ? await liveRelease(runtime) : undefined
+  const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }), ...(since && { since }) }
   await auditOperator(runtime, store.db, { action: 'store-exported', details })
   const { resources } = await output.withProgress((update) =>
     exportStore(store, directory, {
-      ...{ kind, format, donors: withDonors, accounts: withAccounts, clock, signal },
+      ...{ kind, since, format, donors: withDonors, accounts: withAccounts, clock, signal },
       onProgress: (resource, rows) => update(resource, rows, undefined),
     }),
   )
-  const tests = withDonors ? 0 : await countTestDonations(store.db)
+  const copied = live ? await copyFiles(live, directory) : []
+  const tests = withDonors || published ? 0 : await countTestDonations(store.db)
   if (tests > 0) {
     output.note(
       `${tests} donations of a sandbox are in the sums: only --with-donors lets the other store take them out`,
     )
   }
-  return output.result({ directory, resources: resources.map(({ schema: _, ...resource }) => resource) }, () =>
-    resources.map(({ path, rowCount, bytes }) => `${path}: ${rowCount} records, ${bytes} bytes`),
-  )
+  const files = resources.map(({ schema: _, ...resource }) => resource)
+  return output.result({ directory, resources: files, ...(live && { release: live.id, files: copied }) }, () => [
+    ...resources.map(({ path, rowCount, bytes }) => `${path}: ${rowCount} records, ${bytes} bytes`),
+    ...copied.map(({ name, records, bytes }) => `${name}: ${records} records, ${bytes} bytes`),
+  ])
+}
+
+async function liveRelease({ feedsDir }: Runtime): Promise<ReadableRelease> {
+  return orNotFound(await createReleaseReader(feedsDir).live(), 'nothing is published from this folder')
+}
+
+/** Copies the IATI files of a release. */
+async function copyFiles(release: ReadableRelease, directory: string) {
+  const copied: { readonly name: string; readonly records: number; readonly bytes: number }[] = []
+  for (const { path: address, records } of release.manifest.files) {
+    if (!/^\/iati\/[^/]+\.xml$/.test(address)) continue
+    const name = path.basename(address)
+    const { identity } = orNotFound(await release.find(address), `${address} of ${release.id} is missing`)
+    copied.push({
+      name,
+      records,
+      ...(await writeWhole(path.join(directory, name), identity.chunks(), { isPrivate: false })),
+    })
+  }
+  return copied
 }
 
 async function exportDonations(

@@ -19,14 +19,16 @@ import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../src/money/sql/donors.js'
 import { submitDonation } from '../../../src/money/submit-donation.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { usd } from '../../support/builders.js'
+import { mappingConfig, usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { account, donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
 import { everything, fillWithEverySource, publishedTwice } from '../../support/export-proof.js'
+import { testPublisher } from '../../support/publishing.js'
 import { seedProjects } from '../../support/seeded.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
+const { ref } = mappingConfig.reportingOrg
 let folder: string
 beforeAll(async () => {
   folder = await temporaryFolder()
@@ -241,6 +243,66 @@ describe('the files of an export', () => {
     await expect(importExport(other, path.join(folder, 'lines'), everything)).rejects.toThrow('a part of a store')
     await expect(exportStore(store, path.join(folder, 'lines'), everything)).rejects.toThrow('expected an empty folder')
     expect((await other.db.query('select id from project')).rows).toEqual([])
+  })
+})
+
+describe('giving export', () => {
+  it('of what is published lets a successor publish the same under the same identifiers', async () => {
+    const { store, url } = await testDatabase()
+    await seedProjects(store, 12, new Date('2026-11-17T00:00:00Z'))
+    const dataDir = path.join(folder, 'of-one')
+    const feedsDir = path.join(dataDir, 'feeds')
+    const giving = (...args: string[]) =>
+      runCommandLine(args, { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'silent' })
+    const directory = path.join(folder, 'published')
+    expect(await giving('export', directory, '--published')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/nothing is published/),
+    })
+    const publisher = await testPublisher(store, { feedsDir })
+    await publisher.publish()
+    await store.db.query('update project set active = false where id = (select max(id) from project)')
+    const { code, stdout } = await giving('export', directory, '--published', '--format', 'csv')
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^activities\.csv: 12 records/) })
+    expect((await readdir(directory)).sort()).toEqual([
+      ...['activities.csv', 'activities.xml', 'datapackage.json', 'organisations.xml'],
+    ])
+    expect(await giving('export', `${directory}-2`, '--published', '--with-donors')).toMatchObject({
+      stderr: expect.stringMatching(/cannot be used with/),
+    })
+
+    const other = (await testDatabase()).store
+    const files = ['activities.xml', 'organisations.xml'].map((name) => path.join(directory, name))
+    const options = { source: 'import', clock: everything.clock, currency: usd, publisherRef: ref } as const
+    expect(await importFiles(other, files, options)).toMatchObject({ refused: 0, problems: [] })
+    const successor = await testPublisher(other)
+    await successor.publish()
+    for (const name of ['activities', 'organisations']) {
+      const identifiersOf = (text: string) => text.match(/<(iati|organisation)-identifier>[^<]*/g)?.sort()
+      expect(identifiersOf(await successor.read(`/iati/${name}.xml`))).toEqual(
+        identifiersOf(await publisher.read(`/iati/${name}.xml`)),
+      )
+    }
+  })
+
+  it('has what is of a day and later, or has changed since', async () => {
+    const { store, url } = await testDatabase()
+    await store.db.query(`insert into project (id, active, status, title)
+      values (1, true, 'active', 'Old'), (2, true, 'active', 'New')`)
+    await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency)
+      values (1, 'D-1', '2026-01-31', 5, 'USD'), (1, 'D-2', '2026-02-01', 6, 'USD')`)
+    await store.db.query(`update project_version set changed_at = '2026-01-31Z' where project_id = 1`)
+    await store.db.query(`update project_version set changed_at = '2026-02-01Z' where project_id = 2`)
+    const giving = (...args: string[]) =>
+      runCommandLine(['export', ...args], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
+    expect(await giving(path.join(folder, 'since'), '--since', '2026-02-01')).toMatchObject({ code: 0 })
+    expect(await text('since', 'projects.ndjson')).toMatch(/^\{"id":2,[^\n]*\n$/)
+    expect(await text('since', 'disbursements.ndjson')).toMatch(/^[^\n]*"D-2"[^\n]*\n$/)
+    expect(JSON.parse(await text('since', 'datapackage.json'))).toMatchObject({ giving: { complete: false } })
+    const one = path.join(folder, 'since-kind')
+    await giving(one, '--since', '2026-01-31', '--kind', 'disbursements', '--format', 'csv')
+    expect((await readdir(one)).sort()).toEqual(['datapackage.json', 'disbursements.csv'])
+    expect((await text('since-kind', 'disbursements.csv')).match(/D-\d/g)).toEqual(['D-1', 'D-2'])
   })
 })
 

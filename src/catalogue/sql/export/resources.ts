@@ -1,3 +1,4 @@
+import type { IsoDate } from '../../../kernel/dates.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { publishedActivities } from './published-activities.js'
 import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
@@ -11,6 +12,11 @@ type Declared = {
   /** An import of the whole export reads another resource instead. */
   readonly part?: boolean
 } & ({ readonly rows: TableResource } | { readonly sql: ResourceSql })
+
+const inUtc = (instant: string) => `(${instant} at time zone 'UTC')::date`
+
+const changedOf = (table: 'project' | 'organisation', id: string) =>
+  `select ${inUtc('v.changed_at')} from ${table}_version v where v.${table}_id = ${id}`
 
 /**
  * Everything of the store that an export holds, in an order in which an import can write it. What is not here is left
@@ -39,6 +45,7 @@ export const resources = {
     means: 'Organisations: partners, and funders too.',
     rows: {
       table: 'organisation',
+      day: changedOf('organisation', 't.id'),
       order: ['id'],
       members: {
         ...{ id: 'id', externalId: 'external_id' },
@@ -69,6 +76,7 @@ export const resources = {
     means: 'Organisations that give, also among organizations.',
     rows: {
       table: 'organisation',
+      day: changedOf('organisation', 't.id'),
       order: ['id'],
       where: 'exists (select from donation_month m where m.funder_id = t.id)',
       members: {
@@ -82,6 +90,7 @@ export const resources = {
     means: 'Projects. `stored` has what no operator writes: source, day first seen, first goal, hash of the record.',
     rows: {
       table: 'project',
+      day: changedOf('project', 't.id'),
       order: ['id'],
       members: {
         ...{ id: 'id', externalId: 'external_id' },
@@ -125,6 +134,7 @@ export const resources = {
     means: 'Pictures of projects; position 0 is the main one.',
     rows: {
       table: 'photo',
+      day: changedOf('project', 't.project_id'),
       order: ['project_id', 'position'],
       members: {
         ...{ project: 'project_id', position: 'position', id: 'wire_id', title: 'title' },
@@ -138,6 +148,7 @@ export const resources = {
     means: 'Progress reports with their pictures.',
     rows: {
       table: 'progress_report',
+      day: inUtc('t.updated_at'),
       order: ['id'],
       members: {
         ...{ project: 'project_id', id: 'id', externalId: 'external_id' },
@@ -160,6 +171,7 @@ export const resources = {
     means: 'Money by month, kind and funder: gifts, refunds, fees, and totals from before.',
     rows: {
       table: 'donation_month',
+      day: 't.last_on',
       order: ['project_id', 'month', 'currency collate "C"', 'kind collate "C"', 'source', 'funder_id'],
       members: {
         ...{ project: 'project_id', date: 'last_on', amount: 'amount', currency: 'currency', count: 'count' },
@@ -188,6 +200,7 @@ export const resources = {
     means: 'Payouts that were made.',
     rows: {
       table: 'disbursement',
+      day: 't.disbursed_on',
       order: ['project_id', 'disbursed_on', 'reference collate "C"'],
       members: {
         ...{ project: 'project_id', date: 'disbursed_on', amount: 'amount', currency: 'currency' },
@@ -200,6 +213,7 @@ export const resources = {
     means: 'Payouts that are agreed on.',
     rows: {
       table: 'payout_plan',
+      day: 't.planned_on',
       order: ['project_id', 'planned_on', 'reference collate "C"'],
       members: {
         ...{ project: 'project_id', date: 'planned_on', amount: 'amount', currency: 'currency' },
@@ -296,8 +310,8 @@ export type ResourceName = keyof typeof resources
 
 export const resourceNames = Object.keys(resources) as readonly ResourceName[]
 
-/** Who an export may contain. */
-export type Asked = { readonly donors: boolean; readonly accounts: boolean }
+/** Who an export may contain, and from which day on. */
+export type Asked = { readonly donors: boolean; readonly accounts: boolean; readonly since?: IsoDate | undefined }
 
 /** Names of the resources that an export has, in the order in which an import writes them. */
 export function namesFor(asked: Asked): ResourceName[] {
@@ -330,5 +344,5 @@ export async function sqlOf(db: Db, name: ResourceName, asked: Asked): Promise<R
     ...(name === 'gifts' && !asked.donors && { itemised: '0::numeric' }),
     ...(name === 'donations' && !asked.accounts && { api_key_id: 'null::bigint' }),
   }
-  return await resourceSql(db, { ...declared.rows, values: { ...declared.rows.values, ...values } })
+  return await resourceSql(db, { ...declared.rows, values: { ...declared.rows.values, ...values } }, asked.since)
 }

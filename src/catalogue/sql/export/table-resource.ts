@@ -1,3 +1,4 @@
+import type { IsoDate } from '../../../kernel/dates.js'
 import type { Db } from '../../../platform/database/connection.js'
 
 /** A list of a record: the rows of another table that belong to it. */
@@ -29,6 +30,8 @@ export type TableResource = {
   readonly extras?: Readonly<Record<string, { readonly read: string; readonly type: string; readonly write: string }>>
   /** SQL condition on the row `t`. */
   readonly where?: string
+  /** SQL of the day of the row `t`: when what it says was, or when it last changed; without it rows are of every day. */
+  readonly day?: string
 }
 
 type Column = {
@@ -54,8 +57,9 @@ export async function insertRecords(db: Db, { write }: ResourceSql, records: str
 }
 
 /** The statements of a resource for the columns that its tables have now. */
-export async function resourceSql(db: Db, resource: TableResource): Promise<ResourceSql> {
-  const { table, order, members, lists = {}, left = {}, values = {}, extras = {}, where = 'true' } = resource
+export async function resourceSql(db: Db, resource: TableResource, since?: IsoDate): Promise<ResourceSql> {
+  const { table, order, members, lists = {}, left = {}, values = {}, extras = {}, where = 'true', day } = resource
+  const isSince = since === undefined || day === undefined ? '' : ` and (${day}) >= '${since}'`
   const own = (await columnsOf(db, table)).filter(({ name }) => !(name in left))
   const typeOf = new Map(own.map(({ name, type }) => [name, type]))
   const named = new Map(Object.entries(members).map(([member, column]) => [column, member]))
@@ -99,7 +103,7 @@ export async function resourceSql(db: Db, resource: TableResource): Promise<Reso
   const owner = (column: string) => inward(`r.${quoted(named.get(column) ?? column)}`, typeOf.get(column) ?? 'text')
   return {
     read: `select json_strip_nulls(row_to_json(record))::text
-      from (select ${selected.join(', ')} from ${table} t where ${where} order by ${order.map((name) => `t.${name}`).join(', ')}) record`,
+      from (select ${selected.join(', ')} from ${table} t where ${where}${isSince} order by ${order.map((name) => `t.${name}`).join(', ')}) record`,
     write: [
       `insert into ${table} (${targets.join(', ')}) overriding system value select ${sources.join(', ')} from ${records}`,
       ...listSql.map(({ write }) => write(records, owner('id'))),
