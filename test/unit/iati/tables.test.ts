@@ -15,6 +15,10 @@ const named: Readonly<Record<string, string>> = {
   indicator_measure: '../@measure',
   indicator_measurename: '../@measure',
   indicator_title_narrative: '../title/narrative',
+  goal: "substring-before(concat(@code, '.'), '.')",
+  goalname: "substring-before(concat(@code, '.'), '.')",
+  target: "@code[../@vocabulary='3']",
+  targetname: "@code[../@vocabulary='3']",
 }
 
 it('has columns that are named after elements and attributes, as docs/reference/data.md says', () => {
