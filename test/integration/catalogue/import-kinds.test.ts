@@ -420,6 +420,8 @@ describe('gifts', () => {
       refused: 1,
       problems: [{ line: 2, field: 'reference', got: 'G-1' }],
     })
+    const ofTwo = lines(header, '101,2026-03-05,25.00,USD,G-1,2,,')
+    expect(await importing('gifts.csv', ofTwo)).toMatchObject({ refused: 1 })
     expect(await rows(`select count(*) from imported_gift where project_id = 101`)).toEqual([{ count: 6 }])
     expect(JSON.stringify(await rows('select * from imported_gift'))).not.toContain('G-1')
   })

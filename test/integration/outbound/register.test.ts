@@ -183,6 +183,22 @@ describe('datasets are registered', () => {
     expect(shortNames()).toHaveLength(4)
   })
 
+  it('but for the one whose short name was given meanwhile to another file of ours', async () => {
+    const ours = server.organisations.find(({ metadata }) => metadata.organisation_identifier === ref)
+    if (!ours) throw new Error('the registry has no such publisher')
+    const [taken, url] = ['giving-activities', 'https://other.example/a.xml']
+    server.fault = (_number, request) => {
+      if (request === 'POST /datasets' && server.datasets.length === 0)
+        server.addDataset(ours, { short_name: taken, url })
+      return undefined
+    }
+    const { datasets } = await register()
+    expect(datasets[0]).toMatchObject({
+      done: 'none',
+      conflict: expect.stringContaining(`the short name ${taken} is taken`),
+    })
+  })
+
   describe('or refused with what to do', () => {
     it('when the account may not make them public', async () => {
       publisher.role = 'contributor'

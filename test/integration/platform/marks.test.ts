@@ -132,6 +132,23 @@ beforeAll(async () => {
 })
 
 describe('what marks what', () => {
+  it.each(['donation_month', 'disbursement'])(
+    'is an organisation that is renamed, by what %s says of it alone',
+    async (table) => {
+      const marked = new Error('undone')
+      let dirty: unknown[] = []
+      const work = database.store.transaction(async (db) => {
+        await db.query(table === 'disbursement' ? 'delete from donation_month' : 'delete from disbursement')
+        await db.query(`update project_version set dirty = false`)
+        await db.query(`update organisation set name = 'Renamed' where id = 2`)
+        dirty = (await db.query('select project_id as id from project_version where dirty order by 1')).rows
+        throw marked
+      })
+      await expect(work).rejects.toBe(marked)
+      expect(dirty).toEqual([{ id: 3 }])
+    },
+  )
+
   it('is as listed, for each write to each column of the tables that the writer role may write', async () => {
     const { rows: columns } = await database.store.db.query<{ table: string; column: string; type: string }>(
       `select c.relname as table, a.attname as column, regexp_replace(a.atttypid::regtype::text, '^row_source$', 'text') as type

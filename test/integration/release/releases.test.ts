@@ -133,6 +133,13 @@ describe('approving', () => {
       code: 'release-refused',
       message: expect.stringContaining('has published since'),
     })
+    // Also while what was published since is taken down.
+    const [newest, before] = (await listReleases(publisher.deps)).filter(({ state }) => state !== 'held')
+    expect(newest?.state).toBe('live')
+    await rollbackRelease(publisher.deps, before?.id ?? '')
+    await expect(approveRelease(publisher.deps, id, { acceptLoss: true })).rejects.toMatchObject({
+      message: expect.stringContaining('has published since'),
+    })
     await expect(approveRelease(publisher.deps, '20260101T000000Z-1', { acceptLoss: false })).rejects.toMatchObject({
       code: 'not-found',
     })

@@ -35,6 +35,18 @@ describe('the summaries of segments', async () => {
   }
   const marks = async () => (await db.query('select from segment_change')).rowCount
 
+  it('count the notices of valid activities, not of held ones', async () => {
+    const noted = `update rendering set verdict = 'valid', notice_counts = '{"a": 2}' where text is not null`
+    await db.query(noted)
+    await summarize()
+    const counted = async () => (await listed()).reduce((sum, { noticeCounts }) => sum + (noticeCounts.a ?? 0), 0)
+    const all = await counted()
+    await db.query(`update rendering set verdict = 'held' where project_id = (select min(project_id) from rendering)`)
+    await summarize()
+    expect([all, await counted()]).toEqual([all, all - 2])
+    expect(all).toBeGreaterThan(2)
+  })
+
   it('say what the activities say, after any changes', async () => {
     let inserted = 100
     const id = fc.integer({ min: 1, max: 9 })

@@ -82,6 +82,22 @@ describe('a full sync', () => {
     expect(await full()).toMatchObject({ state: 'done', created: 0, unchanged: 25 })
     expect(upstream.asked('projects.xml')).toEqual([])
   })
+
+  test('asks for what changed from two minutes before the bulk file was made', async () => {
+    upstream.state.download = '/files/projects.xml'
+    upstream.state.since = true
+    upstream.state.fault = (_request, response, url) => {
+      if (url.pathname !== '/files/projects.xml') return false
+      response.writeHead(200, { 'content-type': 'application/xml', 'last-modified': 'Sat, 21 Nov 2026 02:00:00 GMT' })
+      response.end(toXml({ projects: { project: records(20) } }))
+      return true
+    }
+    await full()
+    const asked = upstream.requests
+      .map((url) => url.searchParams.get('modifiedSince'))
+      .filter((since) => since !== null)
+    expect(asked).toContainEqual(expect.stringMatching(/^2026-11-21T01:58:00/))
+  })
 })
 
 describe('an incremental sync', () => {

@@ -189,4 +189,17 @@ describe('a key', async () => {
     const left = (await post('keys/list', { key_list_request: { user } })).json().key_list_response.keys.key
     expect(left).toHaveLength(listed.length - 1)
   })
+
+  it('counts towards the most of an account while it is valid', async () => {
+    const before = api.now
+    const expires_at = new Date(before.getTime() + 3_600_000).toISOString()
+    const issue = async () => (await post('keys', { key_request: { user, expires_at } })).statusCode
+    let issued = 0
+    while ((await issue()) === 200) issued++
+    expect(issued).toBeGreaterThan(0)
+    api.now = new Date(expires_at)
+    const again = (await post('keys', { key_request: { user } })).statusCode
+    api.now = before
+    expect(again).toBe(200)
+  })
 })

@@ -222,6 +222,15 @@ describe('a console with tokens', () => {
     expect(events.map(({ actor }) => actor)).toEqual(['operator ana (console)', 'operator robot (console)'])
   })
 
+  it('takes a form only from the operator to whom its page was shown', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN })
+    const [ana, robot] = [basic('ana:a-long-token-of-ana'), basic('robot:a-long-token-of-robot')]
+    const [, token = ''] = /name="token" value="(\w+)"/.exec((await one.ask('/publish', ana)).text) ?? []
+    const send = (who: object) => one.ask('/publish', { origin: one.base, ...who }, `token=${token}`)
+    expect(await send(robot)).toMatchObject({ status: 400, text: expect.stringContaining('of another operator') })
+    expect((await send(ana)).status).toBe(303)
+  })
+
   it('keeps who guesses waiting, and nobody who has a token', async () => {
     const one = await consoleOfTest({ OPS_TOKEN })
     const guesses = Array.from({ length: 10 }, () => one.ask('/', { authorization: 'Bearer guess' }))

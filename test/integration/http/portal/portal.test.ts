@@ -220,6 +220,9 @@ describe('the portal over the demo', async () => {
         ([, code = 'canonical', href = '']) => [code, href.replace(baseUrl, '')],
       )
     const [english, french] = ['/projects/9000001', '/fr/projects/9000001']
+    const shown = (await app.inject({ url: english, headers: { accept: 'text/html' } })).body
+    expect(shown).toContain('<code>transaction[1]</code>')
+    expect(shown).not.toContain('transaction[0]')
     const versions = { en: english, fr: french, 'x-default': english }
     for (const [address, canonical] of [
       [`/en${english}`, english],

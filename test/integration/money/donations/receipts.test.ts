@@ -116,6 +116,15 @@ describe('receipts by mail', async () => {
     expect(await notices()).toMatchObject({ sent: 0, ended: 1 })
   })
 
+  it('are not mailed once all was given back', async () => {
+    const server = await startMailServer()
+    await donate({ email: 'lina@example.org' })
+    const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
+    await refundDonation(payments, { donationId: rows[0]?.id ?? 0, kind: 'refund', amount: undefined })
+    expect(await mail(server.url)).toMatchObject({ sent: 0 })
+    expect([server.taken, await state()]).toMatchObject([[], [{ state: 'dropped' }]])
+  })
+
   it('are summed up once a year for each donor, without tips and what was given back', async () => {
     const server = await startMailServer()
     await store.db.query("delete from donation_month where source = 'local'")

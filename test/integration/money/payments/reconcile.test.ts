@@ -195,6 +195,14 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
     expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   })
 
+  it('ask after three days for a payment of the day that has not settled', async () => {
+    const { id, charge } = await give(65)
+    Object.assign(charge, { settled: false, failed: true })
+    now = new Date(noon.getTime() + 3 * 86_400_000)
+    await reconcileDays(payments, { from: day, to: day }, signal)
+    expect(await statusOf(id)).toEqual({ status: 'refunded', refunded: '65.000' })
+  })
+
   it('leave charges alone that are still being settled', async () => {
     const { id, charge } = await give(64)
     charge.settled = false
