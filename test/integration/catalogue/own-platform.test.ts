@@ -223,3 +223,48 @@ describe('what a platform of its own has', () => {
     ])
   })
 })
+
+it('messy files of three countries become what they say', async () => {
+  const { store, url } = await testDatabase()
+  const folder = await temporaryFolder()
+  const uuids = ['0f8fad5b-d9cb-469f-a165-70867728950e', '7c9e6679-7425-40de-944b-e07fc1f90ae7']
+  const long = 'Ü'.repeat(500)
+  const importing = async (name: string, content: string | Buffer, ...options: string[]) => {
+    const file = path.join(folder, name)
+    await writeFile(file, content)
+    const environment = { DATABASE_URL: url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' }
+    const { stdout } = await runCommandLine(['import', file, '--json', ...options], environment)
+    return JSON.parse(stdout) as { created: number; refused: number; problems: object[] }
+  }
+  const rows = [`${uuids[0]};${long};active`, `${uuids[1]};مياه نظيفة للجميع;active`]
+  expect(
+    await importing('projects.csv', `\uFEFF${['externalId;title;status', ...rows, ''].join('\r\n')}`),
+  ).toMatchObject({
+    ...{ created: 2, refused: 0, problems: [] },
+  })
+  const german = `project;date;amount;currency;reference\n${uuids[0]};31.01.2026;"1.234,50";USD;Müller-1\n`
+  const windows = Buffer.from(german, 'latin1')
+  const inGerman = ['--decimal', 'comma', '--date', 'dd.mm.yyyy', '--encoding', 'windows-1252'] as const
+  expect(await importing('gifts-de.csv', windows, ...inGerman)).toMatchObject({ created: 1, problems: [] })
+  const head = 'project,date,amount,currency,reference\n'
+  const american = `${head}${uuids[1]},12/31/2025,"2,000.25",USD,A-1\n${uuids[1]},12/31/2025,"2,000.25",USD,A-1\n`
+  expect(await importing('gifts-us.csv', american, '--decimal', 'point', '--date', 'mm/dd/yyyy')).toMatchObject({
+    ...{ created: 1, problems: [{ line: 3, field: 'reference', expected: expect.stringContaining('line 2') }] },
+  })
+  const british = `${head}${uuids[1]},05/02/2026,10.00,USD,B-1\n`
+  expect(await importing('gifts-gb.csv', british, '--date', 'dd/mm/yyyy')).toMatchObject({ created: 1, problems: [] })
+  const { rows: stored } = await store.db.query(
+    `select p.external_id as id, p.title, p.funding::float as funding,
+        (select string_agg(last_on::text, ' ' order by last_on) from donation_month where project_id = p.id) as days
+      from project p order by p.external_id`,
+  )
+  expect(stored).toEqual([
+    { id: uuids[0], title: long, funding: 1234.5, days: '2026-01-31' },
+    { id: uuids[1], title: 'مياه نظيفة للجميع', funding: 2010.25, days: '2025-12-31 2026-02-05' },
+  ])
+  const publisher = await testPublisher(store)
+  expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
+  const activities = await publisher.read('/iati/activities.xml')
+  for (const fact of [long, 'مياه نظيفة للجميع', '>1234.50<', '>2000.25<', '>10.00<'])
+    expect(activities).toContain(fact)
+})
