@@ -2,9 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../kernel/errors.js'
 import { clientNetwork } from './client-network.js'
 
-// Requests are started for so long in a turn of the event loop; one alone when the turn before took longer than `lateMs`.
+// Requests are started for so long in a turn of the event loop. How many at most is halved after a turn that took longer
+// than `lateMs`, since most of their work comes after their start, and grows by one after each other turn.
 const startedMs = 2
 const lateMs = 10
+const mostStarted = 64
 
 type Waiting = { readonly start: () => void; readonly giveUp: () => void; readonly isGone: () => boolean }
 
@@ -16,14 +18,16 @@ type Waiting = { readonly start: () => void; readonly giveUp: () => void; readon
 export function startInTurns(app: FastifyInstance): void {
   const waiting = new Map<string, Waiting[]>()
   let spentMs = 0
-  let isLate = false
+  let started = 0
+  let most = mostStarted
   let isScheduled = false
   let turnBegan = 0
 
-  const mayStart = () => spentMs === 0 || (!isLate && spentMs < startedMs)
+  const mayStart = () => started === 0 || (started < most && spentMs < startedMs)
   const run = (start: () => void) => {
     const began = performance.now()
     start()
+    started++
     spentMs += performance.now() - began
     schedule(began)
   }
@@ -35,9 +39,10 @@ export function startInTurns(app: FastifyInstance): void {
   }
   const nextTurn = () => {
     const now = performance.now()
-    isLate = now - turnBegan > lateMs
+    most = now - turnBegan > lateMs ? Math.max(1, Math.floor(most / 2)) : Math.min(mostStarted, most + 1)
     isScheduled = false
     spentMs = 0
+    started = 0
     for (const [client, requests] of waiting) {
       if (!mayStart()) break
       waiting.delete(client)
