@@ -6,7 +6,6 @@ import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
 import { Downloads } from './downloads.js'
-import { sendError } from './errors.js'
 import { startInTurns } from './fair-starts.js'
 import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
@@ -24,7 +23,7 @@ import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
 import { measureRequests, metricsRoute } from './routes/metrics.js'
 import { organisationReads } from './routes/organisations.js'
-import { portalRoutes, sendNothingHere } from './routes/portal.js'
+import { portalRoutes, sendFailure, sendNothingHere } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
 import { reportReads } from './routes/reports.js'
@@ -70,7 +69,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
       return payload
     })
   }
-  app.setErrorHandler(sendError)
+  app.setErrorHandler((error, request, reply) => sendFailure(deps, error, request as FastifyRequest, reply))
   app.setNotFoundHandler((request, reply) => sendNothingHere(deps, request as FastifyRequest, reply))
 
   const authenticate = createAuthentication(deps)

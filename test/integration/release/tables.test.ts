@@ -107,6 +107,20 @@ describe('the tables of a release', () => {
     )
   })
 
+  it('split what partners were paid by country, sector and year, as the second example does, and lose nothing', async () => {
+    const examples = [...readProjectFile('docs/how-to/read-the-data.md').matchAll(/```sql\n([\s\S]*?);\n```/g)]
+    let sql = examples[1]?.[1] ?? ''
+    for (const [call = '', name = ''] of sql.matchAll(/read_parquet\('[^']*\/(\w+)\.parquet'\)/g)) {
+      sql = sql.replace(call, (await filesOf(publisher, name)).parquet)
+    }
+    const totals = async (query: string) =>
+      await rowsOf(duck, `select value_currency, round(sum(paid), 0) as paid from (${query}) group by 1 order by 1`)
+    const { parquet } = await filesOf(publisher, 'transactions')
+    const whole = `select value_currency, value::double as paid from ${parquet} where transactiontype_code = '3'`
+    expect(await totals(sql)).toEqual(await totals(whole))
+    expect((await rowsOf(duck, sql)).length).toBeGreaterThan(50)
+  })
+
   it('have the English name beside each code', async () => {
     const { parquet } = await filesOf(publisher, 'transactions')
     expect(

@@ -116,32 +116,57 @@ export async function servePage(
   chosen: Language | undefined,
   address = addressOf(request, chosen),
 ): Promise<FastifyReply> {
-  if (address.length > 1 && address.endsWith('/')) {
-    const [path = '', query] = request.url.split('?')
-    return reply.redirect(`${path.replace(/\/+$/, '')}${query === undefined ? '' : `?${query}`}`, 301)
-  }
+  const shorter = address.endsWith('/') ? withoutEndSlashes(request) : undefined
+  if (shorter !== undefined) return reply.redirect(shorter, 301)
   const query = listQueryOf(request)
   const language = chosen ?? languageOf(request)
   const client = clientNetwork(request.ip)
   const page = await afterSweep(() => portal.page({ address, query, language, isChosen: chosen !== undefined, client }))
   if (!page) return sendNothingHere(deps, request, reply, chosen)
-  if (page === 'unready' && !isForPeople(request)) throw noRelease()
-  if (page === 'unready') {
-    const { title, nothing } = languages[language].developers
-    reply.code(503).header('retry-after', String(retryAfterSeconds))
-    return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
-  }
+  if (page === 'unready') throw noRelease()
   return await sendPage(request, reply, page, chosen)
 }
 
-/** Answers 404: a page for who asks for HTML, the API's error for others and below `/api`. */
+/**
+ * Answers a failure: where nothing is, or nothing was published yet, a page for who asks for HTML; the API's error for others
+ * and from operations of the API.
+ */
+export function sendFailure(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { operations = [] } = request.routeOptions.config
+  const code = error instanceof ServiceError && operations.length === 0 && isForPeople(request) ? error.code : undefined
+  if (code === 'not-found') return sendNothingHere(deps, request, reply)
+  if (code !== 'release-missing') return sendError(error, request, reply)
+  const chosen = chosenIn(request)
+  const { title, nothing } = languages[chosen ?? languageOf(request)].developers
+  reply.code(503).header('retry-after', String(retryAfterSeconds))
+  return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
+}
+
+function chosenIn({ url }: FastifyRequest): Language | undefined {
+  return codes.find((code) => url.startsWith(`/${code}/`))
+}
+
+/** The address of a request without slashes at its end; undefined where it has none, or nothing else. */
+function withoutEndSlashes({ url }: FastifyRequest): string | undefined {
+  const query = url.indexOf('?')
+  const path = query < 0 ? url : url.slice(0, query)
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  // What begins with two slashes is an address of another host.
+  const isOwn = end > 1 && path[1] !== '/' && path[1] !== '\\'
+  return isOwn && end < path.length ? path.slice(0, end) + url.slice(path.length) : undefined
+}
+
+/** Answers 404, or leads to the address without a slash at its end: a page for who asks for HTML. */
 export function sendNothingHere(
   deps: ApiDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  chosen: Language | undefined = codes.find((code) => request.url.startsWith(`/${code}/`)),
+  chosen = chosenIn(request),
 ): FastifyReply {
   if (!isForPeople(request)) return sendError(nothingHere(request), request, reply)
+  const shorter = withoutEndSlashes(request)
+  if (shorter !== undefined) return reply.redirect(shorter, 301)
   const { notFound, notFoundNote } = languages[chosen ?? languageOf(request)]
   return sendNotice(deps, request, reply.code(404), chosen, notFound, notFoundNote)
 }

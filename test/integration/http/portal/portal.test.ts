@@ -318,13 +318,31 @@ describe('the portal over the demo', async () => {
 
   it('answers HTML to who asks for it where nothing is, and the error of the API to others', async () => {
     const accept = { accept: 'text/html,*/*;q=0.8' }
-    for (const url of ['/nope', '/fr/nope', '/countries/ZZ']) {
+    for (const url of ['/nope', '/fr/nope', '/countries/ZZ', '/sitemap-9.xml']) {
       const page = await app.inject({ url, headers: accept })
       expect([url, page.statusCode, page.headers['content-type']]).toEqual([url, 404, 'text/html; charset=utf-8'])
       expect(page.body).toContain(`<h1>${url.startsWith('/fr') ? fr.notFound : en.notFound}</h1>`)
       expect((await app.inject(url)).body).toContain('<error_response>')
     }
     expect((await app.inject({ url: '/api/nope', headers: accept })).headers['content-type']).toMatch(/xml/)
+    for (const url of ['/quality/', '/fr/status//', '/developers/?x=1', '/projects/9000001/', '/projects/?q=a']) {
+      const { statusCode, headers } = await app.inject({ url, headers: accept })
+      expect([statusCode, headers.location]).toEqual([301, url.replace(/\/+(?=\?|$)/, '')])
+    }
+    // Never to another host.
+    const { statusCode, headers } = await app.inject({ url: { pathname: '//example.org/' }, headers: accept })
+    expect([statusCode, headers.location]).toEqual([404, undefined])
+  })
+
+  it('is a page before the first release too, for who asks for HTML, wherever the address leads', async () => {
+    const { app: empty } = await testApi(store)
+    const headers = { accept: 'text/html,*/*;q=0.8' }
+    for (const url of ['/countries', '/fr/projects', '/projects.csv', '/sitemap.xml']) {
+      const page = await empty.inject({ url, headers })
+      expect([url, page.statusCode, page.headers['content-type']]).toEqual([url, 503, 'text/html; charset=utf-8'])
+      expect(page.body).toContain(url.startsWith('/fr') ? fr.developers.nothing : en.developers.nothing)
+      expect((await empty.inject(url)).body).toContain('<error_response>')
+    }
   })
 
   it('shows runs with their stages and the next one, and of a failure its code alone', async () => {
