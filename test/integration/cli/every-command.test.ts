@@ -163,6 +163,8 @@ const fullStore: readonly Row[] = [
   ['imports undo {i} --dry-run', 0, /"dryRun":true/],
   ['export {folder}/csv --kind projects --format csv', 0, /projects.csv/],
   ['export {folder}/all --with-donors --with-accounts', 0, /donors|resources/],
+  ['export {folder}/since --since 2026-01-01', 0, /resources/],
+  ['export {folder}/published --published', 0, /directory/],
   ['export {folder}/gifts.csv', 2, /^giving: cannot write into .*\n$/],
   ['export donations --project {target} --since 2026-01-01', 0, /Lina Okoro/],
   [
