@@ -27,7 +27,7 @@ type ShardOrder = { readonly run: Run; readonly shard: IdRange }
 
 type RenderedShard = { readonly rendered: number; readonly cpuSeconds: number }
 
-export type WorkerRun = {
+type WorkerRun = {
   readonly render: Rendered
   readonly publish?: Published
   /** Of the whole run. */
