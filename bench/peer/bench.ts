@@ -96,7 +96,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         "the API's records, tables, feeds, catalogues and bulk files. The same work of xmlbuilder2: the official schema, SHA-256, gzip, " +
         "CSV, and the API's records in PostgreSQL. Both of its ways read through our store and take our mapping's elements.",
       'Limits, no bars: 4.5 s per 6,000 activities and 0.45 of the seconds of bare xmlbuilder2 depend on the machine and on what else ' +
-        'it does; a process that has just started compiles its code, which is a quarter of its CPU.',
+        'it does; a process that has just started compiles its code, which is a fifth of its CPU.',
       'Published elsewhere, of activities of about 6 KB: 720 activities a second at 155 KB of memory each; 100 changes merged into 6,000 ' +
         'in 57 s with 1,188 MiB.',
     ],
