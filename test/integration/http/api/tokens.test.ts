@@ -174,7 +174,12 @@ describe('the token operation', async () => {
       'application/json',
       '1000 elements',
     ],
-    ['JSON that is too deep', () => '{"auth_request":'.repeat(20), 'application/json', '16 levels'],
+    [
+      'JSON that is too deep',
+      () => `${'{"auth_request":'.repeat(20)}1${'}'.repeat(20)}`,
+      'application/json',
+      '16 levels',
+    ],
     ['an empty body', () => '', 'application/json', 'no body'],
     ['another XML root', () => '<donation></donation>', 'application/xml', 'auth_request'],
     ['broken XML', () => '<auth_request><user></auth_request>', 'application/xml', 'XML'],
