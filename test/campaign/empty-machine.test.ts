@@ -44,16 +44,17 @@ case $1 in
 esac
 `
 
-test('docs/how-to/install.md takes an empty Debian to a supervised, watched and saved service', async (context) => {
-  const reason = missing()
-  if (reason) {
-    console.log(`docs/how-to/install.md is not run: ${reason}`)
-    return context.skip(reason)
-  }
-  const text = await readFile(path.join(project, 'docs/how-to/install.md'), 'utf8')
-  const [install = '', ...others] = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
-  expect(others.length).toBeGreaterThan(3)
+/** The commands of each block of a page. */
+async function blocksOf(page: string): Promise<string[]> {
+  const text = await readFile(path.join(project, page), 'utf8')
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands ?? '')
+}
 
+/** A Debian of its own with the package of this project in the home folder of root. */
+async function emptyDebian(): Promise<{
+  root: string
+  inside: (commands: string, network: 'ours' | 'its own') => Promise<string>
+}> {
   const root = await temporaryFolder()
   // Its packages are unpacked without waiting for the disk.
   const options = ['--variant=minbase', '--include=ca-certificates,systemd', '--dpkgopt=force-unsafe-io']
@@ -83,6 +84,18 @@ test('docs/how-to/install.md takes an empty Debian to a supervised, watched and 
     })
     return stdout + stderr
   }
+  return { root, inside }
+}
+
+test('docs/how-to/install.md takes an empty Debian to a supervised, watched and saved service', async (context) => {
+  const reason = missing()
+  if (reason) {
+    console.log(`docs/how-to/install.md is not run: ${reason}`)
+    return context.skip(reason)
+  }
+  const [install = '', ...others] = await blocksOf('docs/how-to/install.md')
+  expect(others.length).toBeGreaterThan(3)
+  const { root, inside } = await emptyDebian()
   await inside(install, 'ours')
   await writeFile(path.join(root, 'usr/local/bin/systemctl'), systemctl, { mode: 0o755 })
   const proof = `
@@ -113,5 +126,43 @@ kill -TERM $(pgrep -u giving -f 'giving (api|worker)')
     tried: 1,
     outcome:
       'every command run: installed, published, healthy, its console open, watched and saved; units checked by systemd-analyze, their processes started without systemd',
+  })
+})
+
+test('docs/tutorial/try.md takes an empty Debian with Node.js to a release that is served', async (context) => {
+  const reason = missing()
+  if (reason) {
+    console.log(`docs/tutorial/try.md is not run: ${reason}`)
+    return context.skip(reason)
+  }
+  const [install = '', first = '', start = '', look = '', ...more] = await blocksOf('docs/tutorial/try.md')
+  expect(more).toEqual([])
+  const { inside } = await emptyDebian()
+  await inside(`${install}apt-get install --yes --no-install-recommends curl procps`, 'ours')
+  const made = await inside(`exec 2>&1\nSECONDS=0\n${first}\necho "made ready in $SECONDS s"`, 'ours')
+  const served = await inside(
+    `exec 2>&1
+export npm_config_offline=true
+SECONDS=0
+${start.trimEnd()} > said 2>&1 &
+until grep -q ^ready: said; do kill -0 $! && [ $SECONDS -lt 300 ] || { cat said; exit 1; }; sleep 1; done
+echo "served after $SECONDS s"
+${look}
+set +x
+echo "the package $(stat --format=%s giving-iati-*.tgz) bytes; installed $(du -sm .npm/_npx | cut -f1) MB; data $(du -sm data | cut -f1) MB"
+pkill -TERM -f 'giving start'
+wait || true`,
+    'its own',
+  )
+  const said = made + served
+  expect(said).toContain('next: giving start')
+  expect(said).toMatch(/"activities": ?120/)
+  const figures = said.match(/^(made ready in|served after|the package) .*$/gm) ?? []
+  expect(figures).toHaveLength(3)
+  record({
+    name: 'docs/tutorial/try.md, in a Debian of its own',
+    engine: 'PostgreSQL',
+    tried: 1,
+    outcome: figures.join('; '),
   })
 })
