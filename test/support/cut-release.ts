@@ -7,4 +7,6 @@ const day = new Date().toISOString().slice(0, 10)
 writeFileSync('CHANGELOG.md', withRelease(readFileSync('CHANGELOG.md', 'utf8'), { version, day }))
 const client = 'src/client/package.json'
 writeFileSync(client, readFileSync(client, 'utf8').replace(/("version": ")[^"]+/, `$1${version}`))
-writeFileSync('Dockerfile', withImageVersion(readFileSync('Dockerfile', 'utf8'), version))
+for (const file of ['Dockerfile', 'deploy/kubernetes/kustomization.yaml']) {
+  writeFileSync(file, withImageVersion(readFileSync(file, 'utf8'), version))
+}

@@ -9,9 +9,9 @@ export function withRelease(changelog: string, { version, day }: { version: stri
   return `${head}${unreleased}\n## [${version}] - ${day}\n${rest}`
 }
 
-/** The Dockerfile with the version in the label of its image. */
-export function withImageVersion(dockerfile: string, version: string): string {
-  return dockerfile.replace(/(image\.version=)\S+/, `$1${version}`)
+/** A Dockerfile with the version in the label of its image, or a kustomization with it in its tag. */
+export function withImageVersion(file: string, version: string): string {
+  return file.replace(/(image\.version=|newTag: )\S+/, `$1${version}`)
 }
 
 /** What the changelog says about a version. Throws when it says nothing. */
