@@ -44,6 +44,6 @@ ARG SOURCE=unknown
 LABEL org.opencontainers.image.title=giving-iati \
       org.opencontainers.image.description="Publishes a giving platform as IATI 2.03 and Atom, and serves its API" \
       org.opencontainers.image.licenses=MIT \
-      org.opencontainers.image.version=1.0.0-rc.1 \
+      org.opencontainers.image.version=1.0.0 \
       org.opencontainers.image.revision=$REVISION \
       org.opencontainers.image.source=$SOURCE
