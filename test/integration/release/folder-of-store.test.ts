@@ -191,12 +191,16 @@ describe('the folder of a store', { shuffle: false }, () => {
   }, 120_000)
 })
 
-it('two that publish first at once: one has the folder of the store, the other is refused', async () => {
+it('two that publish first at once: one has the folder of the store, the other publishes nothing', async () => {
   const ours = await newStore()
   const [left, right] = ['left', 'right'].map((name) => ours.at(path.join(parent, name)))
   if (!left || !right) throw new Error('two')
   const ended = await Promise.all([left.publish(), right.publish()])
-  expect(ended.map(({ code }) => code).sort()).toEqual([0, 2])
+  const [of] = ended.filter(({ answer }) => answer.state === 'published')
+  expect(of).toBeDefined()
+  // One that is overtaken before it looks at its folder is superseded, which is no failure.
+  const [other] = ended.filter((one) => one !== of)
+  expect(other?.code).toBe(other?.answer.state === 'unchanged' ? 0 : 2)
   expect((await Promise.all([left.live(), right.live()])).filter((id) => id !== undefined)).toHaveLength(1)
 })
 
