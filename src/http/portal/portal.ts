@@ -105,7 +105,7 @@ export class Portal {
       this.#licence = await licenceOf(release)
     }
     this.#drawnRelease = release.id
-    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(index, namesOf)
+    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(release, index, namesOf)
     this.#projectIndexes.set(index, known)
     return { release, index, projectIndex: await known, licence: this.#licence }
   }

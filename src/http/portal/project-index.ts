@@ -5,8 +5,18 @@ import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
 import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
-import type { ActivityIndex, Row } from '../../release/read/activity-index.js'
-import { WordIndex } from './word-index.js'
+import { type ActivityIndex, indexedActivities, type Row } from '../../release/read/activity-index.js'
+import type { ReadableRelease } from '../../release/read/release-reader.js'
+import {
+  bitOf,
+  hasTerm,
+  pointsOf,
+  type SearchedTexts,
+  searchable,
+  searchedFields,
+  TextIndex,
+  termsOf,
+} from './text-index.js'
 
 /** What is summed, each of its own elements: `partners` of transactions of type 3, `expenditure` of type 4. */
 export const sumKinds = ['budget', 'in', 'partners', 'expenditure'] as const
@@ -31,8 +41,8 @@ export type GroupKind = (typeof groupKinds)[number]
 /** What a list of projects is filtered by. */
 export type Filter = { readonly words?: string; readonly year?: number } & { readonly [Kind in GroupKind]?: string }
 
-/** Orders of a list, each from the largest: by the start, or by the sum of the currency with most money. */
-export const listOrders = ['newest', ...sumKinds] as const
+/** Orders of a list: by how well words fit, by the start, or by the sum of the currency with most money; largest first. */
+export const listOrders = ['best', 'newest', ...sumKinds] as const
 export type ListOrder = (typeof listOrders)[number]
 
 // Entries read before other work gets a turn.
@@ -40,9 +50,17 @@ const entriesTogether = 500
 // Lists that are kept, since readers turn pages: how many, and their bytes with their keys.
 const mostKept = 500
 const keptBytes = 8 * 1_048_576
-// Words of a search that count, each at least so long; a letter of a script without spaces is a word.
-const mostWords = 8
-const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
+// Places that are counted, summed or ordered before other work gets a turn.
+const placesTogether = 20_000
+
+/** What a filter finds. */
+export type Found = {
+  /** Newest first. */
+  readonly places: readonly number[]
+  /** Of a search for words, in the order of `places`: how well they fit, and the bits of the fields that they are in. */
+  readonly points?: Uint8Array
+  readonly fields?: Uint8Array
+}
 
 /** The names of a code in all languages that readers search in. */
 export type NamesOf = (kind: GroupKind, code: string) => readonly string[]
@@ -58,9 +76,10 @@ export class ProjectIndex {
   readonly placeOfPage = new Map<string, number>()
   readonly #index: ActivityIndex
   #rows: readonly Row[] = []
-  /** Titles and partners in small letters. */
-  readonly #words = new WordIndex()
-  /** Names of countries, sectors and themes in small letters, with their projects. */
+  #places = new Uint32Array()
+  /** By row. Searches alone wait for it. */
+  readonly #texts: Promise<TextIndex>
+  /** Names of countries, sectors and themes as they are searched for, with their projects. */
   #named: readonly { readonly name: string; readonly places: readonly number[] }[] = []
   #projects = new Float64Array()
   /** When each project changed, in milliseconds. */
@@ -69,14 +88,20 @@ export class ProjectIndex {
   readonly #money = new Map<string, BigInt64Array>()
   /** The first and the last year of each project; 0 where none is stated. */
   #years = new Int16Array()
-  readonly #found = new LRUCache<string, readonly number[]>({
+  readonly #found = new LRUCache<string, Found>({
     max: mostKept,
     maxSize: keptBytes,
-    sizeCalculation: ({ length }, key) => 8 * length + 2 * key.length + 200,
+    sizeCalculation: ({ places }, key) => 10 * places.length + 2 * key.length + 600,
   })
+  readonly #sums = new WeakMap<Found, Map<string, Sums>>()
+  /** Places by the sum of a kind, largest first. */
+  readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
 
-  private constructor(index: ActivityIndex) {
+  private constructor(index: ActivityIndex, texts: Promise<TextIndex>) {
     this.#index = index
+    this.#texts = texts
+    // A failure is that of the search that waits for it.
+    texts.catch(() => undefined)
     this.groups = {
       countries: new Map(),
       sectors: new Map(),
@@ -86,26 +111,28 @@ export class ProjectIndex {
     }
   }
 
-  static async of(index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
-    const projectIndex = new ProjectIndex(index)
+  static async of(release: ReadableRelease, index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
+    const projectIndex = new ProjectIndex(index, TextIndex.of(textsOf(release), nextTurn))
     const starts: string[] = []
     for (let row = 0; row < index.count; row++) {
       starts.push(index.entry(row).start ?? '')
       if (row % entriesTogether === 0) await nextTurn()
     }
     projectIndex.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    projectIndex.#places = new Uint32Array(index.count)
+    for (const [place, row] of projectIndex.#rows.entries()) projectIndex.#places[row] = place
     projectIndex.#projects = new Float64Array(index.count)
     projectIndex.#changed = new Float64Array(index.count)
     projectIndex.#years = new Int16Array(2 * index.count)
     for (const [place, row] of projectIndex.#rows.entries()) {
       const entry = index.entry(row)
       projectIndex.#add(entry, place)
-      projectIndex.#words.add(searchable(`${entry.title} ${entry.partner?.name ?? ''}`))
       if (place % entriesTogether === 0) await nextTurn()
     }
     projectIndex.#named = (['countries', 'sectors', 'themes'] as const).flatMap((kind) =>
       [...projectIndex.groups[kind].values()].map(({ key, name, places }) => ({
-        ...{ name: searchable([name, ...namesOf(kind, key)].join(' ')), places },
+        // A sign that no search has keeps phrases within one name.
+        ...{ name: [name, ...namesOf(kind, key)].map(searchable).join(' | '), places },
       })),
     )
     return projectIndex
@@ -140,70 +167,126 @@ export class ProjectIndex {
       .filter(({ count }) => count > 0)
   }
 
-  /** The places that match the whole filter, newest first. Yields to other work between the words of a search. */
-  async find(filter: Filter): Promise<readonly number[]> {
+  /** What matches the whole filter. Yields to other work between the steps of a search. */
+  async find(filter: Filter): Promise<Found> {
     const key = JSON.stringify(['words', 'year', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)
     if (known) return known
     const found = await this.#find(filter)
-    if (found.length > 0) this.#found.set(key, found)
+    if (found.places.length > 0) this.#found.set(key, found)
     return found
   }
 
-  /** The sums of projects, by currency. */
-  sumsOf(places: readonly number[]): Map<string, Sums> {
+  /** The bits of the fields in which words were found in the project at a place. */
+  fieldsOf({ places, fields }: Found, place: number): number {
+    return fields?.[places.indexOf(place)] ?? 0
+  }
+
+  /** The sums of what was found, by currency. */
+  async sumsOf(found: Found): Promise<Map<string, Sums>> {
+    const known = this.#sums.get(found)
+    if (known) return known
     const sums = new Map<string, Sums>()
     for (const [currency, money] of this.#money) {
-      const sum = sumKinds.map((_, at) => {
-        let units = 0n
-        for (const place of places) units += money[place * sumKinds.length + at] ?? 0n
-        return units
-      })
-      if (sum.some((units) => units !== 0n))
-        sums.set(
-          currency,
-          moneyOf((_, at) => sum[at] ?? 0n),
-        )
+      const sum = moneyOf(() => 0n)
+      for (let from = 0; from < found.places.length; from += placesTogether) {
+        for (const place of found.places.slice(from, from + placesTogether)) {
+          for (const [at, kind] of sumKinds.entries()) sum[kind] += money[place * sumKinds.length + at] ?? 0n
+        }
+        await nextTurn()
+      }
+      if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
     }
+    this.#sums.set(found, sums)
     return sums
   }
 
-  /** The places in an order, which is the given one where projects are equal. */
-  ordered(places: readonly number[], order: ListOrder): readonly number[] {
-    const [currency = ''] = currenciesOf(this.all.sums)
-    const money = this.#money.get(currency)
-    const at = sumKinds.indexOf(order as SumKind)
-    if (!money || at < 0) return places
-    const units = (place: number) => money[place * sumKinds.length + at] ?? 0n
-    return [...places].sort((a, b) => (units(a) < units(b) ? 1 : units(a) > units(b) ? -1 : 0))
+  /** The places in an order, newest first where projects are equal. */
+  async ordered({ places, points }: Found, order: ListOrder): Promise<readonly number[]> {
+    if (order === 'newest') return places
+    if (order === 'best') return points ? mostFirst(places, points) : places
+    const all = this.#byMoney.get(order) ?? this.#orderByMoney(order)
+    this.#byMoney.set(order, all)
+    const isWanted = new Uint8Array(this.all.places.length)
+    for (const place of places) isWanted[place] = 1
+    return [...(await all).filter((place) => isWanted[place] === 1)]
   }
 
-  async #find({ words, year, ...groups }: Filter): Promise<readonly number[]> {
+  /** Sorts the sums alone, which the runtime does in a few milliseconds, and gives each place the next rank of its sum. */
+  async #orderByMoney(kind: SumKind): Promise<Uint32Array> {
+    const [currency = ''] = currenciesOf(this.all.sums)
+    const money = this.#money.get(currency)
+    const { length } = this.all.places
+    // The order of sixteen digits.
+    const sums = Float64Array.from(
+      { length },
+      (_, place) => -Number(money?.[place * sumKinds.length + sumKinds.indexOf(kind)] ?? 0n),
+    )
+    await nextTurn()
+    const sorted = sums.slice().sort()
+    const given = new Uint32Array(length)
+    const order = new Uint32Array(length)
+    for (const [place, sum] of sums.entries()) {
+      const first = firstAt(sorted, sum)
+      const taken = given[first] ?? 0
+      given[first] = taken + 1
+      order[first + taken] = place
+      if (place % placesTogether === 0) await nextTurn()
+    }
+    return order
+  }
+
+  async #find({ words, year, ...groups }: Filter): Promise<Found> {
     const lists = groupKinds.flatMap((kind) => {
       const key = groups[kind]
       return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
     })
     const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
-    let found = others.reduce(inBoth, first)
-    if (year !== undefined) found = found.filter((place) => this.#isInYear(place, year))
-    if (words === undefined) return found
+    let places = others.reduce(inBoth, first)
+    if (year !== undefined) places = places.filter((place) => this.#isInYear(place, year))
+    return words === undefined ? { places } : await this.#findWords(words, places)
+  }
+
+  /** The places that have all terms of a search, and the one whose number or identifier it is. */
+  async #findWords(words: string, places: readonly number[]): Promise<Found> {
     const own = this.#placeNamed(words.trim())
-    const exact = own !== undefined && found.includes(own) ? [own] : []
-    const wanted = searchedWords(words)
-    if (wanted.length === 0) return exact
-    for (const word of wanted) {
-      if (found.length === 0) break
-      const groups = this.#named.filter(({ name }) => name.includes(word)).map(({ places }) => places)
-      found = inBoth(found, this.#words.find(word, groups))
+    const terms = termsOf(words)
+    const points = new Uint8Array(this.all.places.length)
+    const fields = new Uint8Array(this.all.places.length)
+    let left = places
+    for (const term of terms) {
+      if (left.length === 0) break
+      const bits = await (await this.#texts).find(term, nextTurn)
+      const isGrouped = new Uint8Array(this.all.places.length)
+      for (const { name, places: named } of this.#named) {
+        if (hasTerm(name, term)) for (const place of named) isGrouped[place] = 1
+      }
+      await nextTurn()
+      left = left.filter((place) => {
+        const found = (bits[this.#rows[place] ?? -1] ?? 0) | (isGrouped[place] === 1 ? bitOf('group') : 0)
+        if (found === 0) return false
+        const best = bestField(found)
+        points[place] = (points[place] ?? 0) + pointsOf(best)
+        fields[place] = (fields[place] ?? 0) | bitOf(best)
+        return true
+      })
       await nextTurn()
     }
-    return [...exact, ...found.filter((place) => place !== own)]
+    if (terms.length === 0) left = []
+    const isOwn = own !== undefined && places.includes(own)
+    const all = isOwn && !left.includes(own) ? [...left, own].sort((a, b) => a - b) : left
+    if (isOwn) points[own] = mostPoints
+    return {
+      places: all,
+      points: Uint8Array.from(all, (one) => points[one] ?? 0),
+      fields: Uint8Array.from(all, (one) => fields[one] ?? 0),
+    }
   }
 
   /** The place of the project whose number or IATI identifier a text is. */
   #placeNamed(text: string): number | undefined {
     const row = /^\d{1,15}$/.test(text) ? this.#index.rowOfProject(Number(text)) : this.#index.rowOf(text)
-    return row === undefined ? undefined : this.#rows.indexOf(row)
+    return row === undefined ? undefined : this.#places[row]
   }
 
   /** A project without a stated end goes on. */
@@ -312,26 +395,45 @@ function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
   return group
 }
 
-const unaccented: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }
+const mostPoints = 255
 
-/** Small letters without accents, words separated by one blank, without quotes and punctuation. */
-export function searchable(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[ßæœøłđı]/g, (letter) => unaccented[letter] ?? letter)
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
+function bestField(bits: number) {
+  return searchedFields.find((field) => (bits & bitOf(field)) !== 0) ?? 'text'
 }
 
-/** The words of a search that count, long ones first, since they are rare. */
-export function searchedWords(text: string): string[] {
-  const words = new Set(searchable(text).split(' '))
-  return [...words]
-    .filter((word) => wordPattern.test(word))
-    .sort((a, b) => b.length - a.length)
-    .slice(0, mostWords)
+/** Places by their points, most first, those with as many in their order. */
+function mostFirst(places: readonly number[], points: Uint8Array): number[] {
+  const byPoints = new Map<number, number[]>()
+  for (const [at, place] of places.entries()) {
+    const same = byPoints.get(points[at] ?? 0)
+    if (same) same.push(place)
+    else byPoints.set(points[at] ?? 0, [place])
+  }
+  return [...byPoints].sort(([a], [b]) => b - a).flatMap(([, same]) => same)
+}
+
+/** Where the first of equal values stands in a sorted list that has it. */
+function firstAt(sorted: Float64Array, value: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] ?? 0) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** What is searched in, of each activity in the order of the index. */
+async function* textsOf(release: ReadableRelease): AsyncGenerator<SearchedTexts[]> {
+  for await (const activities of indexedActivities(release)) {
+    // An index before format 4 has no texts.
+    yield activities.map(({ title, partner, texts = {} }) => ({
+      title: [title, ...(texts.titles ?? [])],
+      partner: partner ? [partner.name] : [],
+      place: texts.places ?? [],
+      text: texts.descriptions ?? [],
+    }))
+  }
 }
 
 function inBoth(one: readonly number[], other: readonly number[]): number[] {

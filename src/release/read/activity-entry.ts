@@ -44,6 +44,18 @@ export type ActivityEntry = {
   readonly has: number
 }
 
+/** Texts of an activity that people search in, each in all of its languages, cut off where they are very long. */
+type ActivityTexts = {
+  /** The title in other languages. */
+  readonly titles?: readonly string[]
+  /** Names and descriptions of locations. */
+  readonly places?: readonly string[]
+  readonly descriptions?: readonly string[]
+}
+
+/** An entry as the file has it; in memory it is without its texts. */
+export type IndexedActivity = ActivityEntry & { readonly texts: ActivityTexts }
+
 /** What the money of an activity is split by. */
 type SharedKind = 'countries' | 'sectors' | 'themes'
 
@@ -66,9 +78,11 @@ const bits = new Map(indexedElements.map((name, index) => [name, 2 ** index]))
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
 const zero = '0' as Decimal
+// Characters of the texts of each kind.
+const mostCharacters = 10_000
 
 /** The entry of an activity, and its transactions added to `months`. */
-export function toEntry(activity: PublishedActivity, months: MonthSums): ActivityEntry {
+export function toEntry(activity: PublishedActivity, months: MonthSums): IndexedActivity {
   const { text } = activity
   const names = new Set<string>()
   const dates: Record<string, string> = {}
@@ -76,6 +90,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
   const sectors: string[] = []
   const themes: Record<string, string> = {}
   const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
+  const texts = { titles: [] as string[], places: [] as string[], descriptions: [] as string[] }
   const years = new Set<number>()
   const budgets = { '1': new Sums(), '2': new Sums() }
   const flows = { in: new Sums(), out: new Sums(), expenditure: new Sums() }
@@ -86,7 +101,11 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
   let picture: string | undefined
   for (const { name, attribute, content } of activityChildren(text)) {
     names.add(name)
-    if (name === 'title') title = narrativeOf(content)
+    if (name === 'title') {
+      title = narrativeOf(content)
+      texts.titles.push(...narrativesOf(content).slice(1))
+    } else if (name === 'description') texts.descriptions.push(...narrativesOf(content))
+    else if (name === 'location') texts.places.push(...narrativesOf(content))
     else if (name === 'activity-status') status = attribute('code') ?? ''
     else if (name === 'activity-date') dates[attribute('type') ?? ''] = attribute('iso-date') ?? ''
     else if (name === 'recipient-country') {
@@ -147,7 +166,19 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Activit
     ),
     budgetYears: [...years].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
+    texts: Object.fromEntries(
+      Object.entries(texts).flatMap(([kind, all]) => (all.length === 0 ? [] : [[kind, cutOff(all)]])),
+    ),
   }
+}
+
+function cutOff(texts: readonly string[]): string[] {
+  let left = mostCharacters
+  return texts.flatMap((text) => {
+    const shown = text.slice(0, left)
+    left -= shown.length
+    return shown === '' ? [] : [shown]
+  })
 }
 
 function shareOf(attribute: (name: string) => string | undefined): Decimal {
@@ -234,5 +265,9 @@ function amountOf(content: string): Value {
 }
 
 function narrativeOf(content: string): string {
-  return unescapeText(/<narrative[^>]*>([^<]*)</.exec(content)?.[1] ?? '')
+  return narrativesOf(content)[0] ?? ''
+}
+
+function narrativesOf(content: string): string[] {
+  return [...content.matchAll(/<narrative[^>]*>([^<]*)</g)].map(([, text = '']) => unescapeText(text))
 }

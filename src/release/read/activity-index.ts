@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type ActivityEntry, indexedElements, MonthSums, type Months } from './activity-entry.js'
+import type { Body } from '../folder/body.js'
+import { type ActivityEntry, type IndexedActivity, indexedElements, MonthSums, type Months } from './activity-entry.js'
 import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
-export const indexFormat = 3
+export const indexFormat = 4
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`
@@ -65,8 +66,9 @@ export class ActivityIndex {
   static async read(release: ReadableRelease): Promise<ActivityIndex | undefined> {
     const file = await release.find(activityIndexPath)
     if (!file) return undefined
-    const bytes = await file.identity.bytes()
-    return new ActivityIndex(bytes, await partsOf(bytes))
+    // What is not written to takes no memory.
+    const bytes = Buffer.allocUnsafe(file.identity.length)
+    return new ActivityIndex(bytes, await partsOf(file.identity, bytes))
   }
 
   /** The entry in a row; parsed anew each time, so that 100,000 of them cost no more than their bytes. */
@@ -128,10 +130,45 @@ export function createIndexReader(): IndexReader {
   }
 }
 
-// Lines read before other work gets a turn.
-const linesTogether = 1000
+/** The entries of a release with their texts, in the order of its index, some at a time. */
+export async function* indexedActivities(release: ReadableRelease): AsyncGenerator<IndexedActivity[]> {
+  const file = await release.find(activityIndexPath)
+  if (!file) return
+  for await (const lines of linesIn(file.identity)) {
+    yield lines
+      .filter((line) => line.subarray(0, entryStart.length).equals(entryStart))
+      .map((line) => JSON.parse(line.toString()) as IndexedActivity)
+  }
+}
 
-async function partsOf(bytes: Buffer): Promise<IndexParts> {
+const entryStart = Buffer.from('{"identifier":')
+// Quotes within a text are escaped, so this is nowhere else in a line.
+const textsStart = Buffer.from(',"texts":{')
+// Lines read before other work gets a turn.
+const linesTogether = 500
+
+/** The lines without commas at their ends. */
+async function* linesIn(body: Body): AsyncGenerator<Buffer[]> {
+  let rest: Buffer = Buffer.alloc(0)
+  let lines: Buffer[] = []
+  for await (const chunk of body.chunks()) {
+    const bytes = Buffer.concat([rest, chunk])
+    let from = 0
+    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
+      lines.push(bytes.subarray(from, bytes[end - 1] === 0x2c ? end - 1 : end))
+      from = end + 1
+      if (lines.length < linesTogether) continue
+      yield lines
+      lines = []
+      await nextTurn()
+    }
+    rest = bytes.subarray(from)
+  }
+  yield lines
+}
+
+/** Copies the lines to `kept`, without texts. */
+async function partsOf(body: Body, kept: Buffer): Promise<IndexParts> {
   const parts: IndexParts = {
     files: [],
     places: [],
@@ -139,16 +176,20 @@ async function partsOf(bytes: Buffer): Promise<IndexParts> {
     rowByIdentifier: new Map(),
     months: new MonthSums(),
   }
-  let lines = 0
-  for (let from = 0; from < bytes.length; ) {
-    const end = bytes.indexOf(10, from)
-    const isLast = bytes[end - 1] === 0x2c
-    addLine(parts, bytes, from, isLast ? end - 1 : end)
-    from = end + 1
-    if (++lines % linesTogether === 0) await nextTurn()
+  let from = 0
+  for await (const lines of linesIn(body)) {
+    for (const line of lines) {
+      const texts = line.indexOf(textsStart)
+      let to = from + line.copy(kept, from, 0, texts < 0 ? line.length : texts)
+      if (texts >= 0) kept[to++] = closingBrace
+      addLine(parts, kept, from, to)
+      from = to
+    }
   }
   return parts
 }
+
+const closingBrace = 0x7d
 
 function addLine(
   { files, places, rowByProject, rowByIdentifier, months }: IndexParts,

@@ -7,7 +7,7 @@ import { type Element, element, textElement } from '../../../src/kernel/xml/elem
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import type { ActivityEntry } from '../../../src/release/read/activity-entry.js'
-import { ActivityIndex, readActivity } from '../../../src/release/read/activity-index.js'
+import { ActivityIndex, indexedActivities, readActivity } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { officialStandard } from '../../support/borrowed-files.js'
@@ -42,6 +42,10 @@ async function openIndex() {
 
 async function expectRecount(): Promise<void> {
   const { release, index } = await openIndex()
+  const texts = new Map<string, object>()
+  for await (const activities of indexedActivities(release)) {
+    for (const one of activities) texts.set(one.identifier, one.texts)
+  }
   const wrong: unknown[] = []
   const count = await countActivities(release, ({ identifier, path: file, find, sum }) => {
     const row = index.rowOf(identifier) ?? -1
@@ -97,6 +101,14 @@ async function expectRecount(): Promise<void> {
     if (JSON.stringify(sorted(indexed)) !== JSON.stringify(sorted(counted)) || index.pathOf(row) !== file) {
       wrong.push({ indexed, counted })
     }
+    const searched = {
+      ...some('titles', find('title/narrative').slice(1)),
+      ...some('places', find('location//narrative')),
+      ...some('descriptions', find('description/narrative')),
+    }
+    if (JSON.stringify(texts.get(identifier)) !== JSON.stringify(searched)) {
+      wrong.push({ texts: texts.get(identifier), searched })
+    }
   })
   expect(wrong.slice(0, 1)).toEqual([])
   expect(index.count).toBe(count)
@@ -104,6 +116,10 @@ async function expectRecount(): Promise<void> {
 
 function first<Name extends string>(name: Name, [value]: readonly string[]): Partial<Record<Name, string>> {
   return value === undefined ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+function some(name: string, values: readonly string[]): object {
+  return values.length === 0 ? {} : { [name]: values }
 }
 
 /** The percentages of the lists that have any. */

@@ -2,7 +2,7 @@ import type { Decimal } from '../../../kernel/money.js'
 import { type ActivityEntry, type Months, paidToPartners } from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { searchable } from '../project-index.js'
+import { bitOf, hasTerm, type SearchedField, searchable, type Term } from '../text-index.js'
 import {
   countryName,
   countText,
@@ -25,7 +25,7 @@ const zero = '0' as Decimal
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', words: readonly string[]): Html {
+function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', reasons: readonly string[]): Html {
   const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
@@ -36,7 +36,6 @@ function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', words
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
     : html`<span class="blank" aria-hidden="true">${theme?.[1]}</span>`
-  const reasons = reasonsOf(view, entry, words)
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
   const heading = level === 'h2' ? html`<h2 dir="auto">${link}</h2>` : html`<h3 dir="auto">${link}</h3>`
   return html`<li class="card">${image}<div>${heading}
@@ -44,23 +43,28 @@ function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', words
 `
 }
 
-/** What of a project has the words of a search that its title has not. */
-function reasonsOf(view: View, entry: ActivityEntry, words: readonly string[]): string[] {
-  const title = searchable(entry.title)
-  const others = words.filter((word) => !title.includes(word))
-  if (others.length === 0) return []
+/** What was looked for, and the bits of the fields of a project in which it was found. */
+export type Reason = { readonly terms: readonly Term[]; readonly fieldsOf: (place: number) => number }
+
+/** Where a project has what was looked for: its partner and groups by name. */
+function reasonsOf(view: View, entry: ActivityEntry, { terms }: Reason, fields: number): string[] {
+  const { foundInParts } = view.words.list
+  const isIn = (field: SearchedField) => (fields & bitOf(field)) !== 0
   const named = (kind: 'countries' | 'sectors', name: typeof countryName) => (code: string) => ({
     ...{ shown: name(view, code), texts: namesOf(kind, code) },
   })
-  const whole = (text: string) => ({ shown: text, texts: [text] })
-  return [
+  const groups = [
     ...entry.countries.map(named('countries', countryName)),
-    ...Object.values(entry.themes).map(whole),
+    ...Object.values(entry.themes).map((text) => ({ shown: text, texts: [text] })),
     ...entry.sectors.map(named('sectors', sectorName)),
-    ...(entry.partner ? [whole(entry.partner.name)] : []),
+  ].filter(({ texts }) => texts.some((text) => terms.some((term) => hasTerm(searchable(text), term))))
+  return [
+    ...(isIn('title') ? [foundInParts.title] : []),
+    ...(isIn('partner') ? [entry.partner?.name ?? ''] : []),
+    ...(isIn('group') ? groups.map(({ shown }) => shown) : []),
+    ...(isIn('place') ? [foundInParts.place] : []),
+    ...(isIn('text') ? [foundInParts.text] : []),
   ]
-    .filter(({ texts }) => texts.some((text) => others.some((word) => searchable(text).includes(word))))
-    .map(({ shown }) => shown)
 }
 
 /** Projects of a list; of those that were searched for by words, where the words are. */
@@ -68,10 +72,14 @@ export function projectCards(
   view: View,
   places: readonly number[],
   level: 'h2' | 'h3' = 'h3',
-  words: readonly string[] = [],
+  reason: Reason | undefined = undefined,
 ): Html {
+  const cards = places.map((place) => {
+    const entry = view.projectIndex.entry(place)
+    return projectCard(view, entry, level, reason ? reasonsOf(view, entry, reason, reason.fieldsOf(place)) : [])
+  })
   return html`<ul class="cards">
-${places.map((place) => projectCard(view, view.projectIndex.entry(place), level, words))}</ul>`
+${cards}</ul>`
 }
 
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '../html.js'
-import { type Filter, type Group, listOrders, type ProjectIndex, searchedWords } from '../project-index.js'
+import { type Filter, type Found, type Group, listOrders, type ProjectIndex } from '../project-index.js'
+import { termsOf } from '../text-index.js'
 import {
   countryName,
   countText,
@@ -35,7 +36,7 @@ export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: s
 export async function listedPlaces(
   view: View,
   query: ListQuery,
-): Promise<{ places: readonly number[]; filter: Filter }> {
+): Promise<{ places: readonly number[]; found: Found; filter: Filter }> {
   const { projectIndex } = view
   const filter: Filter = {
     ...(query.q && { words: query.q }),
@@ -46,32 +47,42 @@ export async function listedPlaces(
     ...(query.organisation && { organisations: query.organisation }),
     ...(/^\d{4}$/.test(query.year ?? '') && { year: Number(query.year) }),
   }
-  const order = listOrders.find((one) => one === query.sort) ?? 'newest'
-  return { places: projectIndex.ordered(await projectIndex.find(filter), order), filter }
+  const found = await projectIndex.find(filter)
+  return { places: await projectIndex.ordered(found, orderOf(query)), found, filter }
+}
+
+/** The order that a list has, which words bring with them unless another one is chosen. */
+function orderOf({ q, sort }: ListQuery) {
+  const chosen = listOrders.find((one) => one === sort)
+  return chosen ?? (q ? 'best' : 'newest')
 }
 
 /** `/projects`: all projects, or those that fit. */
 export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
   const { words, projectIndex } = view
-  const { places, filter } = await listedPlaces(view, query)
+  const { places, found, filter } = await listedPlaces(view, query)
   const isFiltered = Object.keys(filter).length > 0
   const pages = Math.max(1, Math.ceil(places.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
   const shown = places.slice((page - 1) * pageSize, page * pageSize)
-  const found = words.list.found(countText(view, places.length), places.length === 1)
+  const count = words.list.found(countText(view, places.length), places.length === 1)
+  const sums = isFiltered ? await projectIndex.sumsOf(found) : projectIndex.all.sums
+  const terms = termsOf(query.q ?? '')
+  const reason =
+    terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
   const { page: _, ...whole } = query
   return {
     title: words.list.title,
-    description: found,
+    description: count,
     section: 'projects',
     isUnlisted: isFiltered || query.sort !== undefined,
     main: html`<h1>${words.list.title}</h1>
 <p class="kind">${words.list.groups} ${groupLinks(view)}</p>
 ${form(view, query)}
 ${chips(view, query)}
-<p role="status">${places.length === 0 ? words.list.nothing : found}</p>
-${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, isFiltered ? projectIndex.sumsOf(places) : projectIndex.all.sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>` : undefined}
-${shown.length > 0 ? projectCards(view, shown, 'h2', searchedWords(query.q ?? '')) : undefined}
+<p role="status">${places.length === 0 ? words.list.nothing : count}</p>
+${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>` : undefined}
+${shown.length > 0 ? projectCards(view, shown, 'h2', reason) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
 }
@@ -124,15 +135,15 @@ function form(view: View, query: ListQuery): Html {
     query[name] ? html`<input type="hidden" name="${name}" value="${query[name]}">` : [],
   )
   const orders = listOrders
-    .filter((one) => one === 'newest' || toldKinds(view).includes(one))
-    .map((key) => ({ key, name: key === 'newest' ? words.list.newest : moneyName(view, key) }))
+    .filter((one) => (one === 'best' ? query.q : one === 'newest' || toldKinds(view).includes(one)))
+    .map((key) => ({ key, name: key === 'best' || key === 'newest' ? words.list[key] : moneyName(view, key) }))
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
 ${wordsInput(view, query.q)}
 ${choice(view, 'country', words.list.country, query.country, choices.countries)}
 ${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${choice(view, 'status', words.list.status, query.status, choices.statuses)}
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
-${choice(view, 'sort', words.list.order, query.sort ?? 'newest', orders, false)}
+${choice(view, 'sort', words.list.order, orderOf(query), orders, false)}
 ${kept}<div><button>${words.list.show}</button></div></form>`
 }
 

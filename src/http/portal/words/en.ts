@@ -70,8 +70,9 @@ export const en = {
   },
   list: {
     title: 'Projects',
-    words: 'Words of title, partner, country, theme or sector, or a number',
+    words: 'Words of titles, partners, texts, places, countries, themes or sectors, “a phrase” in quotes, or a number',
     foundIn: 'Found in:',
+    foundInParts: { title: 'the title', place: 'a place', text: 'the description' },
     country: 'Country',
     theme: 'Theme',
     status: 'Status',
@@ -81,6 +82,7 @@ export const en = {
     nothing: 'No project fits. Take a filter away.',
     year: 'Year in which it ran',
     order: 'Order',
+    best: 'Best match first',
     newest: 'Newest first',
     remove: '(remove this filter)',
     totals: 'These are the sums of whole projects, also of those that are in several countries or sectors.',

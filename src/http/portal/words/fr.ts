@@ -72,8 +72,10 @@ export const fr: Words = {
   },
   list: {
     title: 'Projets',
-    words: 'Mots du titre, partenaire, pays, thème ou secteur, ou un numéro',
+    words:
+      'Mots du titre, du partenaire, du texte, d’un lieu, d’un pays, d’un thème ou d’un secteur, « une expression » entre guillemets, ou un numéro',
     foundIn: 'Trouvé dans :',
+    foundInParts: { title: 'le titre', place: 'un lieu', text: 'la description' },
     country: 'Pays',
     theme: 'Thème',
     status: 'Statut',
@@ -83,6 +85,7 @@ export const fr: Words = {
     nothing: 'Aucun projet ne correspond. Enlevez un filtre.',
     year: 'Année d’activité',
     order: 'Ordre',
+    best: 'Les plus pertinents d’abord',
     newest: 'Les plus récents d’abord',
     remove: '(enlever ce filtre)',
     totals: 'Ce sont les sommes de projets entiers, même de ceux qui ont plusieurs pays ou secteurs.',

@@ -67,6 +67,10 @@ describe('the portal over the demo', async () => {
     await store.db.query(`update project set status = 'retired', active = false where id = 9000008`)
     await store.db.query(`update project set title = '<p></p>' where id = 9000009`)
     await store.db.query(`update project set title = 'Große Hilfe: l’eau d’Øst' where id = 9000010`)
+    await store.db.query(`update project set title = 'Brackwasser im Norden' where id = 9000012`)
+    await store.db.query(
+      `update project set summary = 'Hilfe gegen Brackwasser im Norden.', location_name = 'Nyamagabe Hill' where id = 9000011`,
+    )
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
   }, 60_000)
@@ -214,6 +218,34 @@ describe('the portal over the demo', async () => {
     )
   })
 
+  it('finds words and phrases of summaries, needs and places, best first, and says where', async () => {
+    const found = async (q: string, more = '') => {
+      const query = new URLSearchParams({ q }).toString() + more
+      const { projects } = (await app.inject(`/projects.json?${query}`)).json()
+      return (projects as { project: number }[]).map(({ project }) => project)
+    }
+    const texts = new Map<number, string>()
+    await countActivities(await publisher.live(), ({ find }) => {
+      const all = find('title/narrative | description/narrative | location//narrative').join(' | ')
+      texts.set(Number(find('other-identifier[@type="A1"]/@ref')[0]), all)
+    })
+    const having = (pattern: RegExp) => [...texts].flatMap(([project, text]) => (pattern.test(text) ? [project] : []))
+    expect((await found('"Brackwasser im Norden"')).sort()).toEqual(having(/Brackwasser im Norden/))
+    expect(await found('BRACKWASSER')).toEqual([9000012, 9000011])
+    expect(await found('brackwasser', '&sort=newest')).toEqual([9000011, 9000012])
+    expect(await found('"im Brackwasser"')).toEqual([])
+    expect(await found('"nyamagabe hill"')).toEqual([9000011])
+    // From the middle of a word only in names.
+    expect([await found('rackwasser'), await found('yamagabe')]).toEqual([[9000012], [9000011]])
+    const page = (await app.inject(`/en/projects?q=brackwasser`)).body
+    expect(page).toMatch(/Found in: <span dir="auto">the title<.*Found in: <span dir="auto">the description</s)
+    expect(page).toContain('<option value="best" selected>')
+    expect((await app.inject(`/fr/projects?q=nyamagabe+hill`)).body).toContain(
+      `${fr.list.foundIn} <span dir="auto">un lieu<`,
+    )
+    expect((await app.inject(`/en/projects`)).body).not.toContain('<option value="best"')
+  })
+
   it('tells search engines one address of each language, and when a project changed', async () => {
     const links = (body: string) =>
       [...body.matchAll(/<link rel="(?:canonical|alternate)"(?: hreflang="([\w-]+)")? href="([^"]+)">/g)].map(
@@ -264,6 +296,7 @@ describe('the portal over the demo', async () => {
         length: expect.anything(),
         hash: expect.anything(),
         has: expect.anything(),
+        texts: expect.anything(),
       })
     }
     expect(json).toMatchObject({ query: { country: 'KE', theme: 'water' }, count: counted.projects })

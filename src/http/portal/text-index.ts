@@ -1,0 +1,345 @@
+/** Where words are found, those that say most about a project first. */
+export const searchedFields = ['title', 'partner', 'group', 'place', 'text'] as const
+export type SearchedField = (typeof searchedFields)[number]
+
+/** The texts of one project by field; what it has in common with others is added when searching. */
+export type SearchedTexts = { readonly [Field in Exclude<SearchedField, 'group'>]: readonly string[] }
+
+/** A part of a search: a word of which any part is looked for, or words that stand together. */
+export type Term = { readonly words: readonly string[]; readonly isPhrase: boolean }
+
+// Terms of a search that count, and words of a phrase.
+const mostTerms = 8
+const mostPhraseWords = 16
+// A letter of a script without spaces is a word.
+const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
+const phrasePattern = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
+
+const unaccented: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }
+
+/** Small letters without accents, words separated by one blank, without quotes and punctuation. */
+export function searchable(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/[\p{M}\u0640]/gu, '')
+    .toLowerCase()
+    .replace(/[ßæœøłđı]/g, (letter) => unaccented[letter] ?? letter)
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** The terms of a search that count, rare ones first: phrases, which stand in quotes, then words, long ones first. */
+export function termsOf(text: string): Term[] {
+  const phrases = [...text.matchAll(phrasePattern)]
+    .map(([, inner = '']) => searchable(inner))
+    .filter((one) => one !== '')
+  const words = searchable(text.replace(phrasePattern, ' '))
+    .split(' ')
+    .filter((word) => wordPattern.test(word))
+    .sort((a, b) => b.length - a.length)
+  return [
+    ...[...new Set(phrases)].map((phrase) => ({ words: phrase.split(' ').slice(0, mostPhraseWords), isPhrase: true })),
+    ...[...new Set(words)].map((word) => ({ words: [word], isPhrase: false })),
+  ].slice(0, mostTerms)
+}
+
+/** Whether a searchable text has a term. */
+export function hasTerm(text: string, { words, isPhrase }: Term): boolean {
+  return isPhrase ? ` ${text} `.includes(` ${words.join(' ')} `) : text.includes(words[0] ?? '')
+}
+
+/** Points of a field in which a term is found. */
+export function pointsOf(field: SearchedField): number {
+  return searchedFields.length - searchedFields.indexOf(field)
+}
+
+/** The bit of a field. */
+export function bitOf(field: SearchedField): number {
+  return 1 << (searchedFields.length - 1 - searchedFields.indexOf(field))
+}
+
+// Numbers below it mark in a row where a text of a field begins; a word has its number above.
+const marks = searchedFields.length
+const textBit = bitOf('text')
+// Bytes of numbers read before other work gets a turn: about a millisecond.
+const bytesTogether = 100_000
+
+/** Gives other work its turn. */
+type Pause = () => Promise<unknown>
+
+/**
+ * Finds rows by their words and phrases. Each row is kept as the numbers of its words in their order, each word with the
+ * rows that have it; both in as few bytes as a number takes.
+ */
+export class TextIndex {
+  readonly #numbers = new Map<string, number>()
+  /** Every word on a line of its own, the first line empty. */
+  #dictionary = '\n'
+  #rows = new Uint8Array(1 << 16)
+  readonly #ends: number[] = [0]
+  /** Of words that stand in titles, partners and places, and of words of longer texts. */
+  #names = new Postings([])
+  #texts = new Postings([])
+  #decoded = new Uint32Array(1 << 12)
+
+  /** The rows in their order, some at a time. */
+  static async of(batches: AsyncIterable<readonly SearchedTexts[]>, pause: Pause): Promise<TextIndex> {
+    const index = new TextIndex()
+    for await (const rows of batches) {
+      for (const row of rows) index.#add(row)
+      await pause()
+    }
+    await index.#order(pause)
+    return index
+  }
+
+  /** How many rows there are. */
+  get count(): number {
+    return this.#ends.length - 1
+  }
+
+  /** The bits of the fields in which each row has the term. */
+  async find(term: Term, pause: Pause): Promise<Uint8Array> {
+    return term.isPhrase ? await this.#findPhrase(term.words, pause) : await this.#findWord(term.words[0] ?? '', pause)
+  }
+
+  #add(texts: SearchedTexts): void {
+    let at = this.#ends.at(-1) ?? 0
+    for (const field of ['title', 'partner', 'place', 'text'] as const) {
+      for (const text of texts[field]) {
+        const words = searchable(text).split(' ')
+        this.#rows = withRoom(this.#rows, at + mostBytes * (words.length + 1))
+        at = write(this.#rows, at, searchedFields.indexOf(field))
+        for (const word of words) if (word !== '') at = write(this.#rows, at, this.#numberOf(word) + marks)
+      }
+    }
+    this.#ends.push(at)
+  }
+
+  #numberOf(word: string): number {
+    const known = this.#numbers.get(word)
+    if (known !== undefined) return known
+    this.#dictionary += `${word}\n`
+    this.#numbers.set(word, this.#numbers.size)
+    return this.#numbers.size - 1
+  }
+
+  /** Makes the lists of rows of each word: first how long each is, then what is in it. */
+  async #order(pause: Pause): Promise<void> {
+    const words = this.#numbers.size
+    const lists = [new PostingSizes(words), new PostingSizes(words)] as const
+    await this.#eachWord((row, number, bits) => {
+      if (bits > textBit) lists[0].add(number, row, bits & ~textBit)
+      if ((bits & textBit) !== 0) lists[1].add(number, row, textBit)
+    }, pause)
+    this.#names = new Postings(lists[0].sizes)
+    this.#texts = new Postings(lists[1].sizes)
+    await this.#eachWord((row, number, bits) => {
+      if (bits > textBit) this.#names.add(number, row, bits & ~textBit)
+      if ((bits & textBit) !== 0) this.#texts.add(number, row, textBit)
+    }, pause)
+  }
+
+  /** Each word of each row once, with the bits of the fields that have it. */
+  async #eachWord(see: (row: number, number: number, bits: number) => void, pause: Pause): Promise<void> {
+    const bits = new Uint8Array(this.#numbers.size)
+    const known: number[] = []
+    let read = 0
+    for (let row = 0; row < this.count; row++) {
+      let field = 0
+      for (const number of this.#numbersOf(row)) {
+        if (number < marks) field = fieldBits[number] ?? 0
+        else {
+          if (bits[number - marks] === 0) known.push(number - marks)
+          bits[number - marks] = (bits[number - marks] ?? 0) | field
+        }
+      }
+      for (const number of known) {
+        see(row, number, bits[number] ?? 0)
+        bits[number] = 0
+      }
+      read += known.length
+      known.length = 0
+      if (read < bytesTogether) continue
+      read = 0
+      await pause()
+    }
+  }
+
+  #numbersOf(row: number): Uint32Array {
+    const [from = 0, to = 0] = [this.#ends[row], this.#ends[row + 1]]
+    if (this.#decoded.length < to - from) this.#decoded = new Uint32Array(2 * (to - from))
+    return this.#decoded.subarray(0, decode(this.#rows, from, to, this.#decoded))
+  }
+
+  /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
+  async #findWord(part: string, pause: Pause): Promise<Uint8Array> {
+    const found = new Uint8Array(this.count)
+    // Scripts without spaces have no beginnings of words.
+    const isAnywhere = /^\P{ASCII}+$/u.test(part)
+    const words = this.#dictionary
+    let read = 0
+    for (let at = words.indexOf(part); at >= 0; at = words.indexOf(part, at)) {
+      const start = words.lastIndexOf('\n', at) + 1
+      const isBeginning = isAnywhere || start === at
+      at = words.indexOf('\n', at)
+      const number = this.#numbers.get(words.slice(start, at)) ?? -1
+      // A word itself takes as long as some rows.
+      read += 100 + this.#names.read(number, found)
+      if (isBeginning) read += this.#texts.read(number, found)
+      if (read < bytesTogether) continue
+      read = 0
+      await pause()
+    }
+    return found
+  }
+
+  /** Whole words, one after the other, in one text. */
+  async #findPhrase(phrase: readonly string[], pause: Pause): Promise<Uint8Array> {
+    const found = new Uint8Array(this.count)
+    const numbers = phrase.flatMap((word) => this.#numbers.get(word) ?? [])
+    if (numbers.length < phrase.length) return found
+    const wanted = numbers.map((number) => number + marks)
+    const distinct = new Set(numbers)
+    if (numbers.length === 1) {
+      for (const number of distinct) {
+        this.#names.read(number, found)
+        this.#texts.read(number, found)
+      }
+      return found
+    }
+    const counts = new Uint8Array(this.count)
+    for (const number of distinct) {
+      const having = new Uint8Array(this.count)
+      this.#names.read(number, having)
+      this.#texts.read(number, having)
+      for (let row = 0; row < having.length; row++) if (having[row] !== 0) counts[row] = (counts[row] ?? 0) + 1
+      await pause()
+    }
+    let read = 0
+    for (let row = counts.indexOf(distinct.size); row >= 0; row = counts.indexOf(distinct.size, row + 1)) {
+      const words = this.#numbersOf(row)
+      found[row] = fieldsWith(words, wanted)
+      read += words.length
+      if (read < bytesTogether) continue
+      read = 0
+      await pause()
+    }
+    return found
+  }
+}
+
+const fieldBits = searchedFields.map(bitOf)
+
+/** The bits of the fields of a row that have these numbers in this order. */
+function fieldsWith(row: Uint32Array, wanted: readonly number[]): number {
+  let bits = 0
+  let field = 0
+  for (let at = 0; at < row.length; at++) {
+    const number = row[at] ?? 0
+    if (number < marks) field = fieldBits[number] ?? 0
+    else if (number === wanted[0] && wanted.every((one, next) => row[at + next] === one)) bits |= field
+  }
+  return bits
+}
+
+/** How many bytes the rows of each word take in `Postings`. */
+class PostingSizes {
+  readonly sizes: Uint32Array
+  readonly #last: Uint32Array
+
+  constructor(words: number) {
+    this.sizes = new Uint32Array(words)
+    this.#last = new Uint32Array(words)
+  }
+
+  add(word: number, row: number, bits: number): void {
+    this.sizes[word] = (this.sizes[word] ?? 0) + sizeOf(posting(row - (this.#last[word] ?? 0), bits))
+    this.#last[word] = row
+  }
+}
+
+/** The rows that have each word, each as its distance from the one before with its bits. */
+class Postings {
+  readonly #bytes: Uint8Array
+  readonly #starts: Uint32Array
+  readonly #ends: Uint32Array
+  readonly #last: Uint32Array
+  #decoded = new Uint32Array(1 << 12)
+
+  constructor(sizes: ArrayLike<number>) {
+    this.#starts = new Uint32Array(sizes.length)
+    let total = 0
+    for (let word = 0; word < sizes.length; word++) {
+      this.#starts[word] = total
+      total += sizes[word] ?? 0
+    }
+    this.#ends = this.#starts.slice()
+    this.#bytes = new Uint8Array(total)
+    this.#last = new Uint32Array(sizes.length)
+  }
+
+  add(word: number, row: number, bits: number): void {
+    const at = this.#ends[word] ?? 0
+    this.#ends[word] = write(this.#bytes, at, posting(row - (this.#last[word] ?? 0), bits))
+    this.#last[word] = row
+  }
+
+  /** Adds the bits of a word's rows to `found`; returns how many bytes were read. */
+  read(word: number, found: Uint8Array): number {
+    const [from = 0, to = 0] = [this.#starts[word], this.#ends[word]]
+    if (this.#decoded.length < to - from) this.#decoded = new Uint32Array(to - from)
+    const count = decode(this.#bytes, from, to, this.#decoded)
+    let row = 0
+    for (let at = 0; at < count; at++) {
+      const number = this.#decoded[at] ?? 0
+      row += number >>> marks
+      found[row] = (found[row] ?? 0) | (number & allBits)
+    }
+    return to - from
+  }
+}
+
+const allBits = (1 << marks) - 1
+
+function posting(distance: number, bits: number): number {
+  return (distance << marks) | bits
+}
+
+// A number of 32 bits, as seven bits a byte, the lowest first.
+const mostBytes = 5
+
+function sizeOf(number: number): number {
+  return number < 1 << 7 ? 1 : number < 1 << 14 ? 2 : number < 1 << 21 ? 3 : number < 1 << 28 ? 4 : mostBytes
+}
+
+/** Writes a number; returns where the next one goes. */
+function write(bytes: Uint8Array, from: number, number: number): number {
+  let at = from
+  let rest = number
+  for (; rest > 127; rest >>>= 7) bytes[at++] = (rest & 127) | 128
+  bytes[at++] = rest
+  return at
+}
+
+/** Reads the numbers of a range; returns how many there are. */
+function decode(bytes: Uint8Array, from: number, to: number, into: Uint32Array): number {
+  let count = 0
+  for (let at = from; at < to; ) {
+    let number = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0
+      number |= (byte & 127) << shift
+      if (byte < 128) break
+    }
+    into[count++] = number
+  }
+  return count
+}
+
+function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  if (length <= bytes.length) return bytes
+  const larger = new Uint8Array(Math.ceil(1.5 * length))
+  larger.set(bytes)
+  return larger
+}
