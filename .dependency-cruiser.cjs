@@ -256,6 +256,7 @@ module.exports = {
     onlyIn('sanitize-html', '^src/kernel/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/platform/', 'Loggers are made in one place and handed out.'),
     onlyIn('nodemailer', '^src/platform/', 'Mail is sent in one place.'),
+    onlyIn('pdfkit', '^src/platform/', 'PDF is written in one place.'),
     onlyIn(
       'undici',
       '^src/platform/outgoing/',

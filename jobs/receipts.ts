@@ -1,6 +1,7 @@
-import { loadSleepingTemplate, tellSleeping } from '../src/money/plans/tell-sleeping.js'
+import { checkSleepingTemplate, tellSleeping } from '../src/money/plans/tell-sleeping.js'
 import { checkNoticeTemplates, mailNotices } from '../src/money/receipts/mail-notices.js'
-import { findReceiptTemplate, loadReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
+import { checkReceiptTemplate, mailDueReceipts } from '../src/money/receipts/mail-receipts.js'
+import { checkPdfTemplate } from '../src/money/receipts/receipt-pdf.js'
 import { findFact } from '../src/platform/database/facts.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
@@ -20,20 +21,22 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
     if (!mail || smtpUrl === undefined || !payments) return undefined
     const sender = new SmtpSender(smtpUrl, mail.from)
     const choice = { language, operatorsDir: mail.templatesDir }
-    const template = () => loadReceiptTemplate(choice)
-    const templateIn = (wanted: string) => findReceiptTemplate({ ...choice, language: wanted })
     return {
       // A template that cannot be used ends the start.
       begin: async () =>
-        void (await Promise.all([template(), loadSleepingTemplate(choice), checkNoticeTemplates(choice)])),
+        void (await Promise.all(
+          [checkReceiptTemplate, checkPdfTemplate, checkSleepingTemplate, checkNoticeTemplates].map((check) =>
+            check(choice),
+          ),
+        )),
       tick: async ({ signal }) => {
         const warn = (details: object, message: string) => log.warn(details, message)
         const baseUrl = config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
         const platform = reportingOrg.name
-        const mailing = { store, donors: payments.donors, sender, language, platform, baseUrl, clock, warn }
-        const mailed = await mailDueReceipts({ ...mailing, template: await template(), templateIn }, signal)
-        await tellSleeping({ ...mailing, template: await loadSleepingTemplate(choice) }, signal)
-        const told = await mailNotices(mailing, choice, signal)
+        const mailing = { store, donors: payments.donors, sender, choice, platform, baseUrl, clock, warn }
+        const mailed = await mailDueReceipts(mailing, signal)
+        await tellSleeping(mailing, signal)
+        const told = await mailNotices(mailing, signal)
         const sent = mailed.sent + told.sent
         const later = mailed.later + told.later
         const ended = mailed.ended + told.ended

@@ -4,11 +4,11 @@ import { invalidFields, ServiceError } from '../kernel/errors.js'
 import { type Decimal, fromMinorUnits, sameAmount, signOf, toMinorUnits } from '../kernel/money.js'
 import { awaitEarlierDonation } from './await-donation.js'
 import { chargeOf, type DonationRequest } from './donation-request.js'
+import { donorLink } from './donors/donor-link.js'
 import type { DonorVault } from './donors/donor-vault.js'
 import { withTimeout } from './gateways/gateway.js'
 import { earlierDigests, payloadDigest } from './payload-digests.js'
 import { ensureOpen, feeOf, leaseSecondsOf, type Payments } from './payments.js'
-import { planLink } from './plans/plan-link.js'
 import {
   claimDonation,
   type EarlierDonation,
@@ -58,7 +58,7 @@ export async function submitDonation(
   const begin = async (donationId: number, reference: string) => {
     if (request.frequency === undefined) return
     const id = await recordPlan(payments.store.db, donationId, payments.clock())
-    plan = { planLink: planLink(payments.donors, { id, reference }) }
+    plan = { planLink: donorLink(payments.donors, 'plan', { id, reference }) }
   }
   const take = async (reference: string) => {
     const intent = await payments.books.recordIntent(intentOf(reference))

@@ -18,6 +18,7 @@ export const testConfig: ApiConfig = {
   },
   proxyFiles: undefined,
   registration: 'open',
+  templates: { language: 'en', operatorsDir: undefined },
   sendsMail: false,
   websubHub: undefined,
   metricsOnApi: true,

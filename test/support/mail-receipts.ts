@@ -1,5 +1,5 @@
 import type { MailedReceipts } from '../../src/money/receipts/mail-donors.js'
-import { loadReceiptTemplate, mailDueReceipts } from '../../src/money/receipts/mail-receipts.js'
+import { mailDueReceipts } from '../../src/money/receipts/mail-receipts.js'
 import { openStore } from '../../src/platform/database/store.js'
 import { SmtpSender } from '../../src/platform/mail/smtp.js'
 import { testDonors } from './donations.js'
@@ -11,8 +11,7 @@ export async function mailReceipts(databaseUrl: string, smtpUrl: string): Promis
     store,
     donors: testDonors,
     sender: new SmtpSender(smtpUrl, 'receipts@giving.example'),
-    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
-    language: 'en',
+    choice: { language: 'en', operatorsDir: undefined },
     platform: 'Giving Platform',
     baseUrl: 'https://giving.example',
     clock: () => new Date(),

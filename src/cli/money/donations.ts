@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import type { Donation, DonationStatus } from '../../kernel/donation.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -10,6 +11,8 @@ import {
   signOf,
   toMinorUnits,
 } from '../../kernel/money.js'
+import { messageOf } from '../../kernel/system-errors.js'
+import { receiptPdf } from '../../money/receipts/receipt-pdf.js'
 import { refundDonation } from '../../money/refund-donation.js'
 import {
   type DonationPlan,
@@ -24,6 +27,7 @@ import { requeueReceiptMail, requeueUnknownReceiptMails } from '../../money/sql/
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -51,8 +55,9 @@ export function registerDonations(program: Command, commandLine: CommandLine): v
     .action(storeAction(paymentFields, refund))
   addCommand(donations, 'receipt', 'mail the receipt of a donation to its donor, again if it was mailed before')
     .argument('[id]', 'its number', wholeNumber)
+    .option('--pdf <file>', 'write it as PDF, in the language of the donor; mail nothing')
     .option('--all-unknown', 'all receipts of which nobody knows whether they were sent', false)
-    .action(storeAction(['mail'], mailReceipts))
+    .action(storeAction(['mail', 'language', 'reportingOrg', ...donorFields], receipt))
   registerPlans(donations, commandLine)
 }
 
@@ -179,12 +184,43 @@ async function refund(
   )
 }
 
+type ReceiptRuntime = Runtime<'mail' | 'language' | 'reportingOrg' | (typeof donorFields)[number]>
+type ReceiptOptions = { readonly allUnknown: boolean; readonly pdf?: string }
+
+async function receipt(
+  runtime: ReceiptRuntime,
+  output: Output,
+  id: number | undefined,
+  { allUnknown, pdf }: ReceiptOptions,
+): Promise<number> {
+  if (pdf === undefined) return await mailReceipts(runtime, output, id, allUnknown)
+  if (id === undefined || allUnknown) throw new ServiceError('request-invalid', 'expected the number of a donation')
+  return await writeReceipt(runtime, output, id, pdf)
+}
+
+/** Writes a receipt into a file that only its owner can read. */
+async function writeReceipt(runtime: ReceiptRuntime, output: Output, id: number, file: string): Promise<number> {
+  const { config, store } = runtime
+  const donors = await openDonorVault(runtime, { makesKey: false })
+  const choice = { language: config.language, operatorsDir: config.mail?.templatesDir }
+  const { bytes, language } = await receiptPdf({ store, donors, choice, platform: config.reportingOrg.name }, id)
+  await auditOperator(runtime, store.db, { action: 'donor-disclosed', subject: `donation ${id}` })
+  try {
+    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
+  } catch (cause) {
+    throw new ServiceError('request-invalid', `cannot write ${file}, which must not exist yet: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+  return output.result({ donation: id, file, language }, () => `the receipt of donation ${id} is in ${file}`)
+}
+
 /** Makes a receipt due, or all that may have been sent; the next minute's job mails them. */
 async function mailReceipts(
   runtime: Runtime<'mail'>,
   output: Output,
   id: number | undefined,
-  { allUnknown }: { readonly allUnknown: boolean },
+  allUnknown: boolean,
 ): Promise<number> {
   const { config, store, clock } = runtime
   if (!config.mail) throw new ServiceError('request-invalid', 'receipts are not mailed: SMTP_URL is not set')

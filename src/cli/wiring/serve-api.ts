@@ -123,6 +123,7 @@ export async function serveApi(
       proxyFiles:
         config.accelLocation === undefined ? undefined : { location: config.accelLocation, folder: runtime.feedsDir },
       registration: config.registration,
+      templates: { language: config.language, operatorsDir: config.mail?.templatesDir },
       sendsMail: config.mail !== undefined,
       metricsOnApi: config.metricsOnApi,
       portal: config.portal,

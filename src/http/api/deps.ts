@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/dates.js'
 import type { Payments } from '../../money/payments.js'
 import type { Replicas } from '../../platform/database/replicas.js'
 import type { Store } from '../../platform/database/store.js'
+import type { TemplateChoice } from '../../platform/mail/load-template.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import type { BulkReader } from '../../release/bulk/bulk-reader.js'
@@ -79,6 +80,8 @@ export type ApiConfig = {
   readonly proxyFiles: { readonly location: string; readonly folder: string } | undefined
   /** Who may make an account: everybody, who has an invitation, or the operator alone. */
   readonly registration: 'open' | 'invite' | 'closed'
+  /** Where the texts of receipts come from. */
+  readonly templates: TemplateChoice
   /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */
   readonly sendsMail: boolean
   /** The WebSub hub that feeds name; undefined: none. */

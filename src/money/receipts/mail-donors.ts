@@ -1,8 +1,9 @@
 import type { Clock } from '../../kernel/dates.js'
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
-import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Store } from '../../platform/database/store.js'
+import type { TemplateChoice } from '../../platform/mail/load-template.js'
 import type { MailText } from '../../platform/mail/mail-template.js'
 import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
@@ -13,7 +14,8 @@ export type DonorMailing = {
   readonly store: Store
   readonly donors: DonorVault
   readonly sender: Pick<SmtpSender, 'send'>
-  readonly language: string
+  /** Where templates come from, in the language of the platform unless the donor wants another. */
+  readonly choice: TemplateChoice
   readonly platform: string
   /** The address of the service, for links. */
   readonly baseUrl: string
@@ -111,4 +113,9 @@ export function wordsIn(language: string) {
       new Intl.NumberFormat(language, { style: 'currency', currency }).format(value as unknown as number),
     day: (at: Date) => date.format(at),
   }
+}
+
+/** What is left of an amount. */
+export function lessThan(amount: Decimal, less: Decimal): Decimal {
+  return fromMinorUnits(toMinorUnits(amount, 4) - toMinorUnits(less, 4), 4)
 }

@@ -1,14 +1,14 @@
 import type { Donor } from '../../kernel/donor.js'
-import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
-import { findTemplate, loadTemplate, type TemplateChoice } from '../../platform/mail/load-template.js'
-import type { MailTemplate, TemplateValues } from '../../platform/mail/mail-template.js'
+import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
+import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
+import type { TemplateValues } from '../../platform/mail/mail-template.js'
+import { donorLink } from '../donors/donor-link.js'
 import { findDonor } from '../donors/find-donor.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
-import { planLink } from '../plans/plan-link.js'
 import { claimDonorMail, type DueMail } from '../sql/donor-mails.js'
 import { type MailOutcome, recordMail } from '../sql/receipt-mails.js'
-import { type DonorMailing, type MailedReceipts, mailQueue, nameOf, wordsIn } from './mail-donors.js'
+import { type DonorMailing, lessThan, type MailedReceipts, mailQueue, nameOf, wordsIn } from './mail-donors.js'
 
 /** What the templates of messages beside receipts may name, by message. */
 const noticeFields = {
@@ -29,35 +29,20 @@ export async function checkNoticeTemplates(choice: TemplateChoice): Promise<void
 }
 
 /** Mails what donors are told beside receipts: refunds, charges that failed, statements of a year; see `mailQueue`. */
-export async function mailNotices(
-  mailing: DonorMailing,
-  choice: TemplateChoice,
-  signal: AbortSignal,
-): Promise<MailedReceipts> {
-  const { store } = mailing
+export async function mailNotices(mailing: DonorMailing, signal: AbortSignal): Promise<MailedReceipts> {
+  const { store, choice } = mailing
   const queue = {
     what: 'a message to a donor',
     claim: (now: Date) => claimDonorMail(store.db, now),
     record: ({ id }: DueMail, outcome: MailOutcome) => recordMail(store.db, 'donor_mail', id, outcome),
     compose: async (due: DueMail, donor: Donor) => {
-      const { template, language } = await templateFor(due.kind, donor, choice)
+      const fields: readonly string[] = noticeFields[due.kind]
+      const { template, language } = await templateFor(due.kind, fields, { wanted: donor.details.language, choice })
       const values = await valuesOf(mailing, due, donor, language)
       return values && { ...template.render(values), id: `${due.kind}-${due.id}.${due.reference}` }
     },
   }
   return await mailQueue(mailing, queue, signal)
-}
-
-/** In the donor's language, where there is a template in it. */
-async function templateFor(
-  kind: DueMail['kind'],
-  { details: { language } }: Donor,
-  choice: TemplateChoice,
-): Promise<{ readonly template: MailTemplate<string>; readonly language: string }> {
-  const fields: readonly string[] = noticeFields[kind]
-  const own = language === undefined ? undefined : await findTemplate(kind, fields, { ...choice, language })
-  if (own && language !== undefined) return { template: own, language }
-  return { template: await loadTemplate(kind, fields, choice), language: choice.language }
 }
 
 async function valuesOf(
@@ -89,7 +74,7 @@ async function valuesOf(
     ...gift,
     projectLink: plan ? '' : (due.projectLink ?? ''),
     again: plan ? day(new Date(plan.lookAt)) : '',
-    cancelLink: plan ? `${baseUrl}/gifts/${planLink(donors, plan)}` : '',
+    cancelLink: plan ? `${baseUrl}/gifts/${donorLink(donors, 'plan', plan)}` : '',
   }
 }
 
@@ -115,6 +100,3 @@ async function statementOf(
   const total = [...totals].map(([currency, sum]) => money(sum, currency)).join(', ')
   return { ...shared, year: due.subject, donations: lines, total }
 }
-
-const lessThan = (amount: Decimal, less: Decimal): Decimal =>
-  fromMinorUnits(toMinorUnits(amount, 4) - toMinorUnits(less, 4), 4)

@@ -8,8 +8,8 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
  */
 type ReceiptMailState = 'due' | 'sending' | 'sent' | 'refused' | 'failed' | 'unknown' | 'dropped'
 
-/** A receipt that is to be mailed now, by who has claimed it. */
-export type DueReceipt = {
+/** What the books say of a receipt. */
+export type Receipt = {
   readonly donationId: number
   readonly reference: string
   readonly receiptNumber: string
@@ -20,12 +20,32 @@ export type DueReceipt = {
   readonly gateway: string
   readonly project: string
   readonly projectLink?: string | undefined
+  /** What was given back of the amount. */
+  readonly refunded: Decimal
+}
+
+/** A receipt that is to be mailed now, by who has claimed it. */
+export type DueReceipt = Receipt & {
   /** Of a regular gift: its plan, by its id and the reference of its first donation. */
   readonly plan?: { readonly id: number; readonly reference: string } | undefined
   /** False: all of the money was given back. */
   readonly wanted: boolean
   /** How often it was tried, this time included. */
   readonly tries: number
+}
+
+const receiptColumns = `d.id as "donationId", coalesce(d.reference, '') as reference, d.receipt_number as "receiptNumber",
+  d.settled_at as "settledAt", d.amount, d.addon, d.currency, coalesce(d.gateway, '') as gateway, p.title as project,
+  p.project_link as "projectLink", d.refunded`
+
+/** The receipt of a donation that was paid here; undefined: there is none. */
+export async function findReceipt(db: Db, donationId: number): Promise<Receipt | undefined> {
+  const { rows } = await db.query<Receipt>(
+    `select ${receiptColumns} from donation d join project p on p.id = d.project_id
+      where d.id = $1 and d.receipt_number is not null and d.settled_at is not null and d.reference is not null`,
+    [donationId],
+  )
+  return rows[0] && withoutNulls(rows[0])
 }
 
 /** Claims the receipt that is due longest. The claim never expires: only its outcome makes the receipt due again. */
@@ -37,9 +57,7 @@ export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | 
       update receipt_mail m set state = 'sending', tries = m.tries + 1, next_at = $1
       from due, donation d join project p on p.id = d.project_id
       where m.donation_id = due.donation_id and d.id = due.donation_id
-      returning d.id as "donationId", d.reference, d.receipt_number as "receiptNumber", d.settled_at as "settledAt",
-        d.amount, d.addon, d.currency, d.gateway, p.title as project, p.project_link as "projectLink",
-        d.refunded < d.amount as wanted, m.tries, (
+      returning ${receiptColumns}, d.refunded < d.amount as wanted, m.tries, (
           select json_build_object('id', l.id, 'reference', coalesce(f.reference, ''))
           from donation_plan l join donation f on f.id = l.donation_id
           where l.donation_id = d.id

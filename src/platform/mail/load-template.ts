@@ -11,7 +11,7 @@ const builtIn = fileURLToPath(new URL('templates/', import.meta.url))
 export type TemplateChoice = { readonly language: string; readonly operatorsDir: string | undefined }
 
 /** The template of a message in one language: the operator's, else the built-in one. Throws `configuration-invalid`. */
-export async function findTemplate<Field extends string>(
+async function findTemplate<Field extends string>(
   message: string,
   fields: readonly Field[],
   { language, operatorsDir }: TemplateChoice,
@@ -35,6 +35,17 @@ export async function loadTemplate<Field extends string>(
     (await findTemplate(message, fields, { ...choice, language: 'en' }))
   if (!found) throw new Error('the built-in template is missing')
   return found
+}
+
+/** As `loadTemplate`, in the language that a person wants where there is one; and the language that it is in. */
+export async function templateFor<Field extends string>(
+  message: string,
+  fields: readonly Field[],
+  { wanted, choice }: { readonly wanted: string | undefined; readonly choice: TemplateChoice },
+): Promise<{ readonly template: MailTemplate<Field>; readonly language: string }> {
+  const own = wanted === undefined ? undefined : await findTemplate(message, fields, { ...choice, language: wanted })
+  if (own && wanted !== undefined) return { template: own, language: wanted }
+  return { template: await loadTemplate(message, fields, choice), language: choice.language }
 }
 
 async function readIfThere(file: string): Promise<string | undefined> {

@@ -199,6 +199,7 @@ const fullStore: readonly Row[] = [
   ['donations show {d}', 0, /tx-of-a-line/],
   ['donations refund {d} --amount x', 2, /amount/],
   ['donations refund {d} --amount 10', 0, /10/],
+  ['donations receipt {d} --pdf {folder}/receipt.pdf', 0, /receipt\.pdf/],
   ['donations refund {d} --chargeback', 0, /30/],
   ['donations receipt {d}', 2, /SMTP_URL is not set/],
   ['donors show --email lina@example.org', 0, /lina/i],

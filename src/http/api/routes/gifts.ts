@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
+import { idInLink, provesLink } from '../../../money/donors/donor-link.js'
 import { languageOfDonor } from '../../../money/donors/find-donor.js'
 import { sumOf } from '../../../money/payments.js'
-import { planOfLink, provesPlan } from '../../../money/plans/plan-link.js'
+import { receiptPdf } from '../../../money/receipts/receipt-pdf.js'
 import { type DonationPlan, endPlan, findPlan } from '../../../money/sql/donation-plans.js'
 import { type Html, html } from '../../portal/html.js'
 import { pageForPeople } from '../contract/operation.js'
@@ -12,26 +13,43 @@ import type { ApiDeps } from '../deps.js'
 /** Below it every regular gift has a page of its own. */
 export const giftsPath = '/gifts/'
 
-type PlanRequest = FastifyRequest<{ Params: { link: string } }>
+type LinkOf = { Params: { link: string } }
+type PlanRequest = FastifyRequest<LinkOf>
 
-/** The page on which a donor ends a regular gift, at an address that only the donor has; it needs no script. */
-export function giftRoutes(app: FastifyInstance, { payments, clock }: ApiDeps): void {
+/**
+ * The page on which a donor ends a regular gift, and the receipt of a donation as PDF, at addresses that only the donor has; they
+ * need no script.
+ */
+export function giftRoutes(app: FastifyInstance, { payments, clock, config }: ApiDeps): void {
   const { store, donors } = payments
   const planOf = async (request: PlanRequest): Promise<DonationPlan> => {
     const { link } = request.params
-    const id = planOfLink(link)
+    const id = idInLink(link)
     const plan = id === undefined ? undefined : await findPlan(store.db, id)
-    if (!plan || !provesPlan(donors, plan, link))
+    if (!plan || !provesLink(donors, 'plan', plan, link))
       throw new ServiceError('not-found', 'there is no gift at this address')
     return plan
   }
-  app.get<{ Params: { link: string } }>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
+  app.get<LinkOf>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
     return await answer(request, reply)
   })
-  app.post<{ Params: { link: string } }>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
+  app.post<LinkOf>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
     const { id } = await planOf(request)
     await endPlan(store.db, id, { state: 'ended', reason: 'the donor ended it', at: clock() })
     return await answer(request, reply)
+  })
+  app.get<LinkOf>(`${giftsPath}receipts/:link`, pageForPeople, async (request, reply) => {
+    const { link } = request.params
+    const { templates: choice, publisherName: platform } = config
+    const { bytes, language, receiptNumber } = await receiptPdf(
+      { store, donors, choice, platform },
+      idInLink(link) ?? 0,
+      ({ donationId: id, reference }) => provesLink(donors, 'receipt', { id, reference }, link),
+    )
+    return withoutTraces(reply, language)
+      .header('content-type', 'application/pdf')
+      .header('content-disposition', `inline; filename="${receiptNumber}.pdf"`)
+      .send(bytes)
   })
 
   async function answer(request: PlanRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -87,12 +105,9 @@ function askPage({ state, amount, addon, currency, nextAt }: DonationPlan, langu
 }
 
 function send(reply: FastifyReply, language: Language, title: string, body: Html): FastifyReply {
-  return reply
-    .header('content-language', language)
+  return withoutTraces(reply, language)
     .header('vary', 'Accept-Language')
     .header('content-type', 'text/html; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .header('x-robots-tag', 'noindex')
     .send(
       html`<!doctype html>
 <html lang="${language}">
@@ -103,4 +118,12 @@ ${body}
 </html>
 `.html,
     )
+}
+
+/** What is for one person alone is kept by no cache and no search engine. */
+function withoutTraces(reply: FastifyReply, language: string): FastifyReply {
+  return reply
+    .header('content-language', language)
+    .header('cache-control', 'no-store')
+    .header('x-robots-tag', 'noindex')
 }

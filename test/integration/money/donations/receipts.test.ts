@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -9,18 +9,16 @@ import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
+import type { DonorMailing } from '../../../../src/money/receipts/mail-donors.js'
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
-import {
-  findReceiptTemplate,
-  loadReceiptTemplate,
-  mailDueReceipts,
-  type ReceiptMailing,
-} from '../../../../src/money/receipts/mail-receipts.js'
+import { checkReceiptTemplate, mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { countUnmailedReceipts, requeueReceiptMail } from '../../../../src/money/sql/receipt-mails.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
+import { loadTemplate, type TemplateChoice } from '../../../../src/platform/mail/load-template.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
+import { testApi } from '../../../support/api.js'
 import { forkStripped } from '../../../support/cli.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
@@ -33,6 +31,7 @@ import {
 } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
 import { type MailServer, readMail, startMailServer } from '../../../support/mail-server.js'
+import { readPdf } from '../../../support/read-pdf.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const never = new AbortController().signal
@@ -51,25 +50,25 @@ describe('receipts by mail', async () => {
   beforeEach(async () => {
     time.now = new Date('2026-11-21T09:15:30Z')
     await store.db.query('delete from receipt_mail')
+    await store.db.query('delete from donor_mail')
   })
 
   const donate = (changes: Record<string, unknown> = {}, payer: Record<string, unknown> = {}, with_ = payments) =>
     submitDonation(with_, { account, keyId, requestId: randomUUID() }, donationRequest(changes, payer))
   const warnings: string[] = []
-  const mailing = async (smtpUrl: string, changes: Partial<ReceiptMailing> = {}): Promise<ReceiptMailing> => ({
+  const mailing = (smtpUrl: string, changes: Partial<DonorMailing> = {}): DonorMailing => ({
     store,
     donors: testDonors,
     sender: new SmtpSender(smtpUrl, 'Giving Platform <receipts@giving.example>'),
-    template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
-    language: 'en',
+    choice,
     platform: 'Giving Platform',
     baseUrl: 'https://giving.example',
     clock,
     warn: (details, message) => void warnings.push(`${message} ${JSON.stringify(details)}`),
     ...changes,
   })
-  const mail = async (smtpUrl: string, changes: Partial<ReceiptMailing> = {}) =>
-    await mailDueReceipts(await mailing(smtpUrl, changes), never)
+  const mail = async (smtpUrl: string, changes: Partial<DonorMailing> = {}) =>
+    await mailDueReceipts(mailing(smtpUrl, changes), never)
   const state = async () => {
     const { rows } = await store.db.query('select state, tries, reply from receipt_mail order by donation_id')
     return rows
@@ -80,10 +79,7 @@ describe('receipts by mail', async () => {
 
   it('are followed by a message about each refund, in the language of the donor', async () => {
     const server = await startMailServer()
-    const notices = async () => {
-      const { template: _, ...rest } = await mailing(server.url)
-      return await mailNotices(rest, choice, never)
-    }
+    const notices = () => mailNotices(mailing(server.url), never)
     const told = () => readMail(server.taken.at(-1) as never)
     await donate({ email: 'lina@example.org', addon: { amount: '2.50' } })
     const { rows } = await store.db.query<{ id: number; number: string }>(
@@ -158,8 +154,7 @@ describe('receipts by mail', async () => {
     expect((await statements('2026', '--mail')).stdout).toContain('0 statements will be mailed')
     expect(await statements('1999')).toMatchObject({ code: 2 })
     time.now = new Date(Date.now() + 60_000)
-    const { template: _, ...rest } = await mailing(server.url)
-    expect(await mailNotices(rest, choice, never)).toEqual({ sent: 2, later: 0, ended: 0 })
+    expect(await mailNotices(mailing(server.url), never)).toEqual({ sent: 2, later: 0, ended: 0 })
     expect(server.taken).toHaveLength(2)
     const lina = readMail(server.taken[0] as never).text
     expect(lina).toMatch(
@@ -167,7 +162,7 @@ describe('receipts by mail', async () => {
     )
     expect(lina).toContain('Together: $37.00')
     expect(lina).not.toContain('11.00')
-    expect(await mailNotices(rest, choice, never)).toMatchObject({ sent: 0 })
+    expect(await mailNotices(mailing(server.url), never)).toMatchObject({ sent: 0 })
   })
 
   it.each(['sandbox', 'stripe-sandbox', 'braintree-sandbox'])('of %s say that no money was moved', async (gateway) => {
@@ -178,6 +173,84 @@ describe('receipts by mail', async () => {
     const { text, html } = readMail(server.taken[0] as never)
     expect(html).toContain('no money was moved')
     expect(text).toContain(`This was a test through "${gateway}": no money was moved.`)
+  })
+
+  it('are there as PDF, at the address in the message and from the command, in the language of the donor', async () => {
+    const server = await startMailServer()
+    const { app } = await testApi(store, { payments, clock })
+    const pdfOf = async (message: string) => {
+      const [, link = ''] = / https:\/\/giving\.example(\/gifts\/receipts\/[0-9a-z]{40})\r/.exec(message) ?? []
+      const answer = await app.inject(link)
+      return { link, answer, ...readPdf(answer.rawPayload) }
+    }
+    const request = donationRequest({ language: 'fr', addon: { amount: 2.5 } })
+    const payer = { firstname: 'Łucja أحمد علي', lastname: 'Οδυσσέας' }
+    const { receiptNumber } = await submitDonation(
+      payments,
+      { account, keyId, requestId: randomUUID() },
+      { ...request, payer },
+    )
+    await mail(server.url)
+    const message = readMail(server.taken[0] as never).text
+    expect(message).toContain('Le reçu en PDF : https://giving.example/gifts/receipts/')
+    const { link, answer, texts, plain } = await pdfOf(message)
+    expect(answer.headers).toMatchObject({
+      ...{ 'content-type': 'application/pdf', 'cache-control': 'no-store', 'content-language': 'fr' },
+      'content-disposition': `inline; filename="${receiptNumber}.pdf"`,
+    })
+    expect(plain).toMatch(/\/Lang \(fr\)/)
+    const words = texts.join('\n').replace(/[\u00a0\u202f]/g, ' ')
+    expect(texts[0]).toBe(`Reçu ${receiptNumber}`)
+    // The word that is read first stands on the right.
+    expect(words).toMatch(/De : Łucja\n.{3}\n.{4}\nΟδυσσέας\nPour : « Wells for Tara »\nDon : 40,00 \$US\n/)
+    expect(words).toContain('Montant débité : 42,50 $US\nDate : 21 novembre 2026')
+    expect(words).toContain("Ceci était un essai avec « sandbox » : aucun paiement n'a eu lieu.")
+    expect((await app.inject(link)).rawPayload.equals(answer.rawPayload)).toBe(true)
+    for (const wrong of [`${link.slice(0, -1)}${link.endsWith('0') ? '1' : '0'}`, '/gifts/receipts/00000001']) {
+      expect((await app.inject(wrong)).statusCode).toBe(404)
+    }
+    const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
+    const [folder, id] = [await temporaryFolder(), rows[0]?.id ?? 0]
+    const environment = { DATABASE_URL: url, DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` }
+    const command = (file: string, more: Record<string, string> = {}) =>
+      runCommandLine(['donations', 'receipt', String(id), '--pdf', path.join(folder, file)], {
+        ...environment,
+        ...more,
+      })
+    expect(await command('a.pdf')).toMatchObject({ code: 0 })
+    expect(readPdf(await readFile(path.join(folder, 'a.pdf'))).texts).toEqual(
+      texts.map((text) => text.replace('<Platform>', 'Platform')),
+    )
+    expect(await command('a.pdf')).toMatchObject({ code: 2, stderr: expect.stringContaining('must not exist yet') })
+    // What has become of the donation since then.
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: '15' as Decimal })
+    const after = (await pdfOf(message)).texts.join('\n').replace(/[\u00a0\u202f]/g, ' ')
+    expect(after).toContain('Remboursé depuis : 15,00 $US\nReste du don : 25,00 $US')
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: undefined })
+    expect((await app.inject(link)).statusCode).toBe(404)
+    expect(await command('b.pdf')).toMatchObject({ code: 2, stderr: expect.stringContaining('all was given back') })
+  })
+
+  it('as PDF say no test where money was moved, and need a font that has their letters', async () => {
+    const file = path.join(await temporaryFolder(), 'receipt.pdf')
+    const environment = { DATABASE_URL: url, DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` }
+    const write = async (name: string) => {
+      await submitDonation(
+        payments,
+        { account, keyId, requestId: randomUUID() },
+        { ...donationRequest(), payer: { firstname: name, lastname: 'O' } },
+      )
+      const { rows } = await store.db.query<{ id: number }>(
+        `update donation set gateway = 'stripe' where id = (select max(id) from donation) returning id`,
+      )
+      return await runCommandLine(['donations', 'receipt', String(rows[0]?.id), '--pdf', file], environment)
+    }
+    expect(await write('李')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/lacks 1 letters .* receipt\.ttf/),
+    })
+    expect(await write('Lina')).toMatchObject({ code: 0 })
+    expect(readPdf(await readFile(file)).texts.join('\n')).not.toContain('no money')
   })
 
   it('of a processor that moves money do not', async () => {
@@ -212,7 +285,6 @@ describe('receipts by mail', async () => {
 
   it('are in the language of the donor where there is a template in it', async () => {
     const server = await startMailServer()
-    const templateIn = (language: string) => findReceiptTemplate({ language, operatorsDir: undefined })
     const subjects: string[] = []
     for (const [language, acceptLanguage] of [
       ['fr-CA', undefined],
@@ -226,7 +298,7 @@ describe('receipts by mail', async () => {
         { account, keyId, requestId: randomUUID() },
         donationRequest({ language }, {}, acceptLanguage),
       )
-      await mail(server.url, { templateIn })
+      await mail(server.url)
       const { headers, text } = readMail(server.taken.at(-1) as never)
       subjects.push(`${/Subject: (\S+)/.exec(headers)?.[1]} ${/: (\S*40[^\r]*)\r/.exec(text)?.[1]}`)
     }
@@ -241,10 +313,7 @@ describe('receipts by mail', async () => {
   it('are in French where the platform is, without lines that have nothing to say', async () => {
     const server = await startMailServer()
     await donate()
-    await mail(server.url, {
-      template: await loadReceiptTemplate({ language: 'fr', operatorsDir: undefined }),
-      language: 'fr',
-    })
+    await mail(server.url, { choice: { language: 'fr', operatorsDir: undefined } })
     const { text, html } = readMail(server.taken[0] as never)
     expect(text.replace(/[\u00a0\u202f]/g, ' ')).toContain(
       'Don : 40,00 $US\r\nMontant débité : 40,00 $US\r\nDate : 21 novembre 2026',
@@ -405,7 +474,7 @@ describe('receipts by mail', async () => {
     const stopping = new AbortController()
     const server = await startMailServer({ onMailFrom: () => stopping.abort() })
     await donate()
-    expect(await mailDueReceipts(await mailing(server.url), stopping.signal)).toEqual({ sent: 0, later: 1, ended: 0 })
+    expect(await mailDueReceipts(mailing(server.url), stopping.signal)).toEqual({ sent: 0, later: 1, ended: 0 })
     expect(await state()).toEqual([{ state: 'due', tries: 1, reply: null }])
   })
 
@@ -445,22 +514,20 @@ describe('templates of receipts', () => {
   }
   const values = {
     ...{ name: 'Lina', platform: 'P', project: 'Wells', projectLink: '', amount: '40 $', tip: '', charged: '40 $' },
-    ...{ date: 'today', receiptNumber: 'R1', cancelLink: '', testGateway: '' },
+    ...{ date: 'today', receiptNumber: 'R1', cancelLink: '', testGateway: '', pdfLink: '' },
   }
+
+  const load = (from: TemplateChoice) => loadTemplate('receipt', Object.keys(values) as (keyof typeof values)[], from)
 
   it('come from the folder of the operator, and in English where there is none', async () => {
     const folder = await folderWith(
       'Subject: Quittung {{receiptNumber}}\n\nHallo {{name}}\nTrinkgeld {{tip}}\nTschüss\n',
     )
-    const own = (await loadReceiptTemplate({ language: 'de', operatorsDir: folder })).render(values)
+    const own = (await load({ language: 'de', operatorsDir: folder })).render(values)
     expect(own).toMatchObject({ subject: 'Quittung R1', text: 'Hallo Lina\nTschüss\n' })
     expect(own.html).toContain('<p>Hallo Lina<br>\nTschüss</p>')
-    expect((await loadReceiptTemplate({ language: 'de', operatorsDir: undefined })).render(values).subject).toContain(
-      'Receipt R1',
-    )
-    expect((await loadReceiptTemplate({ language: 'fr', operatorsDir: folder })).render(values).subject).toContain(
-      'Reçu R1',
-    )
+    expect((await load({ language: 'de', operatorsDir: undefined })).render(values).subject).toContain('Receipt R1')
+    expect((await load({ language: 'fr', operatorsDir: folder })).render(values).subject).toContain('Reçu R1')
   })
 
   it.each([
@@ -469,7 +536,7 @@ describe('templates of receipts', () => {
     ['Subject: a\nb\n', 'an empty line'],
   ])('are refused when they cannot be used: %j', async (text, reason) => {
     const folder = await folderWith(text)
-    await expect(loadReceiptTemplate({ language: 'de', operatorsDir: folder })).rejects.toMatchObject({
+    await expect(checkReceiptTemplate({ language: 'de', operatorsDir: folder })).rejects.toMatchObject({
       code: 'configuration-invalid',
       message: expect.stringContaining(reason),
     })

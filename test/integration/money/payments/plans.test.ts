@@ -6,9 +6,9 @@ import { createBraintreeGateway } from '../../../../src/money/gateways/braintree
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
-import { loadSleepingTemplate, tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
+import { tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
-import { loadReceiptTemplate, mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
+import { mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
@@ -120,8 +120,8 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     const held = ledger.approved().reduce((sum, charge) => sum + ledger.left(charge), 0) / 100
     expect(Number(rows[0]?.sum)).toBe(held)
   }
-  const mailing = async (smtpUrl: string) => ({
-    ...{ store, donors: testDonors, language: 'en', platform: 'Giving Platform', baseUrl: base, clock: () => now },
+  const mailing = (smtpUrl: string) => ({
+    ...{ store, donors: testDonors, choice, platform: 'Giving Platform', baseUrl: base, clock: () => now },
     ...{ sender: new SmtpSender(smtpUrl, 'gifts@giving.example'), warn: () => undefined },
   })
 
@@ -164,23 +164,17 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
       expect((await fetch(base + wrong, { method: 'POST' })).status).toBe(404)
     }
     const mail = await startMailServer()
-    await mailDueReceipts(
-      {
-        ...(await mailing(mail.url)),
-        template: await loadReceiptTemplate({ language: 'en', operatorsDir: undefined }),
-      },
-      never,
-    )
+    await mailDueReceipts(mailing(mail.url), never)
     expect(mail.taken).toHaveLength(15)
     for (const one of mail.taken) expect(readMail(one as never).text).toContain(link)
     await agree()
   }, 180_000)
 
-  it('sleep after three more tries in seven days, and the donor is told once', async () => {
-    await begin()
+  it('sleep after three more tries in seven days, and the donor is told once, in the language of the donor', async () => {
+    await begin({ language: 'fr' })
     ledger.declinesOfKept.push(2001, 2001, 2001, 2001)
     const mail = await startMailServer()
-    const notices = async () => await mailNotices(await mailing(mail.url), choice, never)
+    const notices = async () => await mailNotices(mailing(mail.url), never)
     // The day on which it is declined first, and the one after, on which it is tried again.
     for (let day = 0; day < 45 && mail.taken.length === 0; day++) {
       await days(1)
@@ -188,9 +182,9 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
       await notices()
     }
     const told = readMail(mail.taken[0] as never).text
-    expect(told).toContain('your donation of $40.00 to "Wells for Tara" of')
-    expect(told).toContain(`We try again on `)
-    expect(told).toContain(`To end your monthly gift: ${base}/gifts/`)
+    expect(told.replace(/[\u00a0\u202f]/g, ' ')).toContain('votre don de 40,00 $US au projet « Wells for Tara » du')
+    expect(told).toContain('Nous essaierons de nouveau le ')
+    expect(told).toContain(`Pour arrêter votre don mensuel : ${base}/gifts/`)
     await days(45)
     await notices()
     expect(mail.taken).toHaveLength(1)
@@ -200,11 +194,14 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     const [, ...tries] = await donations()
     const [at = Date.now(), ...later] = tries.map(({ day }) => Date.parse(day))
     expect(later.map((time) => (time - at) / 86_400_000)).toEqual([1, 3, 7])
-    const template = await loadSleepingTemplate({ language: 'en', operatorsDir: undefined })
-    const tell = async () => await tellSleeping({ ...(await mailing(mail.url)), template }, never)
+    const tell = () => tellSleeping(mailing(mail.url), never)
     expect(await tell()).toBe(1)
     expect(await tell()).toBe(0)
-    expect(readMail(mail.taken[0] as never).text).toContain('your monthly gift of $40.00 to "Wells for Tara"')
+    const sleeping = readMail(mail.taken[0] as never)
+    expect(sleeping.text.replace(/[\u00a0\u202f]/g, ' ')).toContain(
+      "votre don mensuel de 40,00 $US au projet « Wells for Tara » n'a pas pu être débité, plusieurs fois",
+    )
+    expect(sleeping.html).toContain('<html lang="fr">')
     await agree()
   }, 60_000)
 
