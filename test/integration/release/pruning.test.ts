@@ -136,6 +136,18 @@ describe('48 hours', { timeout: 120_000 }, () => {
     expect(await ours.kept()).toEqual([...newest.slice(-2), last].sort())
   })
 
+  it('do not end for what a rollback took down, while that stands', async () => {
+    const ours = await newStore()
+    const ids: string[] = []
+    for (let round = 0; round < 5; round++) ids.push((await ours.publish()).releaseId)
+    const [first, , , , last] = ids
+    await ours.run(`releases rollback ${first}`)
+    await ours.run(`releases rollback ${last}`)
+    await ours.age()
+    expect(await ours.run('publish --inline')).toMatchObject({ state: 'unchanged' })
+    expect(await ours.kept()).toEqual([first, ...ids.slice(2)].sort())
+  })
+
   it('of held releases begin when the newer one goes live, however long that was held', async () => {
     const ours = await newStore()
     await ours.publish()

@@ -1,19 +1,14 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Notice } from '../../../src/kernel/notice.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { createPublication } from '../../../src/release/create-publication.js'
-import type { Run } from '../../../src/work/run.js'
-import { createRun } from '../../../src/work/sql/runs.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 
 const projects = 150
-const shard = { fromId: 1, toId: projects }
 
 let store: Store
 let publisher: Publisher
-let run: Run
 
 beforeAll(async () => {
   store = (await testDatabase()).store
@@ -22,20 +17,19 @@ beforeAll(async () => {
     Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
   )
   publisher = await testPublisher(store)
-  const { id } = await createRun(store.db, { trigger: 'manual', at: publisher.now })
-  run = { id, startedAt: publisher.now, force: false, trigger: 'manual' }
 })
 
 const rendered = async () =>
   (await store.db.query<{ id: number }>('select project_id as id from rendering order by project_id')).rows.map(
     ({ id }) => id,
   )
-const render = (signal = new AbortController().signal) =>
-  createPublication(publisher.deps).renderShard(run, shard, { signal })
 
 it('a shard whose texts cannot be stored fails with all that it was doing, and keeps the batches before', async () => {
   await store.db.query('alter table rendering add constraint full_disk check (project_id <> 100)')
-  await expect(render()).rejects.toThrow('full_disk')
+  expect(await publisher.publish()).toMatchObject({
+    state: 'failed',
+    error: { message: expect.stringContaining('full_disk') },
+  })
   const { rows } = await store.db.query(
     `select query from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
@@ -48,15 +42,32 @@ it('a shard whose texts cannot be stored fails with all that it was doing, and k
 })
 
 it('an interrupted shard stops between two batches and says so', async () => {
-  await expect(render(AbortSignal.abort())).rejects.toMatchObject({ code: 'aborted' })
+  await expect(publisher.publish({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
 })
 
 it('the same shard again does what is left, each project once', async () => {
   const before = (await rendered()).length
   await store.db.query('alter table rendering drop constraint full_disk')
-  expect((await render()).rendered).toBe(projects - before)
+  expect(await publisher.publish()).toMatchObject({ state: 'published', rendered: projects - before })
   expect(await rendered()).toHaveLength(projects)
-  expect((await render()).rendered).toBe(0)
+  expect(await publisher.publish()).toMatchObject({ state: 'unchanged', rendered: 0 })
+})
+
+it('an edit that comes while its project is rendered is published by the next run', async () => {
+  const retitle = (title: string) => store.db.query('update project set title = $1 where id = 1', [title])
+  await retitle('Seen')
+  const run = await store.transaction(async (db) => {
+    await db.query('lock table rendering in share mode')
+    const publishing = publisher.publish()
+    // Its text is made by now, and waits to be stored.
+    const waiting = `select from pg_locks where relation = 'rendering'::regclass and not granted`
+    await expect.poll(async () => (await store.db.query(waiting)).rows.length).toBe(1)
+    await retitle('Edited meanwhile')
+    return { publishing }
+  })
+  expect(await run.publishing).toMatchObject({ state: 'published', rendered: 1 })
+  expect(await publisher.publish()).toMatchObject({ state: 'published', rendered: 1 })
+  expect(await publisher.read('/iati/activities.xml')).toContain('Edited meanwhile')
 })
 
 it('the schema is asked about few projects at a time, and each project gets what is said of it', async () => {
@@ -69,8 +80,8 @@ it('the schema is asked about few projects at a time, and each project gets what
     })
   }
   const xsd = { version: 'of-the-test', validate, dispose: () => undefined }
-  const publication = createPublication({ ...publisher.deps, xsd })
-  expect((await publication.renderShard(run, shard, { signal: new AbortController().signal })).rendered).toBe(projects)
+  const checked = await testPublisher(store, { feedsDir: publisher.feedsDir, xsd })
+  expect(await checked.publish()).toMatchObject({ rendered: projects })
   expect(Math.max(...asked)).toBeLessThanOrEqual(10)
   const { rows } = await store.db.query(
     `select project_id from rendering

@@ -147,6 +147,16 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
     expect(await totals()).toEqual({ funding: (before?.funding ?? 0) - 15, count: before?.count })
   })
 
+  it('that arrive while their charge is followed are handled after it', async () => {
+    const { charge } = await donate()
+    await send('settled', charge)
+    ledger.beforeAnswer = async () => {
+      ledger.beforeAnswer = async () => undefined
+      await send('disputed', charge)
+    }
+    expect(await handle()).toEqual({ done: 2, later: 0, failed: 0 })
+  })
+
   it('say the same in the reverse order', async () => {
     const { id, charge, reference } = await donate()
     const before = await totals()
