@@ -365,6 +365,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
+  'second-person-needed': {
+    meaning: 'Another operator has to ask for the same: OPS_TWO_PERSONS is true.',
+    status: 400,
+    remedy: 'stop',
+    public: true,
+  },
   'source-unavailable': {
     meaning: "A source's file cannot be fetched whole.",
     status: 503,

@@ -33,6 +33,7 @@ export const auditActions = {
   'publication-requested': 'a publication was asked for by hand',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
+  'second-person-asked': 'something that takes two operators was asked for by the first (`for`: the action)',
   'folder-changed': 'the store was given another folder of published files (`from`, `to`)',
   'database-accepted': 'an older primary, or a database that was restored, counts from then on',
   'schedule-paused': 'the instants of a schedule are left out from then on',
@@ -75,8 +76,8 @@ export type AuditEvent = {
   readonly details?: Readonly<Record<string, string | number | boolean>>
 }
 
-/** Who does something by hand, and from where. */
-export type Operator = Pick<AuditEvent, 'actor' | 'origin'>
+/** Who does something by hand, from where, and the reason where one was given. */
+export type Operator = Pick<AuditEvent, 'actor' | 'origin'> & { readonly comment?: string }
 
 /** Enters an event. Given a transaction, it is entered together with the change that it records. */
 export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {
@@ -89,13 +90,23 @@ export async function recordAudit(db: Db, event: AuditEvent): Promise<void> {
   )
 }
 
-/** The newest events since an instant, oldest first. */
-export async function listAudit(db: Db, { since, limit }: { since: Date; limit: number }): Promise<AuditEvent[]> {
+/** Which events: since an instant, of one action, with some words in actor, origin or subject. */
+export type AuditFilter = {
+  readonly since: Date
+  readonly limit: number
+  readonly action?: string | undefined
+  readonly words?: string | undefined
+}
+
+/** The newest `limit` events that a filter asks for, oldest first. */
+export async function listAudit(db: Db, { since, limit, action, words }: AuditFilter): Promise<AuditEvent[]> {
   const { rows } = await db.query<Omit<AuditEvent, 'subject'> & { subject: string | null }>(
     `select at, action, refused, actor, origin, subject, details from (
-        select * from audit_event where at >= $1 order by id desc limit $2) newest
+        select * from audit_event where at >= $1 and ($3::text is null or action = $3)
+          and ($4::text is null or strpos(lower(concat_ws(' ', actor, origin, subject)), lower($4)) > 0)
+        order by id desc limit $2) newest
       order by id`,
-    [since, limit],
+    [since, limit, action ?? null, words ?? null],
   )
   return rows.map(({ subject, ...event }) => ({ ...event, ...(subject !== null && { subject }) }))
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { HeldProject } from '../../http/portal/pages/held.js'
+import type { HeldProject } from '../../http/console/pages/held.js'
 import { en } from '../../http/portal/words/en.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Operator } from '../../accounts/sql/audit-events.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import {
@@ -17,6 +18,7 @@ import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { configuredPublisher, publisherFields } from '../wiring/publisher.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { byTwoPersons } from '../wiring/second-person.js'
 
 /** `giving publisher`. */
 export function registerPublisher(program: Command, { storeAction }: CommandLine): void {
@@ -34,7 +36,7 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
     .requiredOption('--from <value>', 'the recorded value, as giving publisher show prints it')
     .requiredOption('--to <value>', 'the new value')
     .option('--confirm', 'record it', false)
-    .action(storeAction(publisherFields, change))
+    .action(storeAction([...publisherFields, 'twoPersons'], changePublisher))
 }
 
 type PublisherRuntime = Runtime<(typeof publisherFields)[number]>
@@ -72,31 +74,36 @@ function next(all: readonly Recorded[], one: Recorded): string {
   return all[all.indexOf(one) + 1]?.recordedAt.toISOString() ?? ''
 }
 
-/** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`. */
-async function change(
-  runtime: PublisherRuntime,
+/** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`, `second-person-needed`. */
+async function changePublisher(
+  runtime: Runtime<(typeof publisherFields)[number] | 'twoPersons'>,
   output: Output,
   { from, to, confirm }: { readonly from: string; readonly to: string; readonly confirm: boolean },
 ): Promise<number> {
   const { config, store, clock } = runtime
-  const done = await store.transaction(async (db) => {
-    await lockPublisher(db)
-    const recorded = orNotFound(
-      (await listPublishers(db)).at(-1),
-      'nothing is recorded: set the variables, and the first release records who publishes',
-    )
-    const fact = factOf(recorded, from)
-    refuseUnusable(fact, from, to)
-    if (fact === 'currency') throw await currencyRefusal(db, from, to)
-    const published = await countPublishedIdentifiers(db)
-    if (!confirm) return { fact, published }
-    const changed: PublisherIdentity = { ...recorded, [fact]: to }
-    await recordPublisher(db, changed, clock())
-    const event = { action: 'publisher-changed', details: { what: names[fact], from, to } } as const
-    await auditOperator(runtime, db, event)
-    return { fact, published }
-  })
-  const { fact, published } = done
+  const change = (write: boolean, operator?: Operator) =>
+    store.transaction(async (db) => {
+      await lockPublisher(db)
+      const recorded = orNotFound(
+        (await listPublishers(db)).at(-1),
+        'nothing is recorded: set the variables, and the first release records who publishes',
+      )
+      const fact = factOf(recorded, from)
+      refuseUnusable(fact, from, to)
+      if (fact === 'currency') throw await currencyRefusal(db, from, to)
+      const published = await countPublishedIdentifiers(db)
+      if (!write) return { fact, published }
+      const changed: PublisherIdentity = { ...recorded, [fact]: to }
+      await recordPublisher(db, changed, clock())
+      const event = { action: 'publisher-changed', details: { what: names[fact], from, to } } as const
+      await auditOperator(runtime, db, event, operator)
+      return { fact, published }
+    })
+  const { fact, published } = await change(false)
+  if (confirm) {
+    const asked = { action: 'publisher-changed', details: { what: names[fact], from, to } } as const
+    await byTwoPersons(runtime, asked, (operator) => change(true, operator))
+  }
   const variable = publisherVariables[fact]
   const isSet = configuredPublisher(config)[fact] === to
   return output.result(

@@ -6,10 +6,9 @@ import {
   placeOfFolder,
   useFolder,
 } from '../../release/operate/folder-of-store.js'
-import { ActivityIndex } from '../../release/read/activity-index.js'
-import { changedElements, type IndexedRelease } from '../../release/read/changed-elements.js'
+import { changedElements } from '../../release/read/changed-elements.js'
 import { diffReleases, type ReleaseDiff } from '../../release/read/diff-releases.js'
-import { getRelease, type KnownRelease, listReleases, openAnyRelease } from '../../release/read/list-releases.js'
+import { getRelease, type KnownRelease, listReleases, openIndexedRelease } from '../../release/read/list-releases.js'
 import type { Sample } from '../../release/read/manifest.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { addCommand, type CommandLine } from '../command-line.js'
@@ -49,7 +48,7 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
     .action(storeAction(releaseFields, changeFolder))
 }
 
-const releaseFields = ['publish', 'reportingOrg', 'bucket'] as const
+const releaseFields = ['publish', 'reportingOrg', 'bucket', 'twoPersons'] as const
 
 type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
 
@@ -82,20 +81,15 @@ async function show(runtime: ReleaseRuntime, output: Output, id: string): Promis
 }
 
 async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
-  const [before, after] = await Promise.all([openIndexed(feedsDir, from), openIndexed(feedsDir, to)])
+  const [before, after] = await Promise.all([openIndexedRelease(feedsDir, from), openIndexedRelease(feedsDir, to)])
   const differences = await diffReleases(before.release, after.release)
   const elements: Record<string, readonly string[]> = {}
   for (const identifier of differences.activities.changed.sample) {
-    elements[identifier] = await changedElements(before, after, identifier)
+    elements[identifier] = (await changedElements(before, after, identifier)).map(({ name }) => name)
   }
   output.result({ ...differences, elements }, () => describeDiff(differences, elements))
   const { files, held } = differences
   return files.some(({ change }) => change !== 'same') || held.from !== held.to ? 1 : 0
-}
-
-async function openIndexed(feedsDir: string, id: string): Promise<IndexedRelease> {
-  const release = await openAnyRelease(feedsDir, id)
-  return { release, index: await ActivityIndex.read(release) }
 }
 
 async function approve(

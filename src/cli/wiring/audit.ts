@@ -8,9 +8,10 @@ export async function auditOperator(
   { clock }: Pick<Runtime, 'clock'>,
   db: Db,
   event: Pick<AuditEvent, 'action' | 'subject' | 'details'>,
-  operator = userOfProcess(),
+  { comment, ...operator }: Operator = userOfProcess(),
 ): Promise<void> {
-  await recordAudit(db, { ...event, ...operator, at: clock() })
+  const details = { ...event.details, ...(comment !== undefined && { comment }) }
+  await recordAudit(db, { ...event, ...operator, details, at: clock() })
 }
 
 /** Who runs a command. */

@@ -1,18 +1,30 @@
 import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
-import type { HeldProject } from '../../http/portal/pages/held.js'
+import type { HeldProject, HeldRule } from '../../http/console/pages/held.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import { validationNotices } from '../../iati/validation/index.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Db } from '../../platform/database/connection.js'
-import { findHeldRendering, type HeldRow, heldRenderings } from '../../release/sql/renderings.js'
+import {
+  findHeldRendering,
+  type HeldFilter,
+  type HeldRow,
+  heldRenderings,
+  heldRules,
+} from '../../release/sql/renderings.js'
 
-/** How many projects are held, and the first `limit` of them with the reasons. */
+/** How many projects are held, and the first `limit` of those that a filter asks for with the reasons. */
 export async function listHeldProjects(
   db: Db,
   limit: number,
+  filter?: HeldFilter,
 ): Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }> {
-  const { count, sample } = await heldRenderings(db, limit)
+  const { count, sample } = await heldRenderings(db, limit, filter)
   return { count, projects: sample.map(explain) }
+}
+
+/** How many projects each rule holds, the most first, with the rule in plain English. */
+export async function countHeldByRule(db: Db): Promise<HeldRule[]> {
+  return (await heldRules(db)).map(({ code, count }) => ({ code, rule: rules[code]?.sentence ?? '', count }))
 }
 
 /** Why a project is held; undefined when it is not. */

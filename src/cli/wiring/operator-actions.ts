@@ -6,12 +6,16 @@ import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { auditOperator } from './audit.js'
 import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
+import { byTwoPersons } from './second-person.js'
 
 /**
  * What an operator does by hand, with a command or in the console; each action writes its audit row. A command passes no
  * `operator`: the user who runs it is the operator.
  */
 export type ActionRuntime = Pick<Runtime<'publish' | 'reportingOrg'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
+
+/** What is public and final needs the store's own folder, and may need a second person. */
+type FinalRuntime = ActionRuntime & FolderRuntime & Pick<Runtime<'twoPersons'>, 'config'>
 
 /** Enters a publication, which the workers' next round takes up; returns the run's id. */
 export async function requestPublication(
@@ -28,29 +32,36 @@ export async function requestPublication(
   })
 }
 
-/** Makes a held release live; see `approveRelease`. */
+/** Makes a held release live; see `approveRelease` and `byTwoPersons`. */
 export async function approveHeld(
-  runtime: ActionRuntime & FolderRuntime,
+  runtime: FinalRuntime,
   id: string,
   { acceptLoss }: { readonly acceptLoss: boolean },
   operator?: Operator,
 ) {
   await refuseOthersFolder(runtime)
-  const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
-  const details = { acceptLoss, withdrawn: result.withdrawn }
-  const event = { action: 'release-approved', subject: `release ${result.release}`, details } as const
-  await auditOperator(runtime, runtime.store.db, event, operator)
+  const approved = { action: 'release-approved', subject: `release ${id}` } as const
+  const act = async (by: Operator) => {
+    const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
+    const details = { acceptLoss, withdrawn: result.withdrawn }
+    await auditOperator(runtime, runtime.store.db, { ...approved, details }, by)
+    return result
+  }
+  const result = await byTwoPersons(runtime, { ...approved, details: { acceptLoss } }, act, operator)
   runtime.log.warn(result, 'held release approved')
   return result
 }
 
-/** Puts an earlier release back; see `rollbackRelease`. */
-export async function rollBackTo(runtime: ActionRuntime & FolderRuntime, id: string, operator?: Operator) {
+/** Puts an earlier release back; see `rollbackRelease` and `byTwoPersons`. */
+export async function rollBackTo(runtime: FinalRuntime, id: string, operator?: Operator) {
   await refuseOthersFolder(runtime)
-  const result = await rollbackRelease(releaseDeps(runtime), id)
-  const details = { from: result.from }
-  const event = { action: 'release-rolled-back', subject: `release ${result.release}`, details } as const
-  await auditOperator(runtime, runtime.store.db, event, operator)
+  const rolledBack = { action: 'release-rolled-back', subject: `release ${id}` } as const
+  const act = async (by: Operator) => {
+    const result = await rollbackRelease(releaseDeps(runtime), id)
+    await auditOperator(runtime, runtime.store.db, { ...rolledBack, details: { from: result.from } }, by)
+    return result
+  }
+  const result = await byTwoPersons(runtime, { ...rolledBack, details: {} }, act, operator)
   runtime.log.warn(result, 'release rolled back')
   return result
 }

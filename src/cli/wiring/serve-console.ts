@@ -13,7 +13,7 @@ import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { CleanupStack } from './cleanup-stack.js'
-import { findHeldProject, listHeldProjects } from './held-projects.js'
+import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
 import { listeningUrl, readCertificate, toListenError } from './listening.js'
 import { approveHeld, decideSource, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
 import { openPayments } from './payments.js'
@@ -21,7 +21,7 @@ import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-export const consoleFields = [...statusFields, 'ops', 'tls', 'rateLimitPerAddress'] as const
+export const consoleFields = [...statusFields, 'ops', 'twoPersons', 'tls', 'rateLimitPerAddress'] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
@@ -35,7 +35,7 @@ const failedJobsShown = 20
 
 /**
  * Serves the console for operators and returns its address; without OPS_PORT a taken port is replaced by a free one. Throws
- * `configuration-invalid` when OPS_PORT is taken.
+ * `configuration-invalid` when OPS_PORT is taken, or two persons are to decide and fewer are named.
  */
 export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
   const { config, secrets, log, clock, signal, feedsDir } = given
@@ -51,7 +51,14 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
   const pool = openPool(given, { max: connections })
   opened.defer(() => pool.close())
   const runtime = { ...given, store: pool.answeringWithin(pageMs) }
-  const operators = parseOperatorTokens(secrets.opsTokens ?? '')
+  const parsed = parseOperatorTokens(secrets.opsTokens ?? '')
+  const operators = 'value' in parsed ? parsed.value : []
+  if (config.twoPersons && new Set(operators.map(({ name }) => name)).size < 2) {
+    throw new ServiceError(
+      'configuration-invalid',
+      `OPS_TWO_PERSONS: expected OPS_TOKEN to name at least two operators, got ${operators.length}`,
+    )
+  }
   // A certificate is for the public name, which loopback addresses do not have.
   const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
   const app = await createConsole({
@@ -59,7 +66,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
     releases: createReleaseReader(feedsDir),
     look: await openLooks(runtime, opened),
     actions: actionsOf({ ...given, store: pool }),
-    operators: 'value' in operators ? operators.value : [],
+    operators,
     config: {
       limits: { ...mostClients, requestsPerAddress: config.rateLimitPerAddress },
       trustProxy: false,
@@ -105,7 +112,8 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
       const { status, causes } = await lookAtService(runtime, queue, async () => payments)
       return { ...status, causes }
     },
-    held: (limit) => listHeldProjects(store.db, limit),
+    held: (limit, filter) => listHeldProjects(store.db, limit, filter),
+    heldByRule: () => countHeldByRule(store.db),
     heldProject: (id) => findHeldProject(store.db, id),
     mirror: async () => {
       const { upstream, ...mirror } = await lookAtMirror(store.db, config.upstreamUrl, clock())

@@ -1,11 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Operator } from '../../accounts/sql/audit-events.js'
+import { findSource } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'
+import { findSchedule } from '../../work/sql/schedules.js'
+import type { Html } from '../portal/html.js'
 import { operatorOf } from './access.js'
 import type { ConsoleDeps, OperatorActions } from './console-deps.js'
 import { FormTokens } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { consolePage } from './pages/frame.js'
+import { replacement } from './pages/replacement.js'
+import { withoutMailAddresses } from './without-mail-addresses.js'
 
 /** Something that an operator may do: a page that asks, whose form does it. */
 type Action = {
@@ -14,6 +20,8 @@ type Action = {
   /** What follows, for who is about to decide. */
   readonly consequence: string
   readonly choice?: { readonly name: string; readonly text: string }
+  /** What is known of the thing. Throws `not-found`. */
+  readonly look?: (deps: ConsoleDeps, what: string) => Promise<Html | undefined>
   readonly act: (actions: OperatorActions, what: string, isChosen: boolean, operator: Operator) => Promise<unknown>
   /** The page that shows the result of an action. */
   readonly seenAt: string
@@ -33,6 +41,7 @@ const actionList: readonly Action[] = [
     title: (id) => `Approve release ${id}`,
     consequence: 'The held release goes live exactly as it was built.',
     choice: { name: 'loss', text: 'Give up for ever the published identifiers that it lacks' },
+    look: lookAtRelease,
     act: (actions, id, acceptLoss, operator) => actions.approve(id, { acceptLoss }, operator),
     seenAt: '/releases',
   },
@@ -40,6 +49,7 @@ const actionList: readonly Action[] = [
     address: '/releases/:what/rollback',
     title: (id) => `Roll back to release ${id}`,
     consequence: 'The earlier release is live again until a publication differs from the release that is live now.',
+    look: lookAtRelease,
     act: (actions, id, _isChosen, operator) => actions.rollback(id, operator),
     seenAt: '/releases',
   },
@@ -47,6 +57,7 @@ const actionList: readonly Action[] = [
     address: '/schedules/:what/pause',
     title: (name) => `Pause the schedule ${name}`,
     consequence: 'Its instants are left out from now on, and not made up for, until it is resumed.',
+    look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'paused', operator),
     seenAt: '/',
   },
@@ -54,6 +65,7 @@ const actionList: readonly Action[] = [
     address: '/schedules/:what/resume',
     title: (name) => `Resume the schedule ${name}`,
     consequence: 'It is in force again from now on. What it has left out is not made up for.',
+    look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'resumed', operator),
     seenAt: '/',
   },
@@ -61,6 +73,7 @@ const actionList: readonly Action[] = [
     address: '/sources/:what/approve',
     title: (name) => `Approve the held file of the source ${name}`,
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
+    look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'approve', operator),
     seenAt: '/sources',
   },
@@ -68,25 +81,34 @@ const actionList: readonly Action[] = [
     address: '/sources/:what/refuse',
     title: (name) => `Refuse the held file of the source ${name}`,
     consequence: 'The data stays as it is. The source is left alone until its content is another one.',
+    look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'refuse', operator),
     seenAt: '/sources',
   },
 ]
 
 /** The buttons of the console: the commands of the same names. */
-export function actionRoutes(app: FastifyInstance, { actions, log }: ConsoleDeps): void {
+export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+  const { actions, log } = deps
   const tokens = new FormTokens()
   // One action at a time, since each may wait for the publishing lock with a connection of its own.
   let last: Promise<unknown> = Promise.resolve()
-  for (const { address, title, consequence, choice, act, seenAt } of actionList) {
+  for (const { address, title, consequence, choice, look, act, seenAt } of actionList) {
     app.get<{ Params: { what?: string } }>(address, async (request, reply) => {
-      const heading = title(request.params.what ?? '')
-      const form = { consequence, choice, token: tokens.issue(request), operator: operatorOf(request), back: seenAt }
-      return reply.type('text/html; charset=utf-8').send(consolePage(heading, confirmationPage(heading, form)))
+      const what = request.params.what ?? ''
+      const details = await look?.(deps, what)
+      const form = { token: tokens.issue(request), operator: operatorOf(request), back: seenAt }
+      const page = confirmationPage(title(what), { ...form, consequence, choice, details })
+      return reply.type('text/html; charset=utf-8').send(consolePage(title(what), page))
     })
     app.post<{ Params: { what?: string } }>(address, async (request, reply) => {
       const form = tokens.read(request)
-      const operator = { actor: `operator ${nameIn(request, form)} (console)`, origin: request.ip }
+      const comment = withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
+      const operator = {
+        actor: `operator ${nameIn(request, form)} (console)`,
+        origin: request.ip,
+        ...(comment !== '' && { comment }),
+      }
       const done = last.then(() =>
         act(actions, request.params.what ?? '', form.get(choice?.name ?? '') === 'yes', operator),
       )
@@ -97,6 +119,21 @@ export function actionRoutes(app: FastifyInstance, { actions, log }: ConsoleDeps
       return reply.code(303).header('location', seenAt).send()
     })
   }
+}
+
+async function lookAtRelease(deps: ConsoleDeps, id: string): Promise<Html> {
+  const { known } = await getRelease(deps, id)
+  const live = await deps.releases.live()
+  const next = await openIndexedRelease(deps.feedsDir, id)
+  return await replacement(live && (await openIndexedRelease(deps.feedsDir, live.id)), next, known.reason)
+}
+
+async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<undefined> {
+  if (!(await findSchedule(store.db, name))) throw new ServiceError('not-found', `there is no schedule ${name}`)
+}
+
+async function lookAtSource({ store }: ConsoleDeps, name: string): Promise<undefined> {
+  if (!(await findSource(store.db, name))) throw new ServiceError('not-found', `there is no source ${name}`)
 }
 
 /** Who signed in; without tokens, who they say they are. */

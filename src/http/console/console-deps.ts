@@ -7,10 +7,11 @@ import type { Store } from '../../platform/database/store.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
+import type { HeldFilter } from '../../release/sql/renderings.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { ApiLimits, ServerDeps } from '../api/deps.js'
-import type { HeldProject } from '../portal/pages/held.js'
 import type { BoardQueue } from './board.js'
+import type { HeldProject, HeldRule } from './pages/held.js'
 
 /** Everything that the console works with. */
 export type ConsoleDeps = {
@@ -33,8 +34,12 @@ export type ConsoleDeps = {
 export type Looks = {
   /** As `giving status`. */
   readonly status: () => Promise<ServiceState>
-  /** As `giving held`. */
-  readonly held: (limit: number) => Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }>
+  /** As `giving held`, of those that a filter asks for. */
+  readonly held: (
+    limit: number,
+    filter: HeldFilter,
+  ) => Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }>
+  readonly heldByRule: () => Promise<readonly HeldRule[]>
   /** As `giving held ID`. */
   readonly heldProject: (id: number) => Promise<HeldProject | undefined>
   /** As `giving sync status`; undefined: nothing is mirrored. */

@@ -1,28 +1,34 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { listAccounts } from '../../accounts/sql/account-administration.js'
+import { listKeys } from '../../accounts/sql/api-keys.js'
+import { listAudit } from '../../accounts/sql/audit-events.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import { diffReleases } from '../../release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../../release/read/list-releases.js'
-import { listTimedRuns, summarizeDays } from '../../work/sql/runs.js'
+import { findRuns, getRun, summarizeDays } from '../../work/sql/runs.js'
 import { listSchedules } from '../../work/sql/schedules.js'
 import type { Html } from '../portal/html.js'
-import { heldList, heldReasons } from '../portal/pages/held.js'
 import { en } from '../portal/words/en.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { consolePage, type Section } from './pages/frame.js'
+import { accountsPage } from './pages/accounts.js'
+import { auditPage } from './pages/audit.js'
+import { consolePage, liveSeconds, readAgain, type Section } from './pages/frame.js'
+import { heldList, heldReasons } from './pages/held.js'
 import { importPage, importsPage } from './pages/imports.js'
 import { overviewPage } from './pages/overview.js'
 import { queuesPage } from './pages/queues.js'
 import { differencePage, releasesPage } from './pages/releases.js'
-import { runsPage } from './pages/runs.js'
+import { runPage, runsPage } from './pages/runs.js'
 import { sourcesPage } from './pages/sources.js'
 
 const shownRuns = 200
 const shownHeld = 200
 const shownImports = 100
-const english = { language: 'en', words: en, prefix: '' } as const
 const dayMs = 86_400_000
 const ledgerDays = 90
+const auditDays = 90
+const shownEvents = 500
 
 /** The pages that show something; each reads what it shows when it is asked for. */
 export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
@@ -30,9 +36,18 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   const send = (reply: FastifyReply, section: Section, title: string, main: Html | readonly Html[]) =>
     reply.type('text/html; charset=utf-8').send(consolePage(title, main, section))
 
-  app.get('/', async (_request, reply) => {
+  /** Sends a page that says when it was read, and that a person may have read again by itself. */
+  const sendLive = (request: FastifyRequest, reply: FastifyReply, section: Section, title: string, main: Html[]) => {
+    const url = new URL(request.url, 'http://console')
+    const isLive = url.searchParams.get('live') === 'yes'
+    url.searchParams.delete('live')
+    if (isLive) reply.header('refresh', String(liveSeconds))
+    return send(reply, section, title, [...main, readAgain(clock(), url.pathname + url.search, isLive)])
+  }
+
+  app.get('/', async (request, reply) => {
     const [state, mirror, schedules] = await Promise.all([look.status(), look.mirror(), listSchedules(store.db)])
-    return send(reply, 'overview', 'Overview', overviewPage({ state, mirror, schedules, now: clock() }))
+    return sendLive(request, reply, 'overview', 'Overview', overviewPage({ state, mirror, schedules, now: clock() }))
   })
   app.get('/releases', async (_request, reply) =>
     send(reply, 'releases', 'Releases', releasesPage(await listReleases(deps))),
@@ -42,27 +57,33 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const [before, after] = await Promise.all([openAnyRelease(deps.feedsDir, from), openAnyRelease(deps.feedsDir, to)])
     return send(reply, 'releases', 'Difference', differencePage(await diffReleases(before, after)))
   })
-  app.get<{ Querystring: { before?: string } }>('/runs', async (request, reply) => {
+  app.get<{ Querystring: Query<'before' | 'state' | 'trigger'> }>('/runs', async (request, reply) => {
     const since = new Date(clock().getTime() - ledgerDays * dayMs)
-    const before = numberOf(request.query.before)
-    const [runs, days] = await Promise.all([
-      listTimedRuns(store.db, { since, limit: shownRuns, ...(before !== undefined && { before }) }),
-      summarizeDays(store.db, since),
-    ])
-    return send(
-      reply,
-      'runs',
-      `Runs of ${ledgerDays} days`,
-      runsPage({ runs, days, since, hasMore: runs.length === shownRuns }),
-    )
+    const { before, state, trigger } = request.query
+    const filter = { since, before: numberOf(before), state: given(state), trigger: given(trigger) }
+    const [runs, days] = await Promise.all([findRuns(store.db, filter, shownRuns), summarizeDays(store.db, since)])
+    const page = runsPage({ runs, days, filter, hasMore: runs.length === shownRuns })
+    return sendLive(request, reply, 'runs', `Runs of ${ledgerDays} days`, page)
   })
-  app.get('/held', async (_request, reply) =>
-    send(reply, 'held', en.held.title, heldList(english, await look.held(shownHeld))),
+  app.get<{ Querystring: Query<'id'> }>('/run', async (request, reply) =>
+    reply.redirect(`/runs/${encodeURIComponent(request.query.id ?? '')}`),
   )
+  app.get<{ Params: { id: string } }>('/runs/:id', async (request, reply) => {
+    const id = numberOf(request.params.id)
+    if (id === undefined) return reply.callNotFound()
+    return sendLive(request, reply, 'runs', `Run ${id}`, runPage(await getRun(store.db, id)))
+  })
+  app.get<{ Querystring: Query<'rule' | 'after'> }>('/held', async (request, reply) => {
+    const rule = given(request.query.rule)
+    const filter = { rule, after: numberOf(request.query.after) }
+    const [{ count, projects }, rules] = await Promise.all([look.held(shownHeld, filter), look.heldByRule()])
+    const page = heldList({ count, projects, rules, rule, hasMore: projects.length === shownHeld })
+    return send(reply, 'held', en.held.title, page)
+  })
   app.get<{ Params: { id: string } }>('/held/:id', async (request, reply) => {
     const project = /^\d{1,15}$/.test(request.params.id) ? await look.heldProject(Number(request.params.id)) : undefined
     if (!project) return reply.callNotFound()
-    return send(reply, 'held', project.identifier, heldReasons(english, project))
+    return send(reply, 'held', project.identifier, heldReasons(project))
   })
   app.get<{ Querystring: { before?: string } }>('/imports', async (request, reply) => {
     const before = numberOf(request.query.before)
@@ -78,12 +99,30 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get('/sources', async (_request, reply) =>
     send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db))),
   )
-  app.get('/queues', async (_request, reply) => {
+  app.get('/queues', async (request, reply) => {
     const [{ queue }, jobs] = await Promise.all([look.status(), look.jobs()])
-    return send(reply, 'queues', 'Queues', queuesPage(queue, jobs))
+    return sendLive(request, reply, 'queues', 'Queues', queuesPage(queue, jobs))
+  })
+  app.get<{ Querystring: Query<'action' | 'words'> }>('/audit', async (request, reply) => {
+    const since = new Date(clock().getTime() - auditDays * dayMs)
+    const [action, words] = [given(request.query.action), given(request.query.words)]
+    const events = await listAudit(store.db, { since, limit: shownEvents, action, words })
+    const page = auditPage({ events, action, words: words ?? '', days: auditDays, most: shownEvents })
+    return send(reply, 'audit', 'Audit trail', page)
+  })
+  app.get('/accounts', async (_request, reply) => {
+    const [accounts, keys] = await Promise.all([listAccounts(store.db), listKeys(store.db)])
+    return send(reply, 'accounts', 'Accounts and keys', accountsPage(accounts, keys, clock()))
   })
 }
 
-function numberOf(text: string | undefined): number | undefined {
-  return /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined
+type Query<Names extends string> = Readonly<Partial<Record<Names, string>>>
+
+/** A field of a filter that was filled in, once. */
+function given(text: unknown): string | undefined {
+  return typeof text === 'string' && text.trim() !== '' ? text.trim().slice(0, 200) : undefined
+}
+
+function numberOf(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }

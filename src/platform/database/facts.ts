@@ -31,6 +31,8 @@ export type FactName =
   | 'restored-behind'
   /** The newest backup of the store, as JSON. */
   | 'last-backup'
+  /** What one operator has asked for and a second one has not yet, as JSON. */
+  | 'second-person'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

@@ -2,6 +2,8 @@ import { ServiceError } from '../../kernel/errors.js'
 import { listReleaseIds, releaseFolder, runOfRelease } from '../folder/release-folder.js'
 import type { FolderDeps } from '../publication.js'
 import { findReleases, listReleaseEvents, type ReleaseEvent } from '../sql/releases.js'
+import { ActivityIndex } from './activity-index.js'
+import type { IndexedRelease } from './changed-elements.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from './release-reader.js'
 
 /** A release on disk, as lists show it. */
@@ -53,6 +55,12 @@ export async function openAnyRelease(feedsDir: string, id: string): Promise<Read
   const release = await findOnDisk(feedsDir, id)
   if (!release) throw unknownRelease(id)
   return release
+}
+
+/** The same with its index, where it has one. Throws `not-found`. */
+export async function openIndexedRelease(feedsDir: string, id: string): Promise<IndexedRelease> {
+  const release = await openAnyRelease(feedsDir, id)
+  return { release, index: await ActivityIndex.read(release) }
 }
 
 function describe({ id, manifest }: ReadableRelease): Omit<KnownRelease, 'state'> {

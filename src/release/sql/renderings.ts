@@ -128,11 +128,32 @@ export async function findHeldRendering(db: Db, projectId: number): Promise<Held
 const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", held_since as since, notices
   from rendering where verdict = 'held'`
 
-/** How many activities are held, and the first `limit` of them by id. */
-export async function heldRenderings(db: Db, limit: number): Promise<{ count: number; sample: HeldRow[] }> {
+/** Which held activities: all, those that break a rule, those of projects after one. */
+export type HeldFilter = { readonly rule?: string | undefined; readonly after?: number | undefined }
+
+/** How many activities are held, and the first `limit` of those that a filter asks for, by id. */
+export async function heldRenderings(
+  db: Db,
+  limit: number,
+  { rule, after }: HeldFilter = {},
+): Promise<{ count: number; sample: HeldRow[] }> {
   const count = await db.query<{ count: number }>(
     `select count(*)::integer as count from rendering where verdict = 'held'`,
   )
-  const { rows } = await db.query<HeldRow>(`${selectHeld} order by project_id limit $1`, [limit])
+  const { rows } = await db.query<HeldRow>(
+    `${selectHeld} and ($2::text is null or notices @> jsonb_build_array(jsonb_build_object('code', $2::text, 'severity', 'error')))
+        and ($3::bigint is null or project_id > $3) order by project_id limit $1`,
+    [limit, rule ?? null, after ?? null],
+  )
   return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
+}
+
+/** How many activities each rule holds, the most first. */
+export async function heldRules(db: Db): Promise<{ readonly code: string; readonly count: number }[]> {
+  const { rows } = await db.query<{ code: string; count: number }>(
+    `select notice ->> 'code' as code, count(distinct project_id)::integer as count
+      from rendering cross join jsonb_array_elements(notices) notice
+      where verdict = 'held' and notice ->> 'severity' = 'error' group by 1 order by 2 desc, 1`,
+  )
+  return rows
 }

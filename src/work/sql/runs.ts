@@ -67,18 +67,21 @@ export async function findLastGoodRun(db: Db, now: Date): Promise<RunSummary | u
 /** A row in the shape of its summary, but for the due instant. */
 type RunRow = Omit<RunSummary, 'due'> & { readonly schedule?: string; readonly dueAt?: Date }
 
-/** A run with the seconds that its stages took. */
-export type TimedRun = RunSummary & { readonly timings?: Readonly<Record<string, number>> }
+/** Which runs are listed: queued since an instant, before the run `before`, of one state, of one trigger. */
+export type RunFilter = {
+  readonly since: Date
+  readonly before?: number | undefined
+  readonly state?: string | undefined
+  readonly trigger?: string | undefined
+}
 
-/** Runs queued since an instant, and before the run `before`; the newest first, at most `limit`. */
-export async function listTimedRuns(
-  db: Db,
-  { since, before, limit }: { readonly since: Date; readonly before?: number; readonly limit: number },
-): Promise<TimedRun[]> {
-  const { rows } = await db.query<RunRow & Pick<TimedRun, 'timings'>>(
-    `select one.*, run.timings from (${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
-        order by r.id desc limit $3) one join run using (id) order by id desc`,
-    [since, before ?? null, limit],
+/** The runs that a filter asks for; the newest first, at most `limit`. */
+export async function findRuns(db: Db, filter: RunFilter, limit: number): Promise<RunSummary[]> {
+  const { since, before, state, trigger } = filter
+  const { rows } = await db.query<RunRow>(
+    `${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
+        and ($3::text is null or r.state = $3) and ($4::text is null or r.trigger = $4) order by r.id desc limit $5`,
+    [since, before ?? null, state ?? null, trigger ?? null, limit],
   )
   return rows.map(toRunSummary)
 }

@@ -7,10 +7,13 @@ type Confirmation = {
   /** Who signed in; undefined: the page asks for the name. */
   readonly operator: string | undefined
   readonly back: string
+  /** What is known of the thing that is about to be changed. */
+  readonly details: Html | undefined
 }
 
 /** Asks before something is done; its form is sent to the page's own address. */
-export function confirmationPage(title: string, { consequence, choice, token, operator, back }: Confirmation): Html {
+export function confirmationPage(title: string, asked: Confirmation): Html {
+  const { consequence, choice, token, operator, back, details } = asked
   const who =
     operator === undefined
       ? html`<div><label for="name">Your name, for the audit trail</label>
@@ -18,10 +21,12 @@ export function confirmationPage(title: string, { consequence, choice, token, op
       : html`<p>The audit trail names you as <strong>${operator}</strong>.</p>`
   const box =
     choice && html`<div><label><input type="checkbox" name="${choice.name}" value="yes"> ${choice.text}</label></div>\n`
+  const why = html`<div><label for="comment">Why, for the audit trail</label>
+<textarea id="comment" name="comment" rows="2" maxlength="500"></textarea></div>\n`
   return html`<p class="lead">${consequence}</p>
-<form class="action" method="post">
+${details}<form class="action" method="post">
 <input type="hidden" name="token" value="${token}">
-${box}${who}
+${box}${why}${who}
 <button>${title}</button>
 </form>
 <p><a href="${back}">No, go back</a></p>`

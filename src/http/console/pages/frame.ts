@@ -10,6 +10,8 @@ const sections = {
   imports: '/imports',
   sources: '/sources',
   queues: '/queues',
+  audit: '/audit',
+  accounts: '/accounts',
 } as const
 
 export type Section = keyof typeof sections
@@ -54,20 +56,46 @@ export function listed(caption: string, heads: readonly string[], rows: readonly
   return rows.length > 0 ? table(caption, heads, rows, texts) : html`<p>${caption}: none.</p>`
 }
 
-/** An instant to the second, in UTC. */
+/** An instant to the second, with its zone. */
 export function shownInstant(at: Date | undefined): Html {
   if (!at) return html`–`
   const text = at.toISOString()
-  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')}</time>`
+  return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 /** A duration in words that a person reads at a glance. */
 export function duration(seconds: number | undefined): string {
   if (seconds === undefined) return '–'
-  if (seconds < 60) return `${Math.round(seconds * 10) / 10} s`
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`
+  if (seconds < 59.95) return `${Math.round(seconds * 10) / 10} s`
+  const whole = Math.round(seconds)
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
   return seconds < 86_400 ? `${Math.round(seconds / 360) / 10} h` : `${Math.round(seconds / 8640) / 10} days`
 }
+
+/** A form that asks the page at an address for some of its rows; '' is no choice. */
+export function filterForm(address: string, fields: readonly Html[]): Html {
+  return html`<form class="filters" action="${address}">${fields}<div><button>Show</button></div></form>`
+}
+
+/** A choice of a filter. */
+export function choiceField(name: string, text: string, values: readonly string[], chosen: string | undefined): Html {
+  const options = values.map(
+    (value) => html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${value}</option>`,
+  )
+  return html`<div><label for="${name}">${text}</label><select id="${name}" name="${name}"><option value="">all</option>${options}</select></div>\n`
+}
+
+/** When the page was read, and links that read it again: once, or by itself every 15 seconds. */
+export function readAgain(now: Date, address: string, isLive: boolean): Html {
+  const mark = address.includes('?') ? '&' : '?'
+  const live = isLive
+    ? html`It is read again every ${String(liveSeconds)} s: <a href="${address}">stop</a>`
+    : html`<a href="${address}">Read again</a>, or <a href="${address}${mark}live=yes">every ${String(liveSeconds)} s</a>`
+  return html`<p class="path">Read at ${shownInstant(now)}. ${live}.</p>`
+}
+
+/** How often a page is read again that a person asked to be. */
+export const liveSeconds = 15
 
 /** The link to the page that asks before it does something. */
 export function button(address: string, text: string): Html {

@@ -25,7 +25,7 @@ export function overviewPage({ state, mirror, schedules, now }: Overview): Html[
     html`<dl class="tiles">
 ${tile('Live release', live ? html`${live.release}` : html`none`, live && html`${String(live.activities)} activities, ${age(live.generated, now)} old`)}
 ${tile('Next run', nextRun ? shownInstant(nextRun) : html`paused`)}
-${tile('Last run', lastRun ? html`${lastRun.state}` : html`none`, lastRun && html`run ${String(lastRun.id)}, ${shownInstant(lastRun.finishedAt)}`)}
+${tile('Last run', lastRun ? html`${lastRun.state}` : html`none`, lastRun && html`<a href="/runs/${String(lastRun.id)}">run ${String(lastRun.id)}</a>, ${shownInstant(lastRun.finishedAt)}`)}
 ${tile('Last good run', shownInstant(lastGoodRun?.finishedAt))}
 ${tile('Held projects', html`<a href="/held">${String(held.count)}</a>`)}
 ${mirror && tile('Sync lag', html`${mirror.lagSeconds === undefined ? 'never synced' : duration(mirror.lagSeconds)}`, html`${mirror.upstream}`)}
@@ -33,12 +33,12 @@ ${tile('Queue', html`<a href="/queues">${queue.reachable ? queue.engine : 'unrea
 </dl>
 <p>${button('/publish', 'Publish now')}</p>
 <h2>Needs a person</h2>
-${causeList(others, 'Nothing does.')}
+${causeList(others, lastRun, 'Nothing does.')}
 <h2>Payments that need a person</h2>
-${causeList(payments, 'None does.')}
+${causeList(payments, lastRun, 'None does.')}
 `,
     html`${warnings.length > 0 ? html`<h2>To know</h2>\n<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>\n` : undefined}`,
-    html`<h2>Schedules</h2>
+    html`<h2 id="schedules">Schedules</h2>
 ${listed(
   'Schedules in force',
   ['Schedule', 'When', 'Next', 'Change'],
@@ -48,7 +48,7 @@ ${listed(
   ),
 )}
 `,
-    html`${mirror && syncs(mirror)}<p class="path">Read at ${shownInstant(now)} UTC. <a href="/">Read again</a></p>`,
+    html`${mirror && syncs(mirror)}`,
   ]
 }
 
@@ -70,13 +70,37 @@ function queueNote(queue: QueueState): string {
   return `workers: ${queue.workers}, failed jobs: ${failed}`
 }
 
-function causeList(causes: ServiceState['causes'], none: string): Html {
+function causeList(causes: ServiceState['causes'], lastRun: ServiceState['lastRun'], none: string): Html {
   if (causes.length === 0) return html`<p>${none}</p>`
-  return html`<ul class="needs">${causes.map(({ cause, message }) => html`<li><strong>${cause}</strong>: ${message}</li>`)}</ul>`
+  const items = causes.map(({ cause, message }) => {
+    const address = placeOf(cause, lastRun)
+    return html`<li><strong>${address === undefined ? cause : html`<a href="${address}">${cause}</a>`}</strong>: ${message}</li>`
+  })
+  return html`<ul class="needs">${items}</ul>`
+}
+
+const places: Readonly<Record<string, string>> = {
+  'nothing-published': '/publish',
+  'publication-overdue': '/publish',
+  'activities-held': '/held',
+  'rolled-back': '/releases',
+  'schedule-paused': '#schedules',
+  queue: '/queues',
+  sources: '/sources',
+  sync: '#syncs',
+}
+
+/** Where a person acts on a cause, or sees more of it; undefined: the message names a command or a variable. */
+function placeOf(cause: string, lastRun: ServiceState['lastRun']): string | undefined {
+  if (cause === 'run-failed') return `/runs/${String(lastRun?.id)}`
+  if (cause !== 'release-held') return Object.hasOwn(places, cause) ? places[cause] : undefined
+  return lastRun?.releaseId === undefined
+    ? `/runs/${String(lastRun?.id)}`
+    : `/releases/${encodeURIComponent(lastRun.releaseId)}/approve`
 }
 
 function syncs({ runs }: Mirror): Html {
-  return html`<h2>Syncs</h2>
+  return html`<h2 id="syncs">Syncs</h2>
 ${listed(
   'The last syncs',
   ['Sync', 'Kind', 'State', 'Started', 'Took', 'Created', 'Changed', 'Refused'],

@@ -9,7 +9,7 @@ export function releasesPage(releases: readonly KnownRelease[]): Html[] {
   const live = releases.find(({ state }) => state === 'live')
   const rows = releases.map(
     (one) =>
-      html`<tr><th scope="row">${one.id}</th><td>${one.state}${one.state === 'held' && one.reason ? html`: ${one.reason}` : undefined}</td><td>${shownInstant(new Date(one.generated))}</td><td>${choices(one, live?.id)}</td><td class="number">${one.activities}</td><td class="number">${one.held}</td><td class="number">${one.bytes}</td></tr>\n`,
+      html`<tr id="${one.id}"><th scope="row">${one.id}</th><td>${one.state}${one.state === 'held' && one.reason ? html`: ${one.reason}` : undefined}</td><td>${shownInstant(new Date(one.generated))}</td><td>${choices(one, live?.id)}</td><td class="number">${one.activities}</td><td class="number">${one.held}</td><td class="number">${one.bytes}</td></tr>\n`,
   )
   const heads = ['Release', 'State', 'Generated', 'What may be done', 'Activities', 'Held', 'Bytes']
   return [listed('Releases on disk, newest first', heads, rows, 4), releases.length > 1 ? chooser(releases) : html``]

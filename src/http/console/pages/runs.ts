@@ -1,37 +1,76 @@
-import type { RunDay, TimedRun } from '../../../work/sql/runs.js'
+import type { RunTrigger } from '../../../work/run.js'
+import type { RunDay, RunFilter, RunState, RunSummary } from '../../../work/sql/runs.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, duration, listed, shownInstant } from './frame.js'
+import { button, choiceField, duration, filterForm, listed, shownInstant } from './frame.js'
 
 type Runs = {
-  readonly runs: readonly TimedRun[]
+  readonly runs: readonly RunSummary[]
   readonly days: readonly RunDay[]
-  readonly since: Date
+  readonly filter: RunFilter
   readonly hasMore: boolean
 }
 
-/** The runs of the ledger with their stages and durations. */
-export function runsPage({ runs, days, since, hasMore }: Runs): Html[] {
+const states: readonly RunState[] = ['queued', 'running', 'published', 'unchanged', 'held', 'failed']
+const triggers: readonly RunTrigger[] = ['schedule', 'start', 'manual', 'watchdog']
+
+/** The runs of the ledger that a filter asks for, with their stages and durations. */
+export function runsPage({ runs, days, filter, hasMore }: Runs): Html[] {
+  const { since, state, trigger } = filter
   const sum = (pick: 'runs' | 'failed' | 'held') => days.reduce((total, day) => total + day[pick], 0)
   const longest = Math.max(0, ...days.map(({ seconds }) => seconds))
-  const last = runs.at(-1)
+  const earlier = new URLSearchParams({
+    ...(state !== undefined && { state }),
+    ...(trigger !== undefined && { trigger }),
+    before: String(runs.at(-1)?.id),
+  })
   return [
     html`<p class="lead">${sum('runs')} runs have ended, ${sum('failed')} of them failed, ${sum('held')} held; the longest took ${duration(longest)}.</p>
 ${chart(days, since, longest)}
 <p>${button('/publish', 'Publish now')}</p>
+${filterForm('/runs', [choiceField('state', 'State', states, state), choiceField('trigger', 'Asked for by', triggers, trigger)])}
+<form class="filters" action="/run"><div><label for="id">Number of a run</label><input id="id" name="id" inputmode="numeric" size="8"></div><div><button>Open</button></div></form>
 ${listed('Runs, newest first', heads, runs.map(row), 6)}
-${hasMore && last ? html`<p><a href="/runs?before=${last.id}">Earlier runs</a></p>` : undefined}`,
+${hasMore ? html`<p><a href="/runs?${earlier.toString()}">Earlier runs</a></p>` : undefined}`,
   ]
 }
 
 const heads = ['Run', 'Asked for by', 'State', 'Started', 'Took', 'Stages', 'Mapped', 'Changed', 'Held']
 
-function row(run: TimedRun): Html {
-  const { id, trigger, state, attempt, startedAt, finishedAt, timings = {} } = run
-  const why = run.reason ?? run.error?.message
-  const took = startedAt && finishedAt && (finishedAt.getTime() - startedAt.getTime()) / 1000
-  const stages = Object.entries(timings).map(([stage, seconds]) => `${stage} ${duration(seconds)}`)
-  return html`<tr><th scope="row">${id}</th><td>${trigger}</td><td>${state}${attempt > 1 ? ` by attempt ${attempt}` : undefined}${why && `: ${why}`}</td><td>${shownInstant(startedAt)}</td><td>${duration(took)}</td><td>${stages.join(', ')}</td><td class="number">${run.rendered}</td><td class="number">${run.changed}</td><td class="number">${run.held}</td></tr>
+function row(run: RunSummary): Html {
+  const { id, trigger, state, attempt, startedAt, rendered, changed, held } = run
+  const why = whyOf(run)
+  return html`<tr><th scope="row"><a href="/runs/${String(id)}">${id}</a></th><td>${trigger}</td><td>${state}${attempt > 1 ? ` by attempt ${attempt}` : undefined}${why && `: ${why}`}</td><td>${shownInstant(startedAt)}</td><td>${tookOf(run)}</td><td>${stagesOf(run)}</td><td class="number">${rendered}</td><td class="number">${changed}</td><td class="number">${held}</td></tr>
 `
+}
+
+function whyOf({ reason, error }: RunSummary): string | undefined {
+  return reason ?? error?.message
+}
+
+function tookOf({ startedAt, finishedAt }: RunSummary): string {
+  return duration(startedAt && finishedAt && (finishedAt.getTime() - startedAt.getTime()) / 1000)
+}
+
+function stagesOf({ stageSeconds = {} }: RunSummary): string {
+  return Object.entries(stageSeconds)
+    .map(([stage, seconds]) => `${stage} ${duration(seconds)}`)
+    .join(', ')
+}
+
+/** One run: who asked for it, what became of it, and where its log is. */
+export function runPage(run: RunSummary): Html[] {
+  const { id, trigger, due, force, state, attempt, owner, queuedAt, startedAt, finishedAt, progress, releaseId } = run
+  const { rendered, changed, held, error } = run
+  const why = whyOf(run)
+  const fact = (name: string, value: Html) => html`<dt>${name}</dt><dd>${value}</dd>\n`
+  const release = releaseId && encodeURIComponent(releaseId)
+  return [
+    html`<dl class="facts">
+${fact('State', html`${state}${why && `: ${why}`}`)}${error && fact('Code of the error', html`<code>${error.code}</code>`)}${fact('Asked for by', html`${trigger}${due && html`, due at ${shownInstant(due.at)}`}${force ? ', mapping every project again' : undefined}`)}${fact('Queued', shownInstant(queuedAt))}${fact('Started', shownInstant(startedAt))}${fact('Ended', shownInstant(finishedAt))}${fact('Took', html`${tookOf(run)}`)}${fact('Stages', html`${stagesOf(run) || '–'}`)}${progress && fact('Progress', html`${progress.stage}, ${String(progress.done)} of ${String(progress.total)}`)}${fact('Attempts', html`${String(attempt)}${attempt > 1 ? ': a worker before was lost, stopped or failed' : undefined}`)}${owner && fact('Worked on by', html`<code>${owner}</code>`)}${fact('Projects', html`${String(rendered)} mapped, ${String(changed)} changed, ${String(held)} held`)}${fact('Release', release ? html`<a href="/releases#${release}">${releaseId}</a>` : html`none`)}</dl>
+<p>${state === 'held' && release ? button(`/releases/${release}/approve`, `Approve ${releaseId}`) : button('/publish', 'Publish again')}</p>
+<h2>Its log</h2>
+<p>The lines of the workers with <code>"runId":${String(id)}</code>, such as <code>journalctl -u giving -o cat | grep '"runId":${String(id)}[,}]'</code>.</p>`,
+  ]
 }
 
 const [width, height, foot] = [800, 160, 20]

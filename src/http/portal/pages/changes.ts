@@ -109,7 +109,7 @@ export async function changePage(view: View, differences: Differences, pair: str
   for (const identifier of changed.sample) {
     const elements = await changedElements(before, after, identifier)
     changedRows.push(
-      html`<tr><th scope="row">${projectLink(view, after.index, identifier)}</th><td>${elements.map((name) => html`<code>${name}</code> `)}</td></tr>\n`,
+      html`<tr><th scope="row">${projectLink(view, after.index, identifier)}</th><td>${elements.map(({ name }) => html`<code>${name}</code> `)}</td></tr>\n`,
     )
   }
   const section = (title: string, { count, sample }: Sample, list: Html) =>

@@ -31,7 +31,10 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     const { releaseId: held } = await publisher.publish()
     await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
     const difference = `/releases/difference?from=${first}&to=${second}`
-    pages = ['/', '/releases', difference, '/runs', '/held', '/queues', '/publish', `/releases/${held}/approve`]
+    pages = [
+      ...['/', '/releases', difference, '/runs', '/runs/3', '/held', '/queues', '/audit', '/accounts', '/publish'],
+      ...[`/releases/${held}/approve`, `/releases/${first}/rollback`],
+    ]
     one = await openConsole({ DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir })
     browser = await launchBrowser()
   }, 120_000)

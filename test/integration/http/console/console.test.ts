@@ -87,7 +87,18 @@ describe('the console on this machine', () => {
       ],
       [`/releases/difference?from=${ids[0]}&to=${ids[1]}`]: ['US-EIN-123456789-5', '/iati/activities.xml'],
       '/runs': ['3 runs have ended, 0 of them failed, 1 held', /render \d[\d.]* s/, '<svg'],
+      '/runs?state=held': ['href="/runs/3"', /(?!.*href="\/runs\/2")/],
+      '/runs/3?live=yes': ['1 published identifier would vanish', `/releases/${ids[2]}/approve`, 'every 15 s'],
+      [`/releases/${ids[2]}/approve`]: [
+        '1 published identifier would vanish',
+        'Activities that go',
+        'US-EIN-123456789-3',
+      ],
+      [`/releases/${ids[0]}/rollback`]: ['&lt;narrative&gt;Wells &amp;amp;', 'Largest changes', '<code>title</code>'],
       '/held': ['<p>none</p>'],
+      '/audit?action=records-imported': ['records-imported', 'operator ', 'import 1'],
+      '/audit?words=nobody': ['Events, newest first: none.'],
+      '/accounts': ['Accounts: none.'],
       '/imports': ['bad &amp; good.csv', 'href="/imports/1"', 'operator '],
       '/imports/1': [/[0-9a-f]{64}/, 'Problems', '<td>title</td>', 'giving imports undo 1'],
       '/sources': [
@@ -119,12 +130,21 @@ describe('the console on this machine', () => {
 
   it('says what is not there, and refuses what a command would refuse', async () => {
     expect(await one.ask('/nothing')).toMatchObject({ status: 404, text: expect.stringContaining('no such page') })
-    expect((await one.ask('/releases/difference?from=a&to=b')).status).toBe(404)
+    for (const address of [
+      '/releases/difference?from=a&to=b',
+      '/releases/none/approve',
+      '/releases/none/rollback',
+      '/schedules/nightly/pause',
+      '/sources/none/approve',
+      '/runs/99',
+      '/runs/x',
+    ]) {
+      expect((await one.ask(address)).status, address).toBe(404)
+    }
     expect(await one.confirm(`/releases/${ids[1]}/rollback`, { name: 'Ana' })).toMatchObject({
       status: 409,
       text: expect.stringContaining('is live already'),
     })
-    expect((await one.confirm('/schedules/nightly/pause', { name: 'Ana' })).status).toBe(404)
     expect((await one.confirm('/publish', { name: 'Ana <b>' })).status).toBe(400)
   })
 
@@ -171,7 +191,8 @@ describe('the console on this machine', () => {
       status: 409,
       text: expect.stringContaining('lacks 1 published identifier'),
     })
-    expect((await one.confirm(approve, { ...Ana, loss: 'yes' })).status).toBe(303)
+    const comment = 'project 3 was entered twice, says jo@example.org'
+    expect((await one.confirm(approve, { ...Ana, loss: 'yes', comment })).status).toBe(303)
     expect((await publisher.live()).id).toBe(ids[2])
     expect((await one.confirm(`/releases/${ids[1]}/rollback`, Ana)).status).toBe(303)
     expect((await publisher.live()).id).toBe(ids[1])
@@ -184,7 +205,12 @@ describe('the console on this machine', () => {
       { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
       { ...who, action: 'schedule-paused', subject: 'schedule publish' },
       { ...who, action: 'schedule-resumed', subject: 'schedule publish' },
-      { ...who, action: 'release-approved', subject: `release ${ids[2]}`, details: { acceptLoss: true, withdrawn: 1 } },
+      {
+        ...who,
+        action: 'release-approved',
+        subject: `release ${ids[2]}`,
+        details: { acceptLoss: true, withdrawn: 1, comment: 'project 3 was entered twice, says [redacted]' },
+      },
       { ...who, action: 'release-rolled-back', subject: `release ${ids[1]}`, details: { from: ids[2] } },
       { ...who, action: 'source-decided', subject: 'source crm', details: { decision: 'approve' } },
     ])
@@ -231,6 +257,41 @@ describe('a console with tokens', () => {
     expect((await send(ana)).status).toBe(303)
   })
 
+  it('takes two operators for what is public and final where that is asked for, in the console and by commands', async () => {
+    const environment = { OPS_TOKEN, OPS_TWO_PERSONS: 'true' }
+    const one = await consoleOfTest(environment)
+    const [ana, robot] = [basic('ana:a-long-token-of-ana'), basic('robot:a-long-token-of-robot')]
+    const rollback = `/releases/${ids[0]}/rollback`
+    const live = (await publisher.live()).id
+    for (const comment of ['first', 'again']) {
+      expect(await one.confirm(rollback, { comment }, ana)).toMatchObject({
+        status: 409,
+        text: expect.stringContaining('is asked for by operator ana: it is done when another operator'),
+      })
+    }
+    expect((await publisher.live()).id).toBe(live)
+    expect((await one.confirm(rollback, { comment: 'the titles are wrong' }, robot)).status).toBe(303)
+    expect((await publisher.live()).id).toBe(ids[0])
+    const [asked, , done] = await listAudit(database.store.db, { since: new Date(0), limit: 3 })
+    expect(asked).toMatchObject({
+      action: 'second-person-asked',
+      actor: 'operator ana (console)',
+      details: { comment: 'first' },
+    })
+    expect(done).toMatchObject({
+      ...{ action: 'release-rolled-back', actor: 'operator robot (console)' },
+      details: { comment: 'the titles are wrong; asked for by operator ana' },
+    })
+    const back = await runCommandLine(['releases', 'rollback', live], environmentOf(environment))
+    expect(back).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/when another operator asks for the same within a day/),
+    })
+    await expect(consoleOfTest({ ...environment, OPS_TOKEN: 'ana:a-long-token-of-ana' })).rejects.toThrow(
+      /at least two operators, got 1/,
+    )
+  })
+
   it('keeps who guesses waiting, and nobody who has a token', async () => {
     const one = await consoleOfTest({ OPS_TOKEN })
     const guesses = Array.from({ length: 10 }, () => one.ask('/', { authorization: 'Bearer guess' }))
@@ -248,11 +309,11 @@ describe('a console with tokens', () => {
     expect(statuses).toEqual([200, 200, 200, 200])
   })
 
-  it('answers a form of another type with 400', async () => {
+  it('answers a form of another type with 415', async () => {
     const one = await consoleOfTest({ OPS_TOKEN })
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
       const answer = await one.ask('/publish', { ...basic('ana:a-long-token-of-ana'), 'content-type': type }, '{}')
-      expect([type, answer.status]).toEqual([type, 400])
+      expect([type, answer.status]).toEqual([type, 415])
     }
   })
 

@@ -1,0 +1,81 @@
+import { type Html, html } from '../../portal/html.js'
+import { dayText } from '../../portal/view.js'
+import { en } from '../../portal/words/en.js'
+import { listed } from './frame.js'
+
+/** A project that is not published as it is, with the errors that hold it. */
+export type HeldProject = {
+  readonly projectId: number
+  readonly identifier: string
+  /** Whether an earlier valid text stays published. */
+  readonly stillPublished: boolean
+  /** Unknown where it was held before the service noted it. */
+  readonly since?: Date
+  readonly notices: readonly {
+    readonly code: string
+    /** The rule that is broken, in plain English. */
+    readonly rule: string
+    readonly path: string
+    /** What was expected and what came. */
+    readonly detail: string
+    /** Imported fields that the place is written from; [] when it comes from none. */
+    readonly fields: readonly string[]
+  }[]
+}
+
+/** A rule that holds projects: its code, its sentence, how many it holds. */
+export type HeldRule = { readonly code: string; readonly rule: string; readonly count: number }
+
+type Held = {
+  readonly count: number
+  readonly projects: readonly HeldProject[]
+  readonly rules: readonly HeldRule[]
+  /** The rule that the list is limited to. */
+  readonly rule: string | undefined
+  readonly hasMore: boolean
+}
+
+const words = en.held
+
+/** Which projects are not published as they are, by the rules that hold them, with data that is not published. */
+export function heldList({ count, projects, rules, rule, hasMore }: Held): Html {
+  const rows = projects.map(
+    (project) =>
+      html`<tr><th scope="row"><a href="/held/${String(project.projectId)}"><code>${project.identifier}</code></a></th><td>${stateOf(project)}</td><td>${sinceOf(project)}</td><td>${project.notices.map(({ code }) => html`<code>${code}</code> `)}</td></tr>\n`,
+  )
+  const last = projects.at(-1)
+  const next = new URLSearchParams({ ...(rule !== undefined && { rule }), after: String(last?.projectId) })
+  return html`<p class="lead">${words.intro}</p>
+${count === 0 ? html`<p>none</p>` : grouped(count, rules)}
+${rule === undefined ? undefined : html`<p>Only those that break <code>${rule}</code>. <a href="/held">All held projects</a></p>`}
+${count === 0 ? undefined : listed(words.title, [words.project, words.state, words.since, words.reasons], rows)}
+${hasMore ? html`<p><a href="/held?${next.toString()}">Next projects</a></p>` : undefined}`
+}
+
+function grouped(count: number, rules: readonly HeldRule[]): Html {
+  const rows = rules.map(
+    ({ code, rule, count: projects }) =>
+      html`<tr><th scope="row"><a href="/held?rule=${encodeURIComponent(code)}"><code>${code}</code></a></th><td>${rule}</td><td class="number">${projects}</td></tr>\n`,
+  )
+  return listed(`What holds the ${count} held projects`, ['Code', 'Rule', 'Projects'], rows, 2)
+}
+
+/** Why a project is not published as it is, and how to fix it. */
+export function heldReasons(project: HeldProject): Html {
+  const reasons = project.notices.map(
+    ({ code, rule, path, detail, fields }) => html`<section class="panel"><h2>${rule}</h2>
+<dl class="facts"><dt>${words.place}</dt><dd><code>${path}</code></dd><dt>${words.value}</dt><dd>${detail}</dd>
+<dt>${words.fix}</dt><dd>${fields.length === 0 ? words.fixElse : words.fixFields(fields.join(', '))}</dd><dt>${words.code}</dt><dd><code>${code}</code></dd></dl></section>
+`,
+  )
+  return html`<p class="lead">${stateOf(project)} ${words.since}: ${sinceOf(project)}</p>
+${reasons}`
+}
+
+function stateOf({ stillPublished }: HeldProject): string {
+  return stillPublished ? words.stillPublished : words.neverPublished
+}
+
+function sinceOf({ since }: HeldProject): Html {
+  return since ? dayText({ language: 'en' }, since.toISOString()) : html`${en.unknown}`
+}
