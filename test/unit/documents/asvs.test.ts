@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { serviceWords } from '../../../src/accounts/password-strength.js'
@@ -11,6 +11,7 @@ import {
 import { type Variable, variables } from '../../../src/platform/config/variables.js'
 import { projectRoot } from '../../support/how-to.js'
 import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { missingTests } from '../../support/named-tests.js'
 
 const document = readProjectFile('docs/reference/secrets.md')
 const [mapped = '', exceptions = '', inapplicable = ''] = readProjectFile('docs/reference/asvs.md').split('\n## ')
@@ -66,17 +67,7 @@ describe('docs/reference/asvs.md', () => {
   const absent = names.flatMap(requirementsIn)
 
   it.each(met)('$number is shown by tests that exist', ({ last }) => {
-    const proofs = [...last.matchAll(/`([^`]+\.test\.ts)`: ((?:(?!; `).)+)/g)]
-    expect(proofs.length).toBeGreaterThan(0)
-    for (const [, file = '', title = ''] of proofs) {
-      expect(existsSync(path.join(projectRoot, 'test', file)), file).toBe(true)
-      const quoted = ["'", '"', '`'].map((quote) => `${quote}${title}${quote}`)
-      const text = readProjectFile(`test/${file}`)
-      expect(
-        quoted.some((one) => text.includes(`${one},`)),
-        `${file} has no test "${title}"`,
-      ).toBe(true)
-    }
+    expect(missingTests(last)).toEqual([])
   })
 
   it('has each requirement of the levels 1 and 2 once, with its level', () => {

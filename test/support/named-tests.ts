@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { projectRoot } from './how-to.js'
+import { readProjectFile } from './markdown-table.js'
+
+/**
+ * What is wrong with a cell of a table that names tests below `test`, as `` `file.test.ts`: title; `file.test.ts`: title ``: it
+ * names none, or one that is not there. Titles are as they are written in the file.
+ */
+export function missingTests(cell: string): string[] {
+  const named = [...cell.matchAll(/`([^`]+\.test\.ts)`: ((?:(?!; `).)+)/g)]
+  if (named.length === 0) return ['names no test']
+  return named.flatMap(([all, file = '', title = '']) => {
+    if (!existsSync(path.join(projectRoot, 'test', file))) return [`there is no test/${file}`]
+    const text = readProjectFile(`test/${file}`)
+    return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote},`)) ? [] : [`no such test: ${all}`]
+  })
+}
