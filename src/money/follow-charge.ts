@@ -1,17 +1,19 @@
 import { isoDateOf } from '../kernel/dates.js'
 import type { Donation } from '../kernel/donation.js'
-import { minorUnitExponent } from '../kernel/money.js'
+import { minorUnitExponent, sameAmount, signOf } from '../kernel/money.js'
 import type { Db } from '../platform/database/connection.js'
 import { readDatabaseClock } from '../work/sql/wrong-clocks.js'
 import { type ChargeComparison, compareCharge, disputeOf, holdsMoney } from './compare-charge.js'
 import { type ChargeState, withTimeout } from './gateways/gateway.js'
-import type { Payments } from './payments.js'
+import { type Payments, sumOf } from './payments.js'
+import { settledShare } from './settled-share.js'
 import {
   findChargedDonation,
   lockBookedCharge,
   recordFollowedCharge,
   reopenFailedDonation,
 } from './sql/charge-states.js'
+import { recordResettled, type SettledShare } from './sql/donation-outcomes.js'
 import { recordOutsideRefund } from './sql/refunds.js'
 import { findOutcome, isChargeOf, wantedOf } from './take-payment.js'
 
@@ -23,7 +25,7 @@ export type Followed = 'agrees' | 'corrected' | 'differs' | 'waits' | 'unknown'
 
 /**
  * Brings the books in line with what the processor has of one charge: an outcome that was lost, money that went back there
- * by its own doing or its console, a payment that failed after its approval, disputes. Safe to repeat, in any order and from
+ * by its own doing or its console, a payment that failed after its approval, disputes, what it settles for another currency. Safe to repeat, in any order and from
  * several processes, since only the charge's state at this moment counts. Throws when the processor gives no clear answer.
  */
 export async function followCharge(payments: Payments, chargeId: string): Promise<Followed> {
@@ -54,7 +56,7 @@ const lagMs = 120_000
 /** `difference`: one that was not known before. */
 async function bringInLine(
   db: Db,
-  { clock, currency, mailsReceipts: mails = false }: Payments,
+  { clock, currency, feePercent, mailsReceipts: mails = false }: Payments,
   { id }: Donation,
   { charge, startedAt }: { readonly charge: ChargeState; readonly startedAt: Date },
 ): Promise<{ readonly followed: Followed; readonly difference?: string | undefined }> {
@@ -67,7 +69,11 @@ async function bringInLine(
     await reopenFailedDonation(db, id)
     return { followed: 'waits' }
   }
-  const { missing, difference } = comparisonOf(status, booked, charge)
+  const { missing, difference: ofCharge } = comparisonOf(status, booked, charge)
+  const resettled = resettledMoney({ currency, feePercent }, donation, charge)
+  // Shares of what was settled first have gone back: what that means for them is for a person to say.
+  const shared = signOf(donation.refunded) > 0 || missing.length > 0
+  const difference = ofCharge ?? (shared ? resettled?.inWords : undefined)
   if (status === 'received' && difference === undefined) return { followed: 'waits' }
   const at = clock()
   const justBack = lastBackAt !== undefined && at.getTime() - lastBackAt.getTime() < lagMs
@@ -77,17 +83,34 @@ async function bringInLine(
       ...{ ...refund, donationId: id, at, day: isoDateOf(at), places: minorUnitExponent(currency), mails },
     })
   }
+  const settled = difference === undefined ? resettled : undefined
+  if (settled) await recordResettled(db, { ...settled.share, id, at, places: minorUnitExponent(currency) })
   const { progress } = charge
   const dispute = disputeOf(charge)
   const confirmed = progress === 'settled' && last?.progress !== 'settled' && donation.settledAt !== undefined
   const disputed = dispute && dispute.status !== last?.dispute ? [dispute] : []
   const events = [
     ...(confirmed ? [{ kind: 'confirmed' as const, details: {} }] : []),
+    ...(settled ? [{ kind: 'confirmed' as const, details: { difference: settled.inWords } }] : []),
     ...disputed.map((details) => ({ kind: 'disputed' as const, details })),
   ]
   await recordFollowedCharge(db, { donationId: id, progress, dispute: dispute?.status, difference, at }, events)
   if (difference !== undefined) return { followed: 'differs', ...(difference !== last?.difference && { difference }) }
   return { followed: missing.length + events.length > 0 ? 'corrected' : 'agrees' }
+}
+
+/** What the processor says now that it settled for a donation in another currency, where the books have something else. */
+function resettledMoney(
+  books: Pick<Payments, 'currency' | 'feePercent'>,
+  donation: Donation,
+  { settled }: ChargeState,
+): { readonly share: SettledShare; readonly inWords: string } | undefined {
+  const booked = donation.settled
+  const share = settledShare(books, wantedOf(donation), settled)
+  if (!booked || typeof share !== 'object' || signOf(share.amount) <= 0) return undefined
+  if (sameAmount(share.amount, booked.amount) && sameAmount(share.addon, booked.addon)) return undefined
+  const total = ({ amount, addon, currency }: typeof booked) => `${sumOf(amount, addon, currency)} ${currency}`
+  return { share, inWords: `the processor settled ${total(share)}, the books said ${total(booked)}` }
 }
 
 function comparisonOf(

@@ -121,6 +121,35 @@ const settle = `
   from answer`
 
 /**
+ * Enters another settled amount than before of a donation of which nothing went back: in its month, its fee and the totals of its
+ * project. Call it in a transaction that has locked the donation.
+ */
+export async function recordResettled(
+  db: Db,
+  { id, amount, addon, at, places }: SettledShare & { readonly id: number; readonly at: Date; readonly places: number },
+): Promise<void> {
+  await db.query(
+    `with before as (
+        select id, settled_amount as amount, fee, round(fee * $2::numeric / settled_amount, $4) as new_fee from donation
+        where id = $1 and settled_amount > 0 and refunded = 0
+      ), corrected as (
+        update donation d set settled_amount = $2, settled_addon = $3, fee = b.new_fee from before b where d.id = b.id
+        returning d.project_id, d.funder_id, d.settled_currency as currency,
+          date_trunc('month', d.settled_at::date)::date as month, $2::numeric - b.amount as amount, b.new_fee - b.fee as fee
+      ), totals as (
+        update project p set funding = p.funding + c.amount, totals_changed_at = greatest(p.totals_changed_at, $5::timestamptz),
+          remaining = case when p.goal is null then p.remaining else greatest(p.goal - p.funding - c.amount, 0) end
+        from corrected c where p.id = c.project_id
+      )
+      update donation_month m set amount = m.amount + part.amount, itemised = m.itemised + part.amount
+      from corrected c, lateral (values ('gift', c.amount), ('fee', c.fee)) part (kind, amount)
+      where m.project_id = c.project_id and m.month = c.month and m.currency = c.currency and m.kind = part.kind
+        and m.source = 'local' and m.funder_id is not distinct from c.funder_id`,
+    [id, amount, addon, places, at],
+  )
+}
+
+/**
  * Records for whom an open donation waits, and when to look again: after as long as it has waited, five minutes at least and
  * six hours at most, and when a day is over. False: it was not open (any more).
  */

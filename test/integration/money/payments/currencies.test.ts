@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode, Decimal } from '../../../../src/kernel/money.js'
 import { adoptCharges } from '../../../../src/money/adopt-charges.js'
+import { followCharge } from '../../../../src/money/follow-charge.js'
 import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settledShare } from '../../../../src/money/settled-share.js'
@@ -118,6 +119,38 @@ describe.each(Object.entries(processors))('donations in three currencies at %s',
     await agree()
     const span = { from: '2026-10-05', to: '2026-10-06' } as unknown as Parameters<typeof reconcileDays>[1]
     expect((await reconcileDays(payments, span, never)).differences).toEqual([])
+  })
+
+  it('follow what the processor settles for them later, as long as nothing went back', async () => {
+    const funding = async () =>
+      Number((await store.db.query<{ sum: number }>('select funding::float8 as sum from project')).rows[0]?.sum)
+    await send({ amount: '20.00', currencyCode: 'EUR', addon: { amount: '10.00' } })
+    await settleAll()
+    const [before, { id, reference }] = [await funding(), await newest()]
+    const follow = () => followCharge(payments, ledger.only(reference ?? '').id)
+    await follow()
+    ledger.rates.set('EUR', 1.2)
+    expect(await follow()).toBe('corrected')
+    expect(await follow()).toBe('agrees')
+    expect(await newest()).toMatchObject({ fee: '1.200', settled: { amount: '24.000', addon: '12.000' } })
+    expect((await funding()) - before).toBeCloseTo(2, 6)
+    const history = await findDonationHistory(store.db, id)
+    expect(history?.events.at(-1)?.details).toEqual({
+      difference: 'the processor settled 36.00 USD, the books said 33.00 USD',
+    })
+    await agree()
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: '5' as Decimal })
+    now = new Date(now.getTime() + 600_000)
+    ledger.rates.set('EUR', 1.1)
+    expect(await follow()).toBe('differs')
+    expect(payments.warnings).toContain('a charge differs from the books: a person must look')
+    expect(await newest()).toMatchObject({ settled: { amount: '24.000' } })
+    // For the sum of what was settled, in the case about the published sums.
+    ledger.rates.set('EUR', 1.2)
+    expect(await follow()).toBe('agrees')
+    await refundDonation(payments, { donationId: id, kind: 'refund', amount: undefined })
+    ledger.rates.set('EUR', 1.1)
+    await agree()
   })
 
   it('wait while the processor has not said what it settled, and are adopted with it', async () => {
