@@ -36,8 +36,33 @@ export type RenderDeps = {
   readonly onStageMs?: StageListener
 }
 
+/**
+ * A folder of which each machine has a copy. What is live, kept and held is said elsewhere, once for all of them
+ * (docs/adr/0029-the-bucket-as-the-folder.md).
+ */
+export type SharedFolder = {
+  /** Brings what is said into this folder; others may be writing there. */
+  follow(): Promise<void>
+  /** As `follow`, and removes what is not said. The caller holds the publishing lock. */
+  pull(): Promise<void>
+  /**
+   * Says what this folder has, with this release as the live one (`null`: none; undefined: as before), in one step. Throws
+   * `server-busy` when something else has been said since `pull`, which the caller has called.
+   */
+  push(live?: string | null): Promise<void>
+}
+
+/** The folders that machines share, where they have copies. */
+export type SharedFolders = { readonly releases: SharedFolder; readonly bulk: SharedFolder }
+
 /** What work on the folder of published files needs. */
-export type FolderDeps = { readonly store: Store; readonly feedsDir: string; readonly clock: Clock }
+export type FolderDeps = {
+  readonly store: Store
+  readonly feedsDir: string
+  readonly clock: Clock
+  /** Where machines share no folder. */
+  readonly shared?: SharedFolders | undefined
+}
 
 /** What operating releases needs: their folder, and how many superseded ones stay. */
 export type OperateDeps = FolderDeps & { readonly keepReleases: number }

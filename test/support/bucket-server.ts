@@ -24,6 +24,8 @@ export type BucketServer = AsyncDisposable & {
   onWrite: (request: BucketRequest) => boolean
   /** Breaks the connection off within the content of an object, after so many bytes. */
   cutAfterBytes?: number | undefined
+  /** Writes whatever the condition of a write is, as older services do. */
+  ignoresConditions?: boolean
 }
 
 /** Delivers in a process of its own, which is killed (kill -9) before its write number `at`; false when it made fewer. */
@@ -59,6 +61,7 @@ export async function startBucketServer(): Promise<BucketServer> {
   await s3.configureBuckets()
   const serve = s3.callback()
   const requests: BucketRequest[] = []
+  let conditional: Promise<unknown> = Promise.resolve()
   const server = createServer((request, response) => {
     const asked = describeRequest(request)
     if (request.headers.authorization !== undefined) {
@@ -69,7 +72,24 @@ export async function startBucketServer(): Promise<BucketServer> {
     if (asked.key === '') delete request.headers.authorization
     const cut = state.cutAfterBytes
     if (cut !== undefined && request.method === 'GET' && asked.key !== '') cutAfter(response, cut)
-    serve(request, response)
+    if (
+      state.ignoresConditions ||
+      request.method !== 'PUT' ||
+      !('if-match' in request.headers || 'if-none-match' in request.headers)
+    ) {
+      return void serve(request, response)
+    }
+    // One after the other, and each sees what the one before has written.
+    conditional = conditional.then(async () => {
+      if (await mayWrite(`${state.url}/${asked.key}`, request)) {
+        serve(request, response)
+        await once(response, 'close')
+      } else {
+        request.resume()
+        response.writeHead(412, { 'content-type': 'application/xml' })
+        response.end('<Error><Code>PreconditionFailed</Code><Message>The object is another one</Message></Error>')
+      }
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -91,6 +111,17 @@ export async function startBucketServer(): Promise<BucketServer> {
     },
   }
   return state
+}
+
+/**
+ * Whether a conditional write may go on, as S3 does it: `If-None-Match: *` for an object that is not there, `If-Match` for the version
+ * that the writer has read.
+ */
+async function mayWrite(url: string, { headers }: IncomingMessage): Promise<boolean> {
+  const found = await fetch(url, { method: 'HEAD' })
+  const there = found.ok ? (found.headers.get('etag') ?? '') : undefined
+  const [match, noneMatch] = [headers['if-match'], headers['if-none-match']]
+  return match === undefined ? noneMatch !== '*' || there === undefined : match === there
 }
 
 /** Lets an answer end in the middle, after so many bytes of its body. */

@@ -18,6 +18,7 @@ import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { inPages } from '../wiring/in-pages.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { followOnce } from '../wiring/shared-folders.js'
 
 /** `giving export`. */
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
@@ -43,7 +44,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     )
     .option('--with-donors', 'single donations and who gave: personal data', false)
     .option('--with-accounts', 'API users with the hashes of their passwords and keys', false)
-    .action(storeAction([], exportFiles))
+    .action(storeAction(['bucket'], exportFiles))
   addCommand(
     command,
     'donations',
@@ -64,7 +65,7 @@ type ExportFlags = {
 }
 
 async function exportFiles(
-  runtime: Runtime,
+  runtime: Runtime<'bucket'>,
   output: Output,
   directory: string,
   { since, published, format, withDonors, withAccounts, ...flags }: ExportFlags,
@@ -94,8 +95,9 @@ async function exportFiles(
   ])
 }
 
-async function liveRelease({ feedsDir }: Runtime): Promise<ReadableRelease> {
-  return orNotFound(await createReleaseReader(feedsDir).live(), 'nothing is published from this folder')
+async function liveRelease(runtime: Runtime<'bucket'>): Promise<ReadableRelease> {
+  await followOnce(runtime)
+  return orNotFound(await createReleaseReader(runtime.feedsDir).live(), 'nothing is published from this folder')
 }
 
 /** Copies the IATI files of a release. */

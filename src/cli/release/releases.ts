@@ -17,6 +17,7 @@ import { auditOperator } from '../wiring/audit.js'
 import { anyFolderBecause, ownFolderRefusal } from '../wiring/folder.js'
 import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { followOnce } from '../wiring/shared-folders.js'
 
 /** `giving releases`. */
 export function registerReleases(program: Command, { storeAction }: CommandLine): void {
@@ -29,7 +30,7 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
   )
   add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(releaseFields, show))
   add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
-    storeAction([], diff),
+    storeAction(['bucket'], diff),
   )
   add('approve <id>', 'make a held release live exactly as it was built')
     .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
@@ -54,6 +55,7 @@ type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
 
 /** Exit code 1 when a release newer than the live one is held. */
 async function list(runtime: ReleaseRuntime, output: Output): Promise<number> {
+  await followOnce(runtime)
   const releases = await listReleases(releaseDeps(runtime))
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
@@ -61,6 +63,7 @@ async function list(runtime: ReleaseRuntime, output: Output): Promise<number> {
 }
 
 async function show(runtime: ReleaseRuntime, output: Output, id: string): Promise<number> {
+  await followOnce(runtime)
   const { release, known, events } = await getRelease(releaseDeps(runtime), id)
   const { files, totals, held } = release.manifest
   return output.result({ ...known, events, manifest: release.manifest }, () => [
@@ -80,7 +83,9 @@ async function show(runtime: ReleaseRuntime, output: Output, id: string): Promis
   ])
 }
 
-async function diff({ feedsDir }: Runtime, output: Output, from: string, to: string): Promise<number> {
+async function diff(runtime: Runtime<'bucket'>, output: Output, from: string, to: string): Promise<number> {
+  await followOnce(runtime)
+  const { feedsDir } = runtime
   const [before, after] = await Promise.all([openIndexedRelease(feedsDir, from), openIndexedRelease(feedsDir, to)])
   const differences = await diffReleases(before.release, after.release)
   const elements: Record<string, readonly string[]> = {}

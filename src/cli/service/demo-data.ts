@@ -4,19 +4,21 @@ import { nextFreeId, seed } from '../../demo/sql/seed.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { ofPerson } from '../../outbound/bucket/bucket.js'
 import { withdrawFromBucket } from '../../outbound/bucket/deliver-release.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
-import { withdrawBulkSet } from '../../release/bulk/bulk-reader.js'
+import { withdrawBulkSet } from '../../release/bulk/bulk-files.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { bucketSettings } from '../wiring/deliveries.js'
+import { bucketSettings } from '../wiring/bucket-settings.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { sharedFolders } from '../wiring/shared-folders.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
@@ -72,6 +74,8 @@ async function seedProjects(
 async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'>, output: Output): Promise<number> {
   const { config, store, clock, feedsDir, signal } = runtime
   const { db } = store
+  const shared = sharedFolders(runtime, ofPerson)
+  await shared?.releases.follow()
   const live = await createReleaseReader(feedsDir).live()
   const isTrial = isDemoPublisher(config.reportingOrg.ref)
   const isDemoLive = live !== undefined && isDemoPublisher(live.manifest.publisher.ref)
@@ -85,8 +89,8 @@ async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)
   await recordFact(db, 'demo-seeded', 'removed', clock())
-  await withdrawBulkSet(feedsDir)
-  if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir })
+  await withdrawBulkSet({ store, feedsDir, shared })
+  if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir, shared })
   const run = live && !isTrial && lost && !isWithdrawn ? await requestPublication(runtime, { force: false }) : undefined
   const left =
     run === undefined ? 'the next publication leaves them out' : `run ${run} is entered, which leaves them out`

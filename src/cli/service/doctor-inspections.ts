@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto'
+import { hash, randomUUID, X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,8 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
-import { openBucket } from '../../outbound/bucket/bucket.js'
+import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
+import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
 import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { variables } from '../../platform/config/variables.js'
@@ -27,7 +28,7 @@ import { publicationSchedule } from '../../release/run.js'
 import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
-import { bucketSettings } from '../wiring/deliveries.js'
+import { bucketSettings } from '../wiring/bucket-settings.js'
 import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
@@ -404,14 +405,45 @@ async function inspectBucket({ environment, signal }: CommandLine): Promise<read
   const { config, secrets } = readConfig(environment, ['bucket'])
   const settings = bucketSettings({ config, secrets })
   if (!settings) return [good('none: releases are served by the API only')]
-  const bucket = await openBucket(settings, signal)
+  const bucket = await openBucket(settings, signal, ofPerson)
   try {
     // A delivery lists and writes; listing changes nothing.
     for await (const _ of bucket.folders('feeds/releases/')) break
   } catch (error) {
     return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
   }
-  return [good(`releases are delivered to ${settings.name}, which answers`)]
+  const delivered = good(`releases are delivered to ${settings.name}, which answers`)
+  return config.bucket?.isFolder ? [delivered, ...(await inspectBucketAsFolder(bucket, settings, signal))] : [delivered]
+}
+
+/** Whether one of two writers is refused, and whether strangers read what only our processes may. */
+async function inspectBucketAsFolder(
+  bucket: Bucket,
+  { name, region, endpoint }: BucketSettings,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const text = Buffer.from('giving doctor\n')
+  const key = `${sharedPrefix}doctor-${randomUUID()}`
+  const trial = { key, body: text, mediaType: 'text/plain', sha256: hash('sha256', text), lifetime: 'live' } as const
+  try {
+    const first = await bucket.putIf(trial, undefined)
+    const second = await bucket.putIf(trial, undefined)
+    const third = await bucket.putIf(trial, '"0123456789abcdef0123456789abcdef"')
+    if (first === undefined || second !== undefined || third !== undefined) {
+      const ignored = `the service of ${name} ignores If-Match and If-None-Match, so two workers may replace each other's release`
+      return [fix(ignored, 'another service, or a folder that machines share with FEEDS_S3_IS_FOLDER=off')]
+    }
+    const address = endpoint ?? `https://s3.${region}.amazonaws.com`
+    const seen = await statusOf(`${address}/${name}/${key}`, signal)
+    const kept = good(`it keeps the releases of all machines below ${sharedPrefix}`)
+    if (seen !== 200) return [kept]
+    const open = `strangers can read ${sharedPrefix} of ${name}, where held releases are`
+    return [kept, fix(open, `make everything but ${sharedPrefix} public (docs/how-to/bucket.md)`)]
+  } catch (error) {
+    return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
+  } finally {
+    await bucket.remove(key).catch(() => undefined)
+  }
 }
 
 /** The status of the answer, or why there is none. */

@@ -16,6 +16,7 @@ import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
+import { keepFollowing } from '../wiring/shared-folders.js'
 
 /** `giving start` and `giving api`. */
 export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
@@ -71,6 +72,8 @@ async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve):
   const metrics = openMetrics(apiRuntime)
   const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
   output.note(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
+  // It answers meanwhile, 503 for files, and /readyz too.
+  keepFollowing(runtime, cleanup)
   output.note(`listening on ${baseUrl}`)
   await serve(runtime)
   return 0

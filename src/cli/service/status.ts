@@ -60,7 +60,7 @@ function describe(status: Status): string[] {
     ['queue', queue.reachable ? `${queue.engine}, ${queue.workers} workers` : `${queue.engine}, unreachable`],
     ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
     ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
-    ['folder', status.folder && describePlace(status.folder)],
+    ['folder', status.copyOf ? describeCopy(status.copyOf) : status.folder && describePlace(status.folder)],
     ['registry', registry && describeRegistry(registry)],
     ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
@@ -70,6 +70,11 @@ function describe(status: Status): string[] {
     ...status.needs.map((need) => `  - ${need}`),
     ...status.warnings.map((warning) => `note: ${warning}`),
   ]
+}
+
+function describeCopy({ bucket, at }: NonNullable<Status['copyOf']>): string {
+  const seconds = at && Math.max(0, Math.round((Date.now() - at.getTime()) / 1000))
+  return `a copy of the bucket ${bucket}, ${seconds === undefined ? 'never compared with it' : `${seconds} s old`}`
 }
 
 function describeRegistry({ askedAt, registered, missing, different }: RegistryStatus): string {

@@ -5,7 +5,7 @@ import { folderRefusal } from '../../release/operate/folder-of-store.js'
 import type { Runtime } from './runtime.js'
 
 /** What decides about the folder of published files. */
-export type FolderRuntime = Pick<Runtime, 'store' | 'feedsDir'> & {
+export type FolderRuntime = Pick<Runtime, 'store' | 'feedsDir' | 'secrets' | 'clock' | 'signal'> & {
   readonly config: ConfigOf<'database' | 'reportingOrg' | 'bucket'>
 }
 
@@ -14,11 +14,15 @@ export function anyFolderBecause({ database, reportingOrg, bucket }: FolderRunti
   if (isDemoPublisher(reportingOrg.ref)) return 'a trial may use any folder'
   // The database and the folder lie in one data directory, so they belong together.
   if (database.kind === 'embedded') return 'the service has a PostgreSQL of its own'
-  return bucket && 'releases are delivered to a bucket'
+  return bucket?.isFolder ? 'each machine has a copy of what the bucket says (FEEDS_S3_IS_FOLDER)' : undefined
 }
 
 /** Why this process may not publish into its folder; undefined where it may. */
-export async function ownFolderRefusal({ config, store, feedsDir }: FolderRuntime): Promise<string | undefined> {
+export async function ownFolderRefusal({
+  config,
+  store,
+  feedsDir,
+}: Pick<FolderRuntime, 'config' | 'store' | 'feedsDir'>): Promise<string | undefined> {
   return anyFolderBecause(config) === undefined ? await folderRefusal({ store, feedsDir }) : undefined
 }
 

@@ -20,6 +20,7 @@ import { tellingRefusal, tellingRefusals } from './publisher.js'
 import { findRegistryStatus, usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
 import { findNeeds } from './service-status.js'
+import { keepFollowing, sharedFolders } from './shared-folders.js'
 
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
@@ -32,6 +33,8 @@ const workAnswerMs = 120_000
 export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
+  // Before it looks whether the database is older than the live release.
+  await keepFollowing(runtime, cleanup).first
   const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
@@ -83,7 +86,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     // The live release of a folder that is not the store's tells nothing about the store.
     pruneFiles: async () => {
       if ((await ownFolderRefusal(runtime)) !== undefined) return
-      await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock })
+      await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock, shared: sharedFolders(runtime) })
     },
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
     signal,

@@ -1,5 +1,6 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import { decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
+import { ofPerson } from '../../outbound/bucket/bucket.js'
 import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
 import { createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
@@ -7,6 +8,7 @@ import { auditOperator } from './audit.js'
 import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 import { byTwoPersons } from './second-person.js'
+import { sharedFolders } from './shared-folders.js'
 
 /**
  * What an operator does by hand, with a command or in the console; each action writes its audit row. A command passes no
@@ -102,6 +104,9 @@ export async function decideSource(
 }
 
 /** What work on releases needs. */
-export function releaseDeps({ store, feedsDir, clock, config }: ActionRuntime) {
-  return { store, feedsDir, clock, keepReleases: config.publish.keepReleases, publisherRef: config.reportingOrg.ref }
+export function releaseDeps(runtime: ActionRuntime & FolderRuntime) {
+  const { store, feedsDir, clock, config } = runtime
+  const { publish, reportingOrg } = config
+  const shared = sharedFolders(runtime, ofPerson)
+  return { store, feedsDir, clock, shared, keepReleases: publish.keepReleases, publisherRef: reportingOrg.ref }
 }

@@ -17,6 +17,7 @@ import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
+import { sharedFolders } from './shared-folders.js'
 
 const mappingFields = [...publisherFields, 'contact', 'licence', ...baseUrlFields] as const
 
@@ -56,6 +57,7 @@ export async function openPublication(
     keepReleases: config.publish.keepReleases,
     maxLossPercent: config.publish.maxLossPercent,
     clock,
+    shared: sharedFolders(runtime),
     ...(xsd && { xsd }),
     ...(signer && 'value' in signer && { signer: signer.value }),
   }

@@ -14,7 +14,7 @@ export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket'
 
 type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>
 type PublisherRuntime = { readonly config: PublisherConfig; readonly store: Store }
-type TellingRuntime = PublisherRuntime & FolderRuntime
+type TellingRuntime = PublisherRuntime & Pick<FolderRuntime, 'config' | 'store' | 'feedsDir'>
 
 /** Why nothing is published, registered or told to others until a person has decided. */
 type Refusal = { readonly code: 'publisher-differs' | 'demo-data-present' | 'folder-differs'; readonly message: string }

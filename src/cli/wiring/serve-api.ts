@@ -23,6 +23,7 @@ export const apiFields = [
   ...baseUrlFields,
   ...paymentFields,
   'reportingOrg',
+  'bucket',
   'readMaxLagSeconds',
   'trustProxy',
   'allowPlainHttp',

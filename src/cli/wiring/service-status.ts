@@ -11,10 +11,12 @@ import type { Payments } from '../../money/payments.js'
 import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
 import { reconciliationNeeds } from '../../money/reconcile.js'
 import type { Cause } from '../../outbound/alarms.js'
+import { lastFollowed } from '../../outbound/bucket/shared-folder.js'
 import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
+import { releaseFolder } from '../../release/folder/release-folder.js'
 import type { Need } from '../../release/health.js'
 import { publicationHealth } from '../../release/health.js'
 import { type FolderPlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
@@ -31,6 +33,9 @@ import { tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
+
+// Processes compare their folder every 2 s.
+const oldCopyMs = 60_000
 
 /** The fields of the configuration that the state of the service follows from. */
 export const statusFields = ['publish', 'backup', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
@@ -52,6 +57,8 @@ export type Status = {
   readonly rollback: ReleaseEvent | undefined
   /** The folder that the store publishes into; undefined before it is recorded, and where any folder may be used. */
   readonly folder: FolderPlace | undefined
+  /** The bucket that this process has a copy of, and when it was last compared with it; undefined where folders are shared. */
+  readonly copyOf: { readonly bucket: string; readonly at: Date | undefined } | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
   /** What was registered when the registry was last asked; undefined without REGISTRY_URL. */
   readonly registry: RegistryStatus | undefined
@@ -88,6 +95,7 @@ export async function lookAtService(
       overdue: false,
       rollback: undefined,
       folder: undefined,
+      copyOf: undefined,
       live: undefined,
       registry: undefined,
       held: { count: 0, sample: [] },
@@ -103,6 +111,10 @@ export async function lookAtService(
   const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
   const problems = registry ? registryProblems(registry) : []
   const publisher = await tellingRefusals({ config, store, feedsDir })
+  const copyOf = config.bucket?.isFolder
+    ? { bucket: config.bucket.name, at: await lastFollowed(releaseFolder(feedsDir)) }
+    : undefined
+  const copyAge = copyOf && clock().getTime() - (copyOf.at?.getTime() ?? 0)
   const closedBecause = await payments.closedBecause?.()
   const needs = {
     database: fence?.problem(clock()),
@@ -120,6 +132,7 @@ export async function lookAtService(
     overdue,
     rollback,
     folder: anyFolderBecause(config) === undefined ? await findFolderOfStore(store.db) : undefined,
+    copyOf,
     live: release && {
       release: release.id,
       generated: release.manifest.generated,
@@ -129,6 +142,11 @@ export async function lookAtService(
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
     warnings: [
       ...health.warnings,
+      ...(copyAge !== undefined && copyAge > oldCopyMs
+        ? [
+            `the folder of this process is not compared with the bucket ${copyOf?.bucket}: the API and workers do that while they run, and log why they cannot`,
+          ]
+        : []),
       ...(config.registry?.sync ? [] : problems),
       ...(closedBecause === undefined ? [] : [`no donations are taken: ${closedBecause}`]),
       ...(await receiptWarnings(store.db, payments, closedBecause, clock())),

@@ -32,6 +32,12 @@ export type Bucket = {
   put(object: BucketObject): Promise<void>
   /** Copies inside the bucket, with the headers of `object`; false when `from` is not there. */
   copy(from: string, object: BucketObject): Promise<boolean>
+  /** As `put`, when the object still has this mark, or with undefined when it is not there; undefined when that is not so. */
+  putIf(object: BucketObject, mark: string | undefined): Promise<string | undefined>
+  /** A small object, with a mark of this version; undefined when there is no such object. */
+  get(key: string): Promise<{ readonly body: Buffer; readonly mark: string } | undefined>
+  /** Hands the content of an object over, from its beginning again after a failure; throws also when there is no such object. */
+  download(key: string, bytes: number, take: (chunks: AsyncIterable<Buffer>) => Promise<void>): Promise<void>
   /** The lines of a text; none when there is no such object. */
   lines(key: string): AsyncIterable<string>
   remove(key: string): Promise<void>
@@ -40,15 +46,24 @@ export type Bucket = {
   folders(prefix: string): AsyncIterable<string>
 }
 
+/** How often a request is sent that fails, and how long a connection may be silent. */
+export type BucketPatience = { readonly tries: number; readonly silentMs: number }
+
+const ofWork: BucketPatience = { tries: 6, silentMs: 30_000 }
+/** Where a person waits for the answer. */
+export const ofPerson: BucketPatience = { tries: 2, silentMs: 3_000 }
+
 // A request that the service fails is sent again, after a pause that doubles.
-const tries = 6
 const firstPauseMs = 50
-// The longest silence of a connection; a request may take this long, plus the time to send its content at this rate.
-const silentMs = 30_000
+// A request may take as long as a connection may be silent, plus the time to send its content at this rate.
 const slowestBytesPerMs = 50
 
 /** Connects to a bucket; the library is loaded here, since most services have none. */
-export async function openBucket(settings: BucketSettings, signal: AbortSignal): Promise<Bucket> {
+export async function openBucket(
+  settings: BucketSettings,
+  signal: AbortSignal,
+  { tries, silentMs }: BucketPatience = ofWork,
+): Promise<Bucket> {
   const s3 = await import('@aws-sdk/client-s3')
   const { name: Bucket, region, endpoint, keys: credentials } = settings
   const client = new s3.S3Client({
@@ -57,7 +72,7 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
     ...(credentials && { credentials }),
     // Repeated here, where the body of a file can be read again.
     maxAttempts: 1,
-    requestHandler: { connectionTimeout: 5_000, socketTimeout: silentMs },
+    requestHandler: { connectionTimeout: Math.min(5_000, silentMs), socketTimeout: silentMs },
     // The library would write to standard error.
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     // Other services than AWS refuse checksums that they do not know.
@@ -68,6 +83,7 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
   const toBucketError = (error: unknown, timeOut?: AbortSignal): unknown => {
     if (signal.aborted) return new ServiceError('aborted', 'sending to the bucket was interrupted')
     if (isNotFound(error)) return error
+    if (isConditionFailed(error)) return conditionFailed
     const reason = timeOut?.aborted ? 'no answer in time' : reasonOf(error)
     // The cause is left out, since it has the whole signed request.
     return new ServiceError('bucket-unavailable', `the bucket ${Bucket}: ${reason}`)
@@ -122,6 +138,40 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
         }
       })
     },
+    putIf: async (object, mark) => {
+      const { key, body } = object
+      const Body = Buffer.isBuffer(body) ? body : await body.bytes()
+      const condition = mark === undefined ? { IfNoneMatch: '*' } : { IfMatch: mark }
+      const input = { Bucket, Key: key, Body, ContentLength: Body.length, ...headersOf(object), ...condition }
+      try {
+        const sent = await send(Body.length, (options) => client.send(new s3.PutObjectCommand(input), options))
+        return sent.ETag ?? ''
+      } catch (error) {
+        if (error === conditionFailed) return undefined
+        throw error
+      }
+    },
+    get: async (key) => {
+      try {
+        return await send(0, async (options) => {
+          const found = await client.send(new s3.GetObjectCommand({ Bucket, Key: key }), options)
+          return { body: Buffer.from((await found.Body?.transformToByteArray()) ?? []), mark: found.ETag ?? '' }
+        })
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+    download: async (key, bytes, take) => {
+      try {
+        await send(bytes, async (options) => {
+          const found = await client.send(new s3.GetObjectCommand({ Bucket, Key: key }), options)
+          await take(found.Body as Readable)
+        })
+      } catch (error) {
+        throw isNotFound(error) ? new ServiceError('bucket-unavailable', `the bucket ${Bucket} has no ${key}`) : error
+      }
+    },
     copy: async (from, object) => {
       const source = { CopySource: `${Bucket}/${encodeURI(from)}`, MetadataDirective: 'REPLACE' } as const
       const input = { Bucket, Key: object.key, ...source, ...headersOf(object) }
@@ -156,6 +206,13 @@ export async function openBucket(settings: BucketSettings, signal: AbortSignal):
 }
 
 const nothing = () => undefined
+
+const conditionFailed = Symbol('condition failed')
+
+/** Whether the object is another one than the request expected; of two requests at once one may be told to try again. */
+function isConditionFailed(error: unknown): boolean {
+  return error instanceof Error && ['PreconditionFailed', 'ConditionalRequestConflict'].includes(error.name)
+}
 
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && ['NotFound', 'NoSuchKey'].includes(error.name)

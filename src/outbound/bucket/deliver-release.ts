@@ -13,10 +13,9 @@ import type { Manifest } from '../../release/read/manifest.js'
 import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
 import { findLastGoodRun, type RunSummary } from '../../work/sql/runs.js'
 import { type Bucket, type BucketObject, type BucketSettings, openBucket } from './bucket.js'
+import { inParallel } from './in-parallel.js'
 
 export type DeliveryDeps = FolderDeps & { readonly bucket: BucketSettings }
-
-const atOnce = 8
 
 /**
  * Makes the bucket hold the live release (docs/how-to/bucket.md). What never changes is sent first, then the
@@ -25,9 +24,11 @@ const atOnce = 8
  * `bucket-unavailable` or `aborted`.
  */
 export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): Promise<string> {
-  const { store, feedsDir, clock, bucket } = deps
+  const { store, feedsDir, clock, bucket, shared } = deps
   await using lock = await takeLock(store.db, 'bucket')
   if (!lock) return 'another process delivers'
+  // Another machine may have published since.
+  await shared?.releases.follow()
   const releases = createReleaseReader(feedsDir)
   const release = await releases.live()
   const run = await findLastGoodRun(store.db, clock())
@@ -215,16 +216,4 @@ async function manifestIn(bucket: Bucket): Promise<Manifest | undefined> {
   let text = ''
   for await (const line of bucket.lines(keyOf(manifestPath))) text += line
   return text === '' ? undefined : (JSON.parse(text) as Manifest)
-}
-
-/** Works on a few items at a time; after a failure no further ones are begun. */
-async function inParallel<T>(items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
-  async function* all() {
-    yield* items
-  }
-  const source = all()
-  const workers = Array.from({ length: atOnce }, async () => {
-    for await (const item of source) await work(item)
-  })
-  for (const ended of await Promise.allSettled(workers)) if (ended.status === 'rejected') throw ended.reason
 }

@@ -379,7 +379,11 @@ function readRegistryAccount(variable: VariableReader) {
 
 function readBucket(variable: VariableReader) {
   const name = variable.get('FEEDS_S3_BUCKET')
-  if (name === undefined) return undefined
+  if (name === undefined) {
+    if (variable.get('FEEDS_S3_IS_FOLDER') === 'on')
+      variable.need('FEEDS_S3_BUCKET', 'the bucket that FEEDS_S3_IS_FOLDER means')
+    return undefined
+  }
   /** Without both the AWS SDK finds the keys. */
   const accessKeyId = variable.get('FEEDS_S3_ACCESS_KEY_ID')
   if (accessKeyId !== undefined || variable.get('FEEDS_S3_SECRET_ACCESS_KEY') !== undefined) {
@@ -387,7 +391,10 @@ function readBucket(variable: VariableReader) {
       variable.need(part, 'a key, since both parts of it are needed')
     }
   }
-  return { name, region: variable.get('FEEDS_S3_REGION'), endpoint: variable.get('FEEDS_S3_ENDPOINT'), accessKeyId }
+  return {
+    ...{ name, region: variable.get('FEEDS_S3_REGION'), endpoint: variable.get('FEEDS_S3_ENDPOINT'), accessKeyId },
+    isFolder: variable.get('FEEDS_S3_IS_FOLDER') === 'on',
+  }
 }
 
 function readMail(variable: VariableReader) {

@@ -323,6 +323,11 @@ export const variables = {
     'Secret of FEEDS_S3_ACCESS_KEY_ID; required with it.',
     text('a key', /^\S+$/),
   ),
+  FEEDS_S3_IS_FOLDER: variable(
+    'on: machines share no folder of published files, each has a copy of what the bucket says (docs/how-to/bucket.md).',
+    wordOf('on', 'off'),
+    'off',
+  ),
   WEBSUB_HUB: variable(
     'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/reference/data.md); unset: none.',
     url('http:', 'https:'),

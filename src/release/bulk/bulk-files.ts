@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type BulkContent,
@@ -25,7 +26,7 @@ import { sweep } from '../folder/sweep.js'
 import type { FolderDeps, RenderDeps, WorkOptions } from '../publication.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
 import { forgetContent, isContentRemembered, rememberContent } from '../sql/content-changes.js'
-import { underPublishingLock } from '../sql/publishing-lock.js'
+import { byHand, underPublishingLock } from '../sql/publishing-lock.js'
 import { type BulkFile, type BulkSet, bulkFolder, currentBulkSet, pathInSet } from './bulk-reader.js'
 
 /** What building the files needs; without a configuration of the mapping every publisher counts as the same. */
@@ -51,6 +52,7 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
   await prepareFolder(folder)
   const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
   await underPublishingLock(deps.store, lock, async (confirmLock) => {
+    await deps.shared?.bulk.pull()
     const before = await currentBulkSet(folder)
     if (before && runOfRelease(before.id) >= run.id) return
     const publisher = deps.mappingConfig?.reportingOrg.ref
@@ -74,9 +76,22 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
     refuseAborted(signal, 'building the bulk files')
     await confirmLock()
     await draft.seal('releases')
+    await deps.shared?.bulk.push(id)
     await switchLiveRelease(folder, id)
     await remember(id)
     await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
+    await deps.shared?.bulk.push()
+  })
+}
+
+/** Offers no set until the next publication builds one; addresses that were given out keep working. */
+export async function withdrawBulkSet({ store, feedsDir, shared }: Omit<FolderDeps, 'clock'>): Promise<void> {
+  const withdraw = () => rm(bulkFolder(feedsDir).current, { force: true })
+  if (!shared) return await withdraw()
+  await underPublishingLock(store, byHand, async () => {
+    await shared.bulk.pull()
+    await shared.bulk.push(null)
+    await withdraw()
   })
 }
 

@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BulkFileName } from '../../catalogue/sql/ready-texts/bulk-texts.js'
 import { ifThere } from '../../kernel/system-errors.js'
@@ -67,11 +67,6 @@ export function createBulkReader(feedsDir: string): BulkReader {
       return undefined
     },
   }
-}
-
-/** Offers no set until the next publication builds one; addresses that were given out keep working. */
-export async function withdrawBulkSet(feedsDir: string): Promise<void> {
-  await rm(bulkFolder(feedsDir).current, { force: true })
 }
 
 /** The newest set of a folder; undefined before the first. */

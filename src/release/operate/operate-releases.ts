@@ -1,11 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
-import {
-  moveHeldToReleases,
-  releaseFolder,
-  removeLiveLink,
-  runOfRelease,
-  switchLiveRelease,
-} from '../folder/release-folder.js'
+import { moveHeldToReleases, releaseFolder, removeLiveLink, runOfRelease } from '../folder/release-folder.js'
 import type { OperateDeps } from '../publication.js'
 import { releaseRow, type Sample } from '../read/manifest.js'
 import { identifiersOf } from '../read/release-contents.js'
@@ -21,7 +15,7 @@ import {
 } from '../sql/releases.js'
 import { pruneReleases } from './prune-releases.js'
 import { recordPublisherOfRelease, refuseOthersRelease } from './publisher-of-store.js'
-import { recoverLiveRelease } from './recover.js'
+import { makeLive, recoverLiveRelease } from './recover.js'
 
 /** By whom releases are operated: the configured identifier of the publisher, undefined for a trial. */
 type ByHandDeps = OperateDeps & { readonly publisherRef?: string | undefined }
@@ -63,7 +57,7 @@ export async function approveRelease(
     })
     await confirmLock()
     if (held) await moveHeldToReleases(folder, id)
-    await switchLiveRelease(folder, id)
+    await makeLive(deps, id)
     const row = releaseRow(release.manifest)
     await deps.store.transaction((db) => recordLiveRelease(db, row, { event: 'approved', at }))
     await recordPublisherOfRelease(deps)
@@ -80,7 +74,6 @@ export async function rollbackRelease(
   deps: ByHandDeps,
   id: string,
 ): Promise<{ release: string; from: string; missing: Sample }> {
-  const folder = releaseFolder(deps.feedsDir)
   return await underPublishingLock(deps.store, byHand, async (confirmLock) => {
     const { live, rolledBackFrom } = await recoverLiveRelease(deps)
     const target = await createReleaseReader(deps.feedsDir).byId(id)
@@ -101,7 +94,7 @@ export async function rollbackRelease(
     // Recorded before the switch: after a crash the next run finishes the rollback instead of undoing it.
     await recordReleaseEvent(deps.store.db, { releaseId: id, event: 'rolled-back', otherId: from, at })
     try {
-      await switchLiveRelease(folder, id)
+      await makeLive(deps, id)
     } catch (error) {
       await forgetRollback(deps.store.db, id)
       throw error
@@ -112,9 +105,15 @@ export async function rollbackRelease(
 }
 
 /** Takes the live release down, so that nothing is published until the next one. Its files stay as those of a superseded one. */
-export async function withdrawLiveRelease({ store, feedsDir }: Pick<OperateDeps, 'store' | 'feedsDir'>): Promise<void> {
+export async function withdrawLiveRelease({
+  store,
+  feedsDir,
+  shared,
+}: Pick<OperateDeps, 'store' | 'feedsDir' | 'shared'>): Promise<void> {
   await underPublishingLock(store, byHand, async (confirmLock) => {
+    await shared?.releases.pull()
     await confirmLock()
+    await shared?.releases.push(null)
     await removeLiveLink(releaseFolder(feedsDir))
   })
 }

@@ -21,4 +21,5 @@ export async function pruneReleases(deps: OperateDeps, rolledBackFrom?: string):
   const options = { keep: deps.keepReleases, now: deps.clock(), needed, liveTimes }
   const held = await sweep(releaseFolder(deps.feedsDir), options)
   if (held.length > 0) await deps.store.transaction((db) => forgetHeldReleases(db, held))
+  await deps.shared?.releases.push()
 }

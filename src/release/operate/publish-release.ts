@@ -14,7 +14,6 @@ import {
   type ReleaseFolder,
   releaseFolder,
   runOfRelease,
-  switchLiveRelease,
 } from '../folder/release-folder.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import type { PublicationDeps, WorkOptions } from '../publication.js'
@@ -34,7 +33,7 @@ import { rowsFormat } from '../tables/table-pieces.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
 import { pruneReleases } from './prune-releases.js'
-import { type LiveState, recoverLiveRelease } from './recover.js'
+import { type LiveState, makeLive, recoverLiveRelease } from './recover.js'
 
 // The run owns its lease. So another holder of the lock is a person's command, which ends soon, or a writer that was cut off.
 const lockPatienceMs = 10_000
@@ -183,12 +182,13 @@ function reasonToHold(
 }
 
 async function hold(
-  { store, clock }: PublicationDeps,
+  { store, clock, shared }: PublicationDeps,
   draft: Draft,
   manifest: Manifest,
   reason: string,
 ): Promise<Outcome> {
   await draft.seal('held')
+  await shared?.releases.push()
   await store.transaction((db) => recordHeldRelease(db, { ...releaseRow(manifest), reason }, clock()))
   return { state: 'held', releaseId: draft.id, reason, held: manifest.held.count }
 }
@@ -200,14 +200,14 @@ async function goLive(
   isSameSet: boolean,
   confirmLock: () => Promise<void>,
 ): Promise<Outcome> {
-  const { store, feedsDir, clock, onStep } = deps
+  const { store, clock, onStep } = deps
   const row = releaseRow(manifest)
   if (!isSameSet) await store.transaction((db) => recordPublishableIdentifiers(db, draft.id, row.generatedAt))
   onStep?.('promised')
   await draft.seal('releases')
   onStep?.('sealed')
   await confirmLock()
-  await switchLiveRelease(releaseFolder(feedsDir), draft.id)
+  await makeLive(deps, draft.id)
   onStep?.('switched')
   await store.transaction((db) => recordLiveRelease(db, row, { event: 'published', at: clock() }))
   onStep?.('recorded')

@@ -19,7 +19,8 @@ export type LiveState = {
  * gives way to the newer one. The caller holds the publishing lock.
  */
 export async function recoverLiveRelease(deps: FolderDeps): Promise<LiveState> {
-  const { store, feedsDir, clock } = deps
+  const { store, feedsDir, clock, shared } = deps
+  await shared?.releases.pull()
   const folder = releaseFolder(feedsDir)
   const rollback = await findStandingRollback(store.db)
   const wanted = rollback?.releaseId ?? (await findLiveRelease(store.db))?.id
@@ -28,7 +29,7 @@ export async function recoverLiveRelease(deps: FolderDeps): Promise<LiveState> {
     const interrupted = rollback?.otherId === current
     const overtaken = runOfRelease(wanted) > runOfRelease(current)
     if ((interrupted || overtaken) && (await isReleaseThere(path.join(folder.releases, wanted)))) {
-      await switchLiveRelease(folder, wanted)
+      await makeLive(deps, wanted)
     }
   }
   const live = await createReleaseReader(feedsDir).live()
@@ -38,4 +39,13 @@ export async function recoverLiveRelease(deps: FolderDeps): Promise<LiveState> {
     await recordLiveRelease(db, releaseRow(live.manifest), { event: 'published', at: clock() })
   })
   return { live, rolledBackFrom: rollback?.releaseId === live.id ? rollback.otherId : undefined }
+}
+
+/** Makes a complete, synced release of the folder the live one, for every machine. The caller holds the publishing lock. */
+export async function makeLive(
+  { feedsDir, shared }: Pick<FolderDeps, 'feedsDir' | 'shared'>,
+  id: string,
+): Promise<void> {
+  await shared?.releases.push(id)
+  await switchLiveRelease(releaseFolder(feedsDir), id)
 }

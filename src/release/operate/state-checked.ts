@@ -6,12 +6,25 @@ import { releaseFolder } from '../folder/release-folder.js'
 import { toStorageError } from '../folder/storage-errors.js'
 import type { PublicationDeps } from '../publication.js'
 import { createReleaseReader } from '../read/release-reader.js'
+import { ifPublishingLockIsFree } from '../sql/publishing-lock.js'
 
 /**
  * Writes a signed statement that the live release is up to date, so that readers can tell an unchanged set from one that
  * somebody withholds. Without a key it writes none.
  */
-export async function stateChecked({ feedsDir, signer, clock }: PublicationDeps): Promise<void> {
+export async function stateChecked(deps: PublicationDeps): Promise<void> {
+  const { signer, store, shared } = deps
+  if (!signer) return
+  if (!shared) return await writeChecked(deps)
+  // Whoever has the lock will have checked later.
+  await ifPublishingLockIsFree(store, async () => {
+    await shared.releases.pull()
+    await writeChecked(deps)
+    await shared.releases.push()
+  })
+}
+
+async function writeChecked({ feedsDir, signer, clock }: PublicationDeps): Promise<void> {
   const live = signer && (await createReleaseReader(feedsDir).live())
   const manifest = await live?.find(manifestPath)
   if (!signer || !live || !manifest) return

@@ -20,6 +20,8 @@ export const scale = {
   processKills: scaled(10),
   /** A delivery to a bucket killed before each of its writes, of which it has about a hundred. */
   bucketKills: scaled(1_000),
+  /** A machine killed in each publication, where machines share no folder. */
+  noSharedFolder: Math.max(6, scaled(40)),
   /** Seconds of starting, stopping and killing workers under a schedule; once with two of them, once with four. */
   scheduleSeconds: Math.max(10, scaled(30)),
   /** Five processes starting at the same moment. */

@@ -4,8 +4,8 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
-import { buildBulkFiles } from '../../../src/release/bulk/bulk-files.js'
-import { bulkFolder, createBulkReader, withdrawBulkSet } from '../../../src/release/bulk/bulk-reader.js'
+import { buildBulkFiles, withdrawBulkSet } from '../../../src/release/bulk/bulk-files.js'
+import { bulkFolder, createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import type { RunTrigger } from '../../../src/work/run.js'
 import { mappingConfig } from '../../support/builders.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
@@ -97,7 +97,7 @@ describe('bulk files', async () => {
 
   it('are offered no longer once the demo is removed, until they are built anew', async () => {
     const { token } = await current()
-    await withdrawBulkSet(feedsDir)
+    await withdrawBulkSet({ store, feedsDir })
     const reader = createBulkReader(feedsDir)
     expect(await reader.current()).toBeUndefined()
     expect(await reader.find(token, 'projects.xml')).toBeDefined()

@@ -204,16 +204,17 @@ it('two that publish first at once: one has the folder of the store, the other p
   expect((await Promise.all([left.live(), right.live()])).filter((id) => id !== undefined)).toHaveLength(1)
 })
 
-it('a trial, and workers with a bucket, publish into any folder', async () => {
+it('a trial, and machines with copies of a bucket, publish into any folder; others with a bucket do not', async () => {
   await using bucket = await startBucketServer()
   const withBucket = {
     ...{ FEEDS_S3_BUCKET: 'giving', FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '' },
     ...{ FEEDS_S3_ACCESS_KEY_ID: 'S3RVER', FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER' },
   }
-  for (const settings of [{ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS' }, withBucket]) {
+  const copies = { ...withBucket, FEEDS_S3_IS_FOLDER: 'on' }
+  for (const settings of [{ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS' }, copies]) {
     const ours = await newStore(settings)
     for (const name of ['one', 'two']) {
-      const folder = ours.at(path.join(parent, `${settings === withBucket ? 'bucket' : 'trial'}-${name}`))
+      const folder = ours.at(path.join(parent, `${settings === copies ? 'bucket' : 'trial'}-${name}`))
       expect(await folder.publish()).toMatchObject(published)
       expect(await folder.run('releases folder')).toMatchObject({
         code: 0,
@@ -221,4 +222,7 @@ it('a trial, and workers with a bucket, publish into any folder', async () => {
       })
     }
   }
+  const ours = await newStore(withBucket)
+  expect(await ours.at(path.join(parent, 'delivered-one')).publish()).toMatchObject(published)
+  expect(await ours.at(path.join(parent, 'delivered-two')).publish()).not.toMatchObject(published)
 })

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../kernel/system-errors.js'
+import { type Bucket, type BucketPatience, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
+import { createSharedFolder } from '../../outbound/bucket/shared-folder.js'
+import { bulkFolder } from '../../release/bulk/bulk-reader.js'
+import { releaseFolder } from '../../release/folder/release-folder.js'
+import { claimFolder } from '../../release/operate/folder-of-store.js'
+import type { SharedFolders } from '../../release/publication.js'
+import { bucketSettings } from './bucket-settings.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import type { Runtime } from './runtime.js'
+
+// So soon a machine serves what another one has published.
+const followMs = 2_000
+
+type SharedRuntime = Pick<Runtime<'bucket'>, 'config' | 'secrets' | 'store' | 'feedsDir' | 'clock' | 'signal'>
+
+/**
+ * The folders of this process as copies of what the bucket says; undefined where FEEDS_S3_IS_FOLDER is off. `patience` for a
+ * person who waits.
+ */
+export function sharedFolders(runtime: SharedRuntime, patience?: BucketPatience): SharedFolders | undefined {
+  const { config, store, feedsDir, clock, signal } = runtime
+  const settings = config.bucket?.isFolder ? bucketSettings(runtime) : undefined
+  if (!settings) return undefined
+  let opened: Promise<Bucket> | undefined
+  const bucket = () => {
+    opened ??= openBucket(settings, signal, patience)
+    return opened
+  }
+  // The first state is that of the folder that the store published into, so that no release is lost.
+  const begin = async () => await claimFolder({ store, feedsDir, clock })
+  const common = { bucket, clock, begin }
+  return {
+    releases: createSharedFolder({ ...common, folder: releaseFolder(feedsDir), name: 'releases' }),
+    bulk: createSharedFolder({ ...common, folder: bulkFolder(feedsDir), name: 'bulk' }),
+  }
+}
+
+/** Brings what the bucket says once, for a command. */
+export async function followOnce(runtime: SharedRuntime): Promise<void> {
+  await sharedFolders(runtime, ofPerson)?.releases.follow()
+}
+
+/**
+ * Brings what the bucket says into the folder of this process, again and again until that is closed; `first` resolves after
+ * the first try. While the bucket is away the folder stays as it is.
+ */
+export function keepFollowing(
+  runtime: SharedRuntime & Pick<Runtime, 'log'>,
+  cleanup: CleanupStack,
+): { readonly first: Promise<void> } {
+  const shared = sharedFolders(runtime)
+  if (!shared) return { first: Promise.resolve() }
+  const { log } = runtime
+  const stop = new AbortController()
+  const signal = AbortSignal.any([runtime.signal, stop.signal])
+  let failure: string | undefined
+  const follow = async () => {
+    try {
+      await shared.releases.follow()
+      await shared.bulk.follow()
+      if (failure !== undefined) log.info('the folder follows the bucket again')
+      failure = undefined
+    } catch (err) {
+      if (signal.aborted || messageOf(err) === failure) return
+      failure = messageOf(err)
+      log.warn({ err }, 'the folder does not follow the bucket: it stays as it is, and this is tried again')
+    }
+  }
+  const first = follow()
+  const ended = first.then(async () => {
+    while (!signal.aborted) {
+      await sleep(followMs, undefined, { signal }).catch(() => undefined)
+      if (!signal.aborted) await follow()
+    }
+  })
+  cleanup.defer(async () => {
+    stop.abort()
+    await ended
+  })
+  return { first }
+}
