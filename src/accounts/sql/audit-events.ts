@@ -1,9 +1,6 @@
 import type { Db } from '../../platform/database/connection.js'
 
-/**
- * What is entered into the audit table; docs/reference/audit.md lists the same actions.
- * @internal for the test that compares the lists
- */
+/** What is entered into the audit table; docs/reference/audit.md lists the same actions. */
 export const auditActions = {
   'account-created': 'an account was made',
   'account-disabled': 'an account was disabled; its tokens ended',

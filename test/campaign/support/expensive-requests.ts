@@ -145,6 +145,8 @@ const bodies: Readonly<Record<string, (turn: number) => readonly [type: string, 
       .join(' ')}/>`,
   ],
   'many entities': () => ['application/xml', `<a>${'&amp;'.repeat(most / 5 - 10)}</a>`],
+  'many signs to escape': () => ['application/xml', `<a>${'>'.repeat(most - 10)}</a>`],
+  'many elements': () => ['application/xml', `<a>${'<b>1</b>'.repeat(900)}</a>`],
   'an account': (turn) => [
     'application/json',
     JSON.stringify({
