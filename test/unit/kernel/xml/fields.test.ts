@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: XML forbids control characters
 import fc from 'fast-check'
+import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
-import type { Element } from '../../../../src/kernel/xml/element.js'
+import { type Element, element as elementOf, textElement } from '../../../../src/kernel/xml/element.js'
 import { type Fields, parseFields } from '../../../../src/kernel/xml/fields.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
+import { writeElement } from '../../../../src/kernel/xml/writer.js'
 
 const read = (text: string) =>
   parseFields(Buffer.from(text), { depth: 64, elements: 10_000, attributes: 100, characters: 65_536 })
@@ -19,6 +21,16 @@ function byElements(element: Element): FieldValue {
     fields[child.name] = earlier === undefined ? value : Array.isArray(earlier) ? [...earlier, value] : [earlier, value]
   }
   return fields
+}
+
+/** What the lenient parser makes of the document with its texts in their places. */
+function byLenientParser(root: Element): FieldValue {
+  const plain = ({ name, children, text }: Element): Element =>
+    children.length > 0 ? elementOf(name, undefined, children.map(plain)) : textElement(name, text)
+  const parser = new XMLParser({
+    ...{ ignoreAttributes: true, parseTagValue: false, trimValues: false, processEntities: true, htmlEntities: true },
+  })
+  return parser.parse(writeElement(plain(root)))[root.name] ?? ''
 }
 
 const escapeMarkup = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
@@ -136,9 +148,26 @@ describe('the fields of a request body', () => {
       fc.property(document, (text) => {
         const element = parseElement(Buffer.from(text))
         expect(read(text)).toEqual({ root: element.name, value: byElements(element) })
+        expect(read(text).value).toEqual(byLenientParser(element))
       }),
       { numRuns: 1_000 },
     )
+  })
+
+  it('are whole where a text is long and made of signs alone', () => {
+    for (const [written, meant] of [
+      ['&amp;', '&'],
+      ['>', '>'],
+      ['&#1055;', 'П'],
+      ['&#13;', '\r'],
+      ['0', '0'],
+    ] as const) {
+      const times = Math.floor(60_000 / written.length)
+      expect(read(`<r><a>0</a><n>${written.repeat(times)}</n><a>1</a></r>`).value).toEqual({
+        a: ['0', '1'],
+        n: meant.repeat(times),
+      })
+    }
   })
 
   it.each([
