@@ -6,7 +6,7 @@ import { releaseFolder } from '../../src/release/folder/release-folder.js'
 import type { PublicationDeps } from '../../src/release/publication.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { createReleaseReader, type ReadableRelease } from '../../src/release/read/release-reader.js'
-import { type PublicationRunDeps, publishInline } from '../../src/release/run.js'
+import { type InlineOptions, type PublicationRunDeps, publishInline } from '../../src/release/run.js'
 import { createOwner } from '../../src/work/attempt.js'
 import type { RunSummary } from '../../src/work/sql/runs.js'
 import { mappingConfig } from './builders.js'
@@ -18,8 +18,8 @@ export type Publisher = {
   readonly feedsDir: string
   /** What the clock says. */
   now: Date
-  /** A whole run in this process, under the ledger. */
-  publish(options?: { readonly force?: boolean; readonly signal?: AbortSignal }): Promise<RunSummary>
+  /** A whole run in this process, under the ledger: one that a person asks for, where nothing else is said. */
+  publish(options?: Partial<InlineOptions>): Promise<RunSummary>
   /** The live release; throws when there is none. */
   live(): Promise<ReadableRelease>
   manifest(): Promise<Manifest>
@@ -60,8 +60,8 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
   return Object.assign(time, {
     deps,
     feedsDir,
-    publish: ({ force = false, signal = new AbortController().signal } = {}) =>
-      publishInline(runDeps, { trigger: 'manual', force, signal }),
+    publish: (options: Partial<InlineOptions> = {}) =>
+      publishInline(runDeps, { trigger: 'manual', force: false, signal: new AbortController().signal, ...options }),
     live,
     manifest: async () => (await live()).manifest,
     read: async (address: string) => {

@@ -142,14 +142,21 @@ function frame({ name, width, height }: Shape, label: string, content: Html): Ht
   return html`<svg class="chart ${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${content}</svg>`
 }
 
+type Bar = {
+  readonly name: string
+  /** Stands behind the name. */
+  readonly code?: string
+  readonly href: string
+  readonly value: number
+  readonly text: string
+}
+
 /** Names with bars beside them, as a list that is read as text too. */
-export function barList(
-  bars: readonly { readonly name: string; readonly href: string; readonly value: number; readonly text: string }[],
-): Html {
+export function barList(bars: readonly Bar[]): Html {
   const scale = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [0, 100])
   const items = bars.map(
-    ({ name, href, value, text }) =>
-      html`<li><a href="${href}"><bdi>${name}</bdi></a> <span class="number">${text}</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${scale(value).toFixed(1)}" height="4"/></svg></li>\n`,
+    ({ name, code, href, value, text }) =>
+      html`<li><a href="${href}"><bdi>${name}</bdi></a>${code === undefined ? undefined : html` <code>${code}</code>`} <span class="number">${text}</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${scale(value).toFixed(1)}" height="4"/></svg></li>\n`,
   )
   return html`<ul class="bars">
 ${items}</ul>`

@@ -107,11 +107,12 @@ function monthSection(view: View): Html {
 ${shown.length < points.length ? note : undefined}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
 }
 
-// The anchor `themes` must stay: it is the vocabulary-uri of sectors in published files.
+// The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).
 function groupSection(view: View, kind: 'sectors' | 'themes', address: string, name: (group: Group) => string): Html {
   const groups = [...view.projectIndex.groups[kind].values()].sort((a, b) => b.places.length - a.places.length)
   const bars = groups.map((group) => ({
     name: name(group),
+    ...(kind === 'themes' && { code: group.key }),
     href: to(view, address, group.key),
     value: group.places.length,
     text: countText(view, group.places.length),

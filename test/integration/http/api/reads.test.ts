@@ -3,9 +3,9 @@ import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { buildBulkFiles } from '../../../../src/release/bulk/bulk-files.js'
 import { testApi } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
+import { testPublisher } from '../../../support/publishing.js'
 import { readRequests } from '../../../support/read-operations.js'
 import { storeWells } from '../../../support/wells-store.js'
 
@@ -26,10 +26,7 @@ describe('every read', async () => {
     app = api.app
     key = api.apiKey
     await storeWells(store.db)
-    const run = { id: 1, startedAt: api.now, force: false, trigger: 'schedule' } as const
-    await buildBulkFiles({ store, feedsDir: api.feedsDir, clock: () => api.now }, run, {
-      signal: new AbortController().signal,
-    })
+    await (await testPublisher(store, { feedsDir: api.feedsDir })).publish()
   })
 
   describe.each(readRequests)('$route', ({ golden: name, path: url, query }) => {
@@ -122,7 +119,7 @@ describe('every read', async () => {
     }
     const page = (await app.inject('/')).body
     const section = page.slice(page.indexOf('id="themes"'))
-    expect(section).toContain('<code>water</code></th><td>Clean Water</td>')
+    expect(section).toMatch(/<bdi>Clean Water<\/bdi><\/a> <code>water<\/code>/)
     expect(section).toMatch(/href="\/themes\.xml">XML.*href="\/themes\.json">JSON/s)
   })
 
