@@ -87,7 +87,8 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
     await connectable(address('postgres'), server)
     return { server, ended, port, address }
   }
-  const { server, ended, port, address } = await start(cluster, await freePort())
+  let primary = await start(cluster, await freePort())
+  const { port, address } = primary
   const run: InstalledPostgres['run'] = (program, args) => {
     const env = { ...process.env, PGPASSWORD: password }
     const where = ['-h', '127.0.0.1', '-p', `${port}`, '-U', database]
@@ -134,14 +135,14 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
       }
     },
     kill: async () => {
-      server.kill('SIGKILL')
-      await ended
+      primary.server.kill('SIGKILL')
+      await primary.ended
     },
     comeBack: async () => {
       // The processes of the one that was killed end by themselves, and their memory with them.
       for (let tries = 0; ; tries++) {
         try {
-          await start(cluster, port)
+          primary = await start(cluster, port)
           return
         } catch (error) {
           if (tries > 50) throw error
