@@ -1,17 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign, verify } from 'node:crypto'
 
-/**
- * What stays known of a release for ever, in the order of publication. Each record names the hash of the one before it, so the last
- * one vouches for all.
- */
-export type ReleaseRecord = {
-  readonly release: string
-  readonly run: number
-  readonly generated: string
-  /** Of the manifest's bytes, hex. */
-  readonly manifestSha256: string
-  readonly activities: number
-  readonly files: number
+/** A record of a chain: each names the hash of the one before it, so the last one vouches for all. */
+export type ChainRecord = {
+  /** Rises from record to record where there is one. */
+  readonly run?: number
   /** SHA-256 of the record before, as it stands in the file, hex; absent in the first. */
   readonly previous?: string
   /** Id of the key that signed the record. */
@@ -20,6 +12,28 @@ export type ReleaseRecord = {
   readonly newKey?: NewKey
   /** Ed25519, base64, of the record's JSON without this member. */
   readonly signature?: string
+}
+
+/** What stays known of a release for ever, in the order of publication. */
+export type ReleaseRecord = ChainRecord & {
+  readonly release: string
+  readonly run: number
+  readonly generated: string
+  /** Of the manifest's bytes, hex. */
+  readonly manifestSha256: string
+  readonly activities: number
+  readonly files: number
+}
+
+/** What a publisher has seen of the chain of another one, in the order of looking. */
+export type WitnessRecord = ChainRecord & {
+  /** Address of the other service, without trailing slash. */
+  readonly url: string
+  /** Its newest release, the run that made it, and the SHA-256 of its record, hex. */
+  readonly release: string
+  readonly ofRun: number
+  readonly recordSha256: string
+  readonly seenAt: string
 }
 
 /** A public key (PEM), and the signature by which the key that it replaces vouches for it. */
@@ -37,22 +51,27 @@ export type CheckedRelease = {
 export type SigningKey = { readonly id: string; readonly privateKey: KeyObject } & NewKey
 
 /** SHA-256 of the record as it stands in the file: JSON without white space. */
-export function releaseRecordHash(record: ReleaseRecord): string {
+export function recordHash(record: ChainRecord): string {
   return hash('sha256', JSON.stringify(record))
 }
 
-/** The record of a release after `before`, signed where there is a key. */
-export function nextRecord(
-  facts: Omit<ReleaseRecord, 'previous' | 'key' | 'newKey' | 'signature'>,
-  before: ReleaseRecord | undefined,
+/** The record with these facts after `before`, signed where there is a key. */
+export function nextRecord<Facts extends object>(
+  facts: Facts,
+  before: ChainRecord | undefined,
   signer: SigningKey | undefined,
-): ReleaseRecord {
-  const linked = { ...facts, ...(before && { previous: releaseRecordHash(before) }) }
+): Facts & ChainRecord {
+  const linked = { ...facts, ...(before && { previous: recordHash(before) }) }
   if (!signer) return linked
   const { id, publicKey, replaces, signature } = signer
   const vouched = replaces !== undefined && replaces === before?.key && signature !== undefined
   const newKey = { publicKey, ...(vouched && { replaces, signature }) }
   return signed({ ...linked, key: id, ...(before?.key !== id && { newKey }) }, signer)
+}
+
+/** The text of a chain's file: each record on a line of its own. */
+export function chainText(name: string, records: readonly ChainRecord[]): string {
+  return `{"${name}":[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]}\n`
 }
 
 /** States that the release is still what the store calls for. */
@@ -136,7 +155,7 @@ export type ChainFault = { readonly code: 'broken' | 'forged'; readonly record: 
  * before the first that it signed are vouched for by their hashes.
  */
 export function checkChain(
-  records: readonly ReleaseRecord[],
+  records: readonly ChainRecord[],
   publicKey: string,
 ): { readonly faults: readonly ChainFault[]; readonly trusted: TrustedKeys } {
   const faults: ChainFault[] = []
@@ -144,9 +163,10 @@ export function checkChain(
   for (const [index, record] of records.entries()) {
     const tell = (code: ChainFault['code'], detail: string) => faults.push({ code, record: index, detail })
     const before = records[index - 1]
-    if (record.previous !== (before && releaseRecordHash(before)))
+    if (record.previous !== (before && recordHash(before)))
       tell('broken', 'it does not name the hash of the record before it')
-    if (before && record.run <= before.run) tell('broken', `run ${record.run} is not after run ${before.run}`)
+    if (before?.run !== undefined && (record.run ?? 0) <= before.run)
+      tell('broken', `run ${record.run} is not after run ${before.run}`)
     const added = record.newKey && vouchedKey(record.newKey, trusted)
     if (added) trusted.set(keyId(added.publicKey), createPublicKey(added.publicKey))
     const key = record.key === undefined ? undefined : trusted.get(record.key)
@@ -162,6 +182,20 @@ function vouchedKey(newKey: NewKey, trusted: TrustedKeys): NewKey | undefined {
   const older = replaces === undefined ? undefined : trusted.get(replaces)
   if (!older || !isSignature(signature)) return undefined
   return verify(null, vouchedFor(publicKey), older, Buffer.from(signature, 'base64')) ? newKey : undefined
+}
+
+/** The key (PEM) that signed a record of the chain, as the chain has it; undefined where it has none. */
+export function signerKeyOf(records: readonly ChainRecord[], { key }: ChainRecord): string | undefined {
+  const keys = records.flatMap(({ newKey }) => newKey?.publicKey ?? [])
+  return key === undefined ? undefined : keys.find((publicKey) => isKey(publicKey, key))
+}
+
+function isKey(publicKey: string, id: string): boolean {
+  try {
+    return keyId(publicKey) === id
+  } catch {
+    return false
+  }
 }
 
 /** Whether a trusted key states that the release was up to date at `checkedAt`. */

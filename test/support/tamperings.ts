@@ -58,6 +58,7 @@ const header =
     if (answer.method === method) answer.headers[name] = value
   }
 const feed = '/feeds/projects/1/reports.atom'
+const single = (format: string) => (url: string) => /^\/iati\/activities\/[^/]+\.\w+$/.test(url) && url.endsWith(format)
 
 /** Ways to change a set between its publisher and its readers, by somebody without its key. */
 export const tamperings: readonly Tampering[] = [
@@ -195,6 +196,21 @@ export const tamperings: readonly Tampering[] = [
     change: texts(live(feed), (text) => text.replace('The pump runs', 'The pump ruin')),
   },
   { name: 'a feed of a project that is missing', change: answers(live(feed), status(404)) },
+  { name: 'another title in a single activity', change: texts(single('xml'), other) },
+  { name: 'another title in the JSON of it', change: texts(single('json'), other) },
+  {
+    name: 'another time in a single activity',
+    change: texts(single('xml'), (text) => text.replaceAll(/(-datetime=")\d{4}/g, '$12001')),
+  },
+  { name: 'a single activity with an element more', change: texts(single('xml'), (text) => `${text}<!-- -->\n`) },
+  { name: 'single activities that are missing', change: answers(single('xml'), status(404)) },
+  {
+    name: 'single activities of another release',
+    change: answers(single('xml'), (answer) => {
+      header('x-release', '20200101T000000Z-1')(answer)
+      texts(single('xml'), other)(answer)
+    }),
+  },
   {
     name: 'another index of the feeds',
     change: texts(kept('/feeds/projects/index.json'), (text) => text.replace(/[0-9a-f]{64}/, '0'.repeat(64))),

@@ -1,15 +1,20 @@
 import { createPublicKey } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
-import type { Command } from 'commander'
+import { constants } from 'node:fs'
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
 import { ifThere } from '../../kernel/system-errors.js'
+import { wholeNumberIn } from '../../kernel/values.js'
+import type { Environment } from '../../platform/config/config.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
-import { addCommand, type CommandLine, durationOption } from '../command-line.js'
+import { addCommand, argument, type CommandLine, durationOption } from '../command-line.js'
 import type { Output } from '../output.js'
+import { toBaseUrl } from './base-url.js'
 
 /** `giving verify`. */
-export function registerVerify(program: Command, { signal, action }: CommandLine): void {
+export function registerVerify(program: Command, { signal, environment, action }: CommandLine): void {
   addCommand(
     program,
     'verify',
@@ -18,21 +23,38 @@ export function registerVerify(program: Command, { signal, action }: CommandLine
     .argument('<url>', 'address of the service')
     .addOption(durationOption('--max-age <duration>', 'how old the set may be', '36h'))
     .addOption(durationOption('--max-time <duration>', 'how long the verification may take', '1h'))
-    .option('--state <file>', 'remember the release, and report one that is older than the last')
+    .addOption(
+      new Option('--sample <count>', 'how many single activities, any of them, are compared with the signed index')
+        .argParser(argument('a whole number from 0 to 1000', wholeNumberIn(0, 1000).parse))
+        .default(100),
+    )
+    .option('--state <file>', 'remember the release here, and report one that is older than the last')
+    .option('--no-state', 'remember nothing, also where a folder for states can be written (XDG_STATE_HOME)')
     .option(
       '--key <file>',
       'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
     )
-    .action(action((output, url: string, flags: VerifyFlags) => verify(url, { ...flags, signal }, output)))
+    .option('--witness <url...>', 'services that countersign this one: its history must be the one that they saw')
+    .option('--witness-key <file...>', 'public keys of the witnesses, in their order; else those that they publish')
+    .hook('preAction', (command) => {
+      const { key, witness = [], witnessKey } = command.opts<Partial<VerifyFlags>>()
+      if (witness.length > 0 && key === undefined) command.error('error: --witness needs --key too')
+      if (witnessKey && witnessKey.length !== witness.length)
+        command.error('error: give as many --witness-key as --witness')
+    })
+    .action(action((output, url: string, flags: VerifyFlags) => verify(url, { ...flags, environment, signal }, output)))
 }
 
 type VerifyFlags = {
   readonly maxAge: number
   readonly maxTime: number
-  /** File that remembers the last verified release. */
-  readonly state?: string
+  readonly sample: number
+  /** File that remembers the last verified release; false: none; undefined: the usual one. */
+  readonly state?: string | false
   /** File with the public key. */
   readonly key?: string
+  readonly witness?: readonly string[]
+  readonly witnessKey?: readonly string[]
 }
 
 /**
@@ -41,33 +63,61 @@ type VerifyFlags = {
  */
 async function verify(
   url: string,
-  { maxAge, maxTime, state, key, signal }: VerifyFlags & { readonly signal: AbortSignal },
+  flags: VerifyFlags & Pick<CommandLine, 'environment' | 'signal'>,
   output: Output,
 ): Promise<number> {
+  const { maxAge, maxTime, sample, key, witness = [], witnessKey = [], signal } = flags
   const publicKey = key === undefined ? undefined : await readPublicKey(key)
+  const witnesses = await Promise.all(
+    witness.map(async (one, at) => {
+      const file = witnessKey[at]
+      return { url: toBaseUrl(one), publicKey: file === undefined ? undefined : await readPublicKey(file) }
+    }),
+  )
   const baseUrl = toBaseUrl(url)
-  const last = state === undefined ? undefined : await readState(state)
+  const state = flags.state ?? (await usualState(baseUrl, flags.environment))
+  const last = state === false ? undefined : await readState(state)
   const verification = await output.withProgress((update) =>
     verifyPublished({
-      ...{ baseUrl, maxAgeHours: maxAge / 3600, maxSeconds: maxTime, now: new Date(), last, signal },
+      ...{ baseUrl, maxAgeHours: maxAge / 3600, maxSeconds: maxTime, now: new Date(), last, sample, witnesses, signal },
       ...(publicKey !== undefined && { publicKey }),
       onProgress: (done, total) => update('files', done, total),
     }),
   )
   const { findings, seen } = verification
-  if (findings.length === 0 && state !== undefined) await writeState(state, seen)
-  return output.result({ ok: findings.length === 0, ...verification }, () => describe(verification), {
-    code: findings.length === 0 ? 0 : 1,
-  })
+  if (findings.length === 0 && state !== false) await writeState(state, seen)
+  const lines = [...describe(verification), ...describeMemory(state, last, maxAge / 3600)]
+  return output.result(
+    { ok: findings.length === 0, ...verification, state: state === false ? null : state },
+    () => lines,
+    {
+      code: findings.length === 0 ? 0 : 1,
+    },
+  )
 }
 
-/** The address of the service, or of its manifest. */
-function toBaseUrl(url: string): string {
-  const base = URL.canParse(url) ? new URL(url) : undefined
-  if (!base || !/^https?:$/.test(base.protocol)) {
-    throw new ServiceError('input-unusable', `expected an http or https address, got "${url}"`)
+/** The file in the user's folder for states that remembers this set; false where none can be written. */
+async function usualState(baseUrl: string, { XDG_STATE_HOME, HOME }: Environment): Promise<string | false> {
+  const home = HOME && path.join(HOME, '.local/state')
+  // The XDG specification: a path that is not absolute is ignored.
+  const states = XDG_STATE_HOME && path.isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : home
+  if (!states) return false
+  const folder = path.join(states, 'giving-verify')
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await access(folder, constants.W_OK)
+    return path.join(folder, `${encodeURIComponent(baseUrl)}.json`)
+  } catch {
+    return false
   }
-  return `${base.origin}${base.pathname}`.replace(/\/feeds\/manifest\.json$/, '').replace(/\/+$/, '')
+}
+
+/** What was remembered, and what may pass unseen for want of it. */
+function describeMemory(state: string | false, last: SeenRelease | undefined, hours: number): string[] {
+  const unseen = `an older set that is genuine passes until it is ${hours} hours old (--max-age)`
+  if (state === false) return [`nothing is remembered (no --state): ${unseen}`]
+  if (last === undefined) return [`nothing was remembered before in ${state}: this time ${unseen}`]
+  return [`compared with release ${last.release}, remembered in ${state}`]
 }
 
 async function readPublicKey(file: string): Promise<string> {
@@ -111,11 +161,12 @@ async function writeState(file: string, seen: SeenRelease): Promise<void> {
   }
 }
 
-function describe({ release, run, ageHours, files, bytes, findings, notCompared }: Verification): string[] {
+function describe({ release, run, ageHours, files, bytes, activities, findings, notCompared }: Verification): string[] {
   const verdict = findings.length === 0 ? 'all is well' : `${findings.length} findings`
   return [
     ...findings.map(({ code, address, expected, got }) => `${code}: ${address}: expected ${expected}, got ${got}`),
     `release ${release} of run ${run}, ${ageHours} hours old: ${files} files, ${bytes} bytes: ${verdict}`,
-    `not compared, since no hash reaches them: ${notCompared.join(', ')}`,
+    `single activities compared with the index: ${activities.compared} of ${activities.of}`,
+    `not compared, since nothing signed reaches them: ${notCompared.join(', ')}`,
   ]
 }

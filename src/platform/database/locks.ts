@@ -8,6 +8,8 @@ export type LockName =
   | 'publishing'
   /** Write to the bucket. */
   | 'bucket'
+  /** Append to what this publisher has seen of others. */
+  | 'witness'
 
 // A holder that was killed keeps the lock for so long; one that runs renews it every second.
 const seconds = 5

@@ -11,6 +11,7 @@ import { toStorageError } from './storage-errors.js'
  *     drafts/{id}/                                       being written; drafts of dead writers are removed
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
+ *     witness.json                                       what giving witness has seen of others; it only grows
  *     folder-id                                          which folder this is (docs/reference/files.md)
  *     database-seen                                      the newest primary that processes of this folder have seen
  */
@@ -21,6 +22,7 @@ export type ReleaseFolder = {
   readonly held: string
   readonly current: string
   readonly checked: string
+  readonly witness: string
 }
 
 export function releaseFolder(feedsDir: string): ReleaseFolder {
@@ -31,6 +33,7 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     held: path.join(feedsDir, 'held'),
     current: path.join(feedsDir, 'current'),
     checked: path.join(feedsDir, 'checked.json'),
+    witness: path.join(feedsDir, 'witness.json'),
   }
 }
 

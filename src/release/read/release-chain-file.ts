@@ -9,8 +9,3 @@ export async function releaseChain(release: ReadableRelease | undefined): Promis
   const { releases } = JSON.parse(await file.identity.text()) as { releases: ReleaseRecord[] }
   return releases
 }
-
-/** The text of the file: each record on a line of its own. */
-export function releaseChainText(records: readonly ReleaseRecord[]): string {
-  return `{"releases":[\n${records.map((record) => JSON.stringify(record)).join(',\n')}\n]}\n`
-}

@@ -28,7 +28,27 @@ export type ReadOptions = {
   readonly maxBytes: number
   readonly marker?: string
   readonly keep?: boolean
+  /** Called with each line of the body, without its end. */
+  readonly onLine?: (line: string) => void
   readonly signal: AbortSignal
+}
+
+/** How long a server may be silent while a set is read. */
+export const connectionLimits = { connectMs: 10_000, idleMs: 10_000 }
+
+export const chainAddress = '/feeds/releases.json'
+// A thousand years of days.
+export const maxChainBytes = 300_000_000
+
+/** The text at an address; undefined where there is none, or too much of it. */
+export async function readText(
+  client: HttpClient,
+  address: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const read = await readAddress(client, new URL(address), { maxBytes, keep: true, signal })
+  return read.status === 200 && !read.isCut ? read.text : undefined
 }
 
 /** The limit on the wire for a body of `bytes`: gzip adds little, but a stream may have empty blocks without end. */
@@ -39,10 +59,11 @@ const mostOnWire = (bytes: number) => bytes * 1.01 + 65_536
  * `input-unusable` without an answer in time.
  */
 export async function readAddress(client: HttpClient, url: URL, options: ReadOptions): Promise<AddressAnswer> {
-  const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, signal } = options
+  const { method = 'GET', encoding = 'identity', maxBytes, marker, keep = false, onLine, signal } = options
   const hash = createHash('sha256')
   const seen = new Counter(marker)
   const kept: Buffer[] = []
+  let rest: Buffer = Buffer.alloc(0)
   let wireBytes = 0
   let bytes = 0
   let isCut = false
@@ -51,6 +72,7 @@ export async function readAddress(client: HttpClient, url: URL, options: ReadOpt
     hash.update(chunk)
     seen.add(chunk)
     if (keep) kept.push(chunk)
+    if (onLine) rest = linesOf(Buffer.concat([rest, chunk]), onLine)
     if (bytes > maxBytes) throw new TooLarge()
   }
   try {
@@ -84,6 +106,16 @@ export async function readAddress(client: HttpClient, url: URL, options: ReadOpt
     if (signal.aborted) throw new ServiceError('aborted', 'the verification was interrupted', { cause: error })
     throw new ServiceError('input-unusable', `${url} cannot be read: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/** Hands over the whole lines; returns what is left. */
+function linesOf(bytes: Buffer, onLine: (line: string) => void): Buffer {
+  let from = 0
+  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
+    onLine(bytes.toString('utf8', from, end))
+    from = end + 1
+  }
+  return bytes.subarray(from)
 }
 
 class TooLarge extends Error {}

@@ -5,7 +5,7 @@ import {
   checkChain,
   isChecked,
   type ReleaseRecord,
-  releaseRecordHash,
+  recordHash,
 } from '../../kernel/release-chain.js'
 
 /** The files of a set that its publisher signed, as texts; undefined where there is none. */
@@ -16,10 +16,12 @@ export type SeenRecord = {
   readonly run: number
   readonly recordSha256?: string | undefined
   readonly checkedAt?: string | undefined
+  /** Who saw it and when, where it was somebody else. */
+  readonly by?: string
 }
 
 export type ChainFinding = {
-  readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback'
+  readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback' | 'unwitnessed'
   readonly expected: string
   readonly got: string
 }
@@ -33,17 +35,20 @@ export type ChainVerdict = {
   readonly checkedAt?: string
 }
 
-const recordShape = z.looseObject({
-  release: z.string(),
-  run: z.number().int(),
-  generated: z.iso.datetime(),
-  manifestSha256: z.string(),
+/** The members by which records of any chain are linked and signed. */
+export const linkShape = z.looseObject({
   previous: z.string().optional(),
   key: z.string().optional(),
   signature: z.string().optional(),
   newKey: z
     .looseObject({ publicKey: z.string(), replaces: z.string().optional(), signature: z.string().optional() })
     .optional(),
+})
+const recordShape = linkShape.extend({
+  release: z.string(),
+  run: z.number().int(),
+  generated: z.iso.datetime(),
+  manifestSha256: z.string(),
 })
 const chainShape = z.object({ releases: z.array(recordShape).min(1) })
 const checkedShape = z.looseObject({
@@ -54,14 +59,18 @@ const checkedShape = z.looseObject({
   signature: z.string(),
 })
 
-/** Checks by a public key (PEM) that a manifest is the newest of an unbroken chain that the key's owner signed. */
+/**
+ * Checks by a public key (PEM) that a manifest is the newest of an unbroken chain that the key's owner signed, and that has all
+ * records that were seen before, by this reader or by a witness.
+ */
 export function verifyChain(
   { releases, checked }: SignedTexts,
   manifestSha256: string,
   publicKey: string,
   seen: SeenRecord | undefined,
+  witnessed: readonly SeenRecord[] = [],
 ): ChainVerdict {
-  const records = readJson<{ releases: ReleaseRecord[] }>(releases, chainShape)?.releases
+  const records = readReleases(releases)
   const newest = records?.at(-1)
   if (!records || !newest) {
     return {
@@ -80,15 +89,8 @@ export function verifyChain(
       got: older ? `that of release ${older.release}` : `sha256 ${manifestSha256}`,
     })
   }
-  if (seen?.recordSha256 !== undefined && !records.some((record) => releaseRecordHash(record) === seen.recordSha256)) {
-    const isShorter = newest.run < seen.run
-    const expected = `the record of run ${seen.run} as before`
-    findings.push({
-      code: isShorter ? 'rollback' : 'fork',
-      expected,
-      got: `a chain up to run ${newest.run} without it`,
-    })
-  }
+  const missing = missingRecord(records, [...(seen ? [seen] : []), ...witnessed])
+  if (missing) findings.push(missing)
   const statement = readJson<CheckedRelease>(checked, checkedShape)
   const isSigned = statement !== undefined && isChecked(statement, trusted)
   // Where the chain has faults, they say enough.
@@ -104,12 +106,33 @@ export function verifyChain(
   const isValid = isSigned && statement.manifestSha256 === manifestSha256
   return {
     findings,
-    recordSha256: releaseRecordHash(newest),
+    recordSha256: recordHash(newest),
     ...(statement && isValid && { checkedAt: statement.checkedAt }),
   }
 }
 
-function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefined): ChainFinding {
+/** The records of a chain of releases; undefined when the text is none. */
+export function readReleases(text: string | undefined): ReleaseRecord[] | undefined {
+  return readJson<{ releases: ReleaseRecord[] }>(text, chainShape)?.releases
+}
+
+/** What it means that a chain lacks one of these records; undefined when it has all of them. */
+export function missingRecord(
+  records: readonly ReleaseRecord[],
+  seen: readonly SeenRecord[],
+): ChainFinding | undefined {
+  const hashes = new Set(records.map(recordHash))
+  const missing = seen.find(({ recordSha256 }) => recordSha256 !== undefined && !hashes.has(recordSha256))
+  const newest = records.at(-1)
+  if (!missing || !newest) return undefined
+  return {
+    code: newest.run < missing.run ? 'rollback' : 'fork',
+    expected: `the record of run ${missing.run} as ${missing.by ?? 'before'}`,
+    got: `a chain up to run ${newest.run} without it`,
+  }
+}
+
+export function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefined): ChainFinding {
   const expected = code === 'broken' ? 'an unbroken chain of releases' : 'a signature of the publisher'
   return { code: code === 'broken' ? 'fork' : 'forged', expected, got: `release ${record?.release}: ${detail}` }
 }
@@ -118,7 +141,7 @@ function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefin
  * The document as it stands, with its members in their order, when it has the shape and is written as JSON.stringify writes it,
  * but for white space: of members with one name each reader takes another.
  */
-function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+export function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
   try {
     const document: unknown = JSON.parse(text ?? '')
     const dense = (text ?? '').replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1')

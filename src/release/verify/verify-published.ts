@@ -1,8 +1,17 @@
 import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
 import { HttpClient, jsonOf } from '../../platform/outgoing/http-client.js'
-import { type AddressAnswer, readAddress } from './read-address.js'
+import {
+  type AddressAnswer,
+  chainAddress,
+  connectionLimits,
+  maxChainBytes,
+  readAddress,
+  readText,
+} from './read-address.js'
+import { ActivitySample, findAltered, isEntry, readEntry } from './verify-activities.js'
 import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
+import { witnessedOf } from './witness.js'
 
 /** What can be wrong with a published set. */
 type FindingCode =
@@ -40,7 +49,9 @@ export type Verification = {
   readonly ageHours: number
   readonly files: number
   readonly bytes: number
-  /** What no hash of the manifest reaches. */
+  /** Single activities that were compared with the index, and how many there are. */
+  readonly activities: { readonly compared: number; readonly of: number }
+  /** What nothing signed reaches. */
   readonly notCompared: readonly string[]
   readonly findings: readonly VerifyFinding[]
   readonly seen: SeenRelease
@@ -54,6 +65,10 @@ export type VerifyOptions = {
   readonly last: SeenRelease | undefined
   /** The publisher's public key (PEM): the set must be signed, and the newest of an unbroken chain. */
   readonly publicKey?: string
+  /** Addresses of services whose word on the chain counts as well, without trailing slash, with their public keys (PEM). */
+  readonly witnesses?: readonly { readonly url: string; readonly publicKey?: string | undefined }[]
+  /** How many single activities are compared with the index; 100 when absent. */
+  readonly sample?: number
   /** How long it may take. */
   readonly maxSeconds: number
   readonly signal: AbortSignal
@@ -69,7 +84,6 @@ const maxFindings = 1_000
 const maxFindingText = 200
 // A set that changes while it is read is read again.
 const maxReads = 3
-const connectionLimits = { connectMs: 10_000, idleMs: 10_000 }
 
 type Verifying = VerifyOptions & { readonly client: HttpClient }
 
@@ -97,7 +111,7 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
     const tell: Tell = (code, address, expected, got) =>
       findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
     const verdict = await chainVerdict(options, sha256)
-    for (const { code, expected, got } of verdict?.findings ?? []) tell(code, chainAddress, expected, got)
+    for (const { code, address, expected, got } of verdict?.findings ?? []) tell(code, address, expected, got)
     const ageHours = verdict
       ? hoursSince(options, [manifest.generated, verdict.checkedAt])
       : await age(options, manifest)
@@ -113,6 +127,7 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
       if (findings.length >= maxFindings) break
     }
     const feeds = await checkProjectFeeds(options, manifest, findings, tell)
+    const activities = await checkActivities(options, manifest, findings, tell)
     const moved = findings.length > 0 && (await readManifest(options)).sha256 !== sha256
     if (moved && read < maxReads) continue
     return {
@@ -122,13 +137,14 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
       ageHours: Math.round(ageHours * 10) / 10,
       files: manifest.files.length + feeds.length,
       bytes: bytes + feeds.reduce((sum, feed) => sum + feed.bytes, 0),
+      activities,
       notCompared,
       findings,
       seen: {
         release: manifest.release,
         run: manifest.run,
         manifestSha256: sha256,
-        recordSha256: verdict?.recordSha256,
+        recordSha256: verdict?.recordSha256 ?? options.last?.recordSha256,
         checkedAt: verdict?.checkedAt ?? options.last?.checkedAt,
       },
     }
@@ -144,7 +160,8 @@ type Tell = (code: FindingCode, address: string, expected: string | number, got:
 const manifestAddress = '/feeds/manifest.json'
 const projectFeedIndexAddress = '/feeds/projects/index.json'
 const feedsAtOnce = 8
-const notCompared = ['the pages for people', '/iati/activities/{identifier}', '/feeds/status.json', '/api/']
+const activityIndexAddress = '/iati/index.json'
+const notCompared = ['the pages for people', '/feeds/status.json', '/api/']
 const path = z.string().regex(/^\/(?!\/)[\w./-]*$/)
 const count = z.number().int().nonnegative()
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -198,23 +215,35 @@ async function readManifest({
   return { manifest: parsed.data, sha256: read.sha256 }
 }
 
-const chainAddress = '/feeds/releases.json'
 const checkedAddress = '/feeds/checked.json'
-// A thousand years of days.
-const maxChainBytes = 300_000_000
+const witnessAddress = '/feeds/witness.json'
 
-/** What the key says of the set; undefined without a key. */
+type Verdict = Omit<ChainVerdict, 'findings'> & {
+  readonly findings: readonly (ChainFinding & { readonly address: string })[]
+}
+
+/** What the key and the witnesses say of the set; undefined without a key. */
 async function chainVerdict(
-  { baseUrl, publicKey, last, client, signal }: Verifying,
+  { baseUrl, publicKey, witnesses = [], last, client, signal }: Verifying,
   manifestSha256: string,
-): Promise<ChainVerdict | undefined> {
+): Promise<Verdict | undefined> {
   if (publicKey === undefined) return undefined
-  const textAt = async (address: string, maxBytes: number) => {
-    const read = await readAddress(client, new URL(baseUrl + address), { maxBytes, keep: true, signal })
-    return read.status === 200 && !read.isCut ? read.text : undefined
+  const textAt = (address: string, maxBytes: number) => readText(client, address, maxBytes, signal)
+  const words = await Promise.all(
+    witnesses.map(async ({ url: by, publicKey: key }) => {
+      const address = `${by}${witnessAddress}`
+      const text = await textAt(address, maxChainBytes)
+      return { address, ...witnessedOf(text, { url: baseUrl, by, publicKey: key }) }
+    }),
+  )
+  const texts = {
+    releases: await textAt(baseUrl + chainAddress, maxChainBytes),
+    checked: await textAt(baseUrl + checkedAddress, 10_000),
   }
-  const texts = { releases: await textAt(chainAddress, maxChainBytes), checked: await textAt(checkedAddress, 10_000) }
-  return verifyChain(texts, manifestSha256, publicKey, last)
+  const seen = words.flatMap((word) => word.seen)
+  const { findings, ...verdict } = verifyChain(texts, manifestSha256, publicKey, last, seen)
+  const ofWitnesses = words.flatMap((word) => word.findings.map((finding) => ({ ...finding, address: word.address })))
+  return { ...verdict, findings: [...findings.map((one) => ({ ...one, address: chainAddress })), ...ofWitnesses] }
 }
 
 /** Hours since the latest of these instants. */
@@ -311,6 +340,47 @@ async function checkProjectFeeds(
   return feeds
 }
 
+/** Compares single activities, any of them, with the index, whose hash the manifest has. Returns how many. */
+async function checkActivities(
+  { client, baseUrl, signal, sample: size = 100 }: Verifying,
+  manifest: SetManifest,
+  findings: readonly VerifyFinding[],
+  tell: Tell,
+): Promise<Verification['activities']> {
+  const index = manifest.files.find((file) => file.path === activityIndexAddress)
+  if (!index || findings.length >= maxFindings) return { compared: 0, of: 0 }
+  const sample = new ActivitySample(size)
+  const { sha256, headers } = await readAddress(client, new URL(baseUrl + index.immutablePath), {
+    ...{ maxBytes: index.bytes + 1, signal },
+    onLine: (line) => isEntry(line) && sample.offer(line),
+  })
+  // Otherwise the finding is that of the index. An object store has no address for each activity.
+  if (sha256 !== index.sha256 || isOfObjectStore(headers)) return { compared: 0, of: sample.of }
+  for (const line of sample.lines) {
+    const entry = readEntry(line)
+    if (!entry) {
+      tell('malformed', index.path, 'an activity with its hash', line)
+      continue
+    }
+    const altered = await findAltered(entry, (address, limits) =>
+      readAddress(client, new URL(baseUrl + address), { ...limits, signal }),
+    )
+    if (!altered) continue
+    const { address, answer, expected } = altered
+    const release = answer.headers['x-release']
+    if (answer.status !== 200) tell('missing', address, 'status 200', answer.status)
+    else if (release !== undefined && release !== manifest.release)
+      tell('mixed', address, `release ${manifest.release}`, release)
+    else tell('tampered', address, expected, `sha256 ${answer.sha256} of the document`)
+  }
+  return { compared: sample.lines.length, of: sample.of }
+}
+
+// An object store makes tags and dates of its own.
+function isOfObjectStore(headers: AddressAnswer['headers']): boolean {
+  return Object.keys(headers).some((name) => /^x-\w+-meta-sha256$/.test(name))
+}
+
 /** Compares an answer with the manifest; false when comparing further makes no sense. */
 function checkAnswer(address: string, file: SetFeed, manifest: SetManifest, read: AddressAnswer, tell: Tell): boolean {
   if (read.status !== 200) {
@@ -325,8 +395,7 @@ function checkAnswer(address: string, file: SetFeed, manifest: SetManifest, read
   if (read.bytes !== file.bytes)
     tell('tampered', address, `${file.bytes} bytes`, read.bytes > file.bytes ? 'more' : read.bytes)
   else if (read.sha256 !== file.sha256) tell('tampered', address, `sha256 ${file.sha256}`, read.sha256)
-  // An object store makes tags and dates of its own.
-  if (Object.keys(read.headers).some((name) => /^x-\w+-meta-sha256$/.test(name))) return true
+  if (isOfObjectStore(read.headers)) return true
   const tag = read.headers.etag
   if (tag !== undefined && tag !== `"${file.sha256}"`) tell('headers', address, `etag "${file.sha256}"`, tag)
   const modified = read.headers['last-modified']

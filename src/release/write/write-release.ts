@@ -3,7 +3,7 @@ import { manifestPath, projectFeedIndexPath, releaseChainPath } from '../../iati
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { noNotices } from '../../kernel/notice.js'
-import { nextRecord, type ReleaseRecord, type SigningKey } from '../../kernel/release-chain.js'
+import { chainText, nextRecord, type ReleaseRecord, type SigningKey } from '../../kernel/release-chain.js'
 import type { Connection } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import type { Run } from '../../work/run.js'
@@ -14,7 +14,6 @@ import type { PlannedContent, PlannedFile, Snapshot } from '../plan/planned-file
 import type { Progress } from '../publication.js'
 import { listPackedFeeds, packFeeds, packIndexPath, packPath } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
-import { releaseChainText } from '../read/release-chain-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { copyReportFeeds } from '../sql/renderings.js'
 import { writeIndex } from './write-index.js'
@@ -111,7 +110,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     ...{ activities: plan.totals.activities, files: files.length },
   }
   const chain = [...build.chain, nextRecord(facts, build.chain.at(-1), build.signer)]
-  await draft.write(releaseChainPath, inOneBatch(releaseChainText(chain)), signal, { twin: false })
+  await draft.write(releaseChainPath, inOneBatch(chainText('releases', chain)), signal, { twin: false })
   await draft.synced()
   return manifest
 }

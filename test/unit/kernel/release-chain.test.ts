@@ -8,7 +8,7 @@ import {
   nextRecord,
   parseSigningKey,
   type ReleaseRecord,
-  releaseRecordHash,
+  recordHash,
 } from '../../../src/kernel/release-chain.js'
 import { newSigner } from '../../support/signer.js'
 
@@ -22,7 +22,7 @@ describe('a record', () => {
   it('names the one before it, and is signed where there is a key', () => {
     const first = nextRecord(facts(1), undefined, undefined)
     expect(first).toEqual(facts(1))
-    expect(nextRecord(facts(2), first, undefined)).toEqual({ ...facts(2), previous: releaseRecordHash(first) })
+    expect(nextRecord(facts(2), first, undefined)).toEqual({ ...facts(2), previous: recordHash(first) })
     expect(Object.keys(nextRecord(facts(1), undefined, owner)).slice(6)).toEqual(['key', 'newKey', 'signature'])
   })
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
+  chainText,
   checkedRelease,
   nextRecord,
   type ReleaseRecord,
-  releaseRecordHash,
+  recordHash,
   type SigningKey,
 } from '../../../src/kernel/release-chain.js'
-import { releaseChainText } from '../../../src/release/read/release-chain-file.js'
 import { verifyChain } from '../../../src/release/verify/verify-chain.js'
 import { newSigner } from '../../support/signer.js'
 
@@ -28,10 +28,10 @@ function chainOf(signers: readonly (SigningKey | undefined)[], content = 'a'): R
 
 const verdict = (records: readonly ReleaseRecord[], manifest: string, key = owner, seen?: ReleaseRecord) =>
   verifyChain(
-    { releases: releaseChainText(records), checked: undefined },
+    { releases: chainText('releases', records), checked: undefined },
     manifest,
     key.publicKey,
-    seen && { run: seen.run, recordSha256: releaseRecordHash(seen) },
+    seen && { run: seen.run, recordSha256: recordHash(seen) },
   )
 const codes = (...of: Parameters<typeof verdict>) => verdict(...of).findings.map(({ code }) => code)
 
@@ -41,11 +41,11 @@ describe('a chain of releases', () => {
   it('is genuine, newest and whole by the key of its owner', () => {
     expect(codes(chain, 'a3')).toEqual([])
     expect(codes(chain, 'a3', owner, chain[1])).toEqual([])
-    expect(verdict(chain, 'a3').recordSha256).toBe(releaseRecordHash(chain[2] as ReleaseRecord))
+    expect(verdict(chain, 'a3').recordSha256).toBe(recordHash(chain[2] as ReleaseRecord))
   })
 
   it('is read in one way only: no member twice, no white space in a signature', () => {
-    const text = releaseChainText(chain)
+    const text = chainText('releases', chain)
     const read = (releases: string) =>
       verifyChain({ releases, checked: undefined }, 'a3', owner.publicKey, undefined).findings.map(({ code }) => code)
     expect(read(text)).toEqual([])
@@ -58,7 +58,7 @@ describe('a chain of releases', () => {
   it('is up to date by the word of its owner, which does not go away', () => {
     const facts = { release: '20261121T020003Z-3', manifestSha256: 'a3', checkedAt: '2026-11-22T02:00:00Z' }
     const read = (checked: string | undefined, checkedAt?: string) =>
-      verifyChain({ releases: releaseChainText(chain), checked }, 'a3', owner.publicKey, { run: 3, checkedAt })
+      verifyChain({ releases: chainText('releases', chain), checked }, 'a3', owner.publicKey, { run: 3, checkedAt })
     const word = JSON.stringify(checkedRelease(facts, owner))
     expect(read(word)).toMatchObject({ findings: [], checkedAt: facts.checkedAt })
     expect(read(JSON.stringify(checkedRelease(facts, stranger))).findings).toMatchObject([{ code: 'forged' }])
@@ -138,7 +138,7 @@ describe('the word that a release is up to date', () => {
   const facts = { release: 'r', manifestSha256: 'a1', checkedAt: '2026-11-25T02:00:00Z' }
   const checkedAt = (checked: object, manifest = 'a1') =>
     verifyChain(
-      { releases: releaseChainText(chain), checked: JSON.stringify(checked) },
+      { releases: chainText('releases', chain), checked: JSON.stringify(checked) },
       manifest,
       owner.publicKey,
       undefined,
