@@ -21,7 +21,7 @@ import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-export const consoleFields = [...statusFields, 'ops', 'twoPersons', 'tls', 'rateLimitPerAddress'] as const
+export const consoleFields = [...statusFields, 'ops', 'twoPersons', 'tls', 'rateLimitPerAddress', 'trustProxy'] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
@@ -69,7 +69,7 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
     operators,
     config: {
       limits: { ...mostClients, requestsPerAddress: config.rateLimitPerAddress },
-      trustProxy: false,
+      trustProxy: config.trustProxy,
       tls: await readCertificate({ tls }),
     },
   })

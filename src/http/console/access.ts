@@ -28,7 +28,8 @@ export function guardAccess(app: FastifyInstance, operators: readonly OperatorTo
   app.addHook('onRequest', async (request, reply) => {
     if (open.has(request.routeOptions.url ?? '')) return
     if (operators.length === 0) {
-      if (isLoopbackHost(request.hostname)) return
+      // As it was asked for: what a proxy says of the name (X-Forwarded-Host) lets nobody in.
+      if (isLoopbackHost(request.raw.headers.host?.replace(/:\d*$/, '') ?? '')) return
       return refuse(
         reply,
         403,

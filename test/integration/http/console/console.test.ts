@@ -223,6 +223,15 @@ it('counts the requests of an address', async () => {
   expect(statuses).toEqual([200, 200, 429])
 })
 
+it('lets nobody in without tokens by a name that a proxy tells', async () => {
+  const one = await consoleOfTest({ TRUST_PROXY: 'loopback' })
+  const forwarded = { 'x-forwarded-host': '127.0.0.1', 'x-forwarded-for': '127.0.0.1' }
+  expect((await one.ask('/', { host: 'console.example', ...forwarded })).status).toBe(403)
+  expect((await one.ask('/', { ...forwarded, 'x-forwarded-host': 'console.example' })).status).toBe(200)
+  for (const host of ['localhost:8081', '[::1]:8081', '127.0.0.1'])
+    expect((await one.ask('/', { host })).status, host).toBe(200)
+})
+
 describe('a console with tokens', () => {
   const OPS_TOKEN = 'ana:a-long-token-of-ana, robot:a-long-token-of-robot'
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
@@ -300,6 +309,27 @@ describe('a console with tokens', () => {
     expect(another).toMatchObject({ status: 429, headers: { 'retry-after': '60' } })
     expect((await one.ask('/', basic('ana:a-long-token-of-ana'))).status).toBe(200)
     expect((await one.ask('/metrics', { authorization: 'Bearer a-long-token-of-robot' })).status).toBe(200)
+  })
+
+  it('counts wrong tokens by the address that a proxy names, where TRUST_PROXY names the proxy', async () => {
+    const guess = (one: Console, from: string) =>
+      one.ask('/', { authorization: 'Bearer guess', 'x-forwarded-for': from }).then(({ status }) => status)
+    const known = await consoleOfTest({ OPS_TOKEN, TRUST_PROXY: 'loopback' })
+    for (let at = 0; at < 10; at++) expect(await guess(known, '203.0.113.7')).toBe(401)
+    expect(await guess(known, '203.0.113.7')).toBe(429)
+    expect(await guess(known, '203.0.113.8')).toBe(401)
+    await known.confirm(
+      '/schedules/publish/pause',
+      {},
+      { ...basic('ana:a-long-token-of-ana'), 'x-forwarded-for': '203.0.113.9' },
+    )
+    await known.confirm('/schedules/publish/resume', {}, basic('ana:a-long-token-of-ana'))
+    const events = await listAudit(database.store.db, { since: new Date(0), limit: 2 })
+    expect(events.map(({ origin }) => origin)).toEqual(['203.0.113.9', '127.0.0.1'])
+    // Of anybody else the header is not believed: it would make each guess the first one.
+    const stranger = await consoleOfTest({ OPS_TOKEN, TRUST_PROXY: '192.0.2.1' })
+    for (let at = 0; at < 10; at++) expect(await guess(stranger, `203.0.113.${at}`)).toBe(401)
+    expect(await guess(stranger, '203.0.113.99')).toBe(429)
   })
 
   it('counts no requests of who has a token, since a proxy has one address for all', async () => {
