@@ -2,37 +2,29 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
-import { buildBulkFiles, withdrawBulkSet } from '../../../src/release/bulk/bulk-files.js'
+import { withdrawBulkSet } from '../../../src/release/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
-import type { RunTrigger } from '../../../src/work/run.js'
+import type { InlineOptions } from '../../../src/release/run.js'
+import { createRun } from '../../../src/work/sql/runs.js'
 import { mappingConfig } from '../../support/builders.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { type Installation, newInstallation } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { storeWells } from '../../support/wells-store.js'
 
 describe('bulk files', async () => {
   const { store } = await testDatabase()
   let feedsDir: string
-  const signal = new AbortController().signal
+  let publisher: Publisher
   const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
-  const build = (
-    id: number,
-    at: Date,
-    {
-      force = false,
-      trigger = 'schedule',
-      mapping,
-    }: { force?: boolean; trigger?: RunTrigger; mapping?: MappingConfig } = {},
-  ) =>
-    buildBulkFiles(
-      { store, feedsDir, clock: () => at, ...(mapping && { mappingConfig: mapping }) },
-      { id, startedAt: at, force, trigger },
-      { signal },
-    )
+  /** A publication; of the schedule, where nothing else is said. */
+  const build = async (at: Date, options: Partial<InlineOptions> = {}, by = publisher) => {
+    by.now = at
+    const { error } = await by.publish({ trigger: 'schedule', ...options })
+    expect(error).toBeUndefined()
+  }
   const current = async () => (await createBulkReader(feedsDir).current()) ?? expect.fail('there is no set')
   const idsOf = async (name: string) => {
     const { token } = await current()
@@ -44,9 +36,10 @@ describe('bulk files', async () => {
   }
 
   beforeAll(async () => {
-    feedsDir = await temporaryFolder()
+    publisher = await testPublisher(store)
+    feedsDir = publisher.feedsDir
     await storeWells(store.db)
-    await build(1, day(1))
+    await build(day(1))
   })
 
   it.each([
@@ -65,33 +58,34 @@ describe('bulk files', async () => {
   it('are built by the first run of a day, and by a run that is forced', async () => {
     const first = await current()
     await store.db.query(`update project set title = 'Renamed' where id = 2046`)
-    await build(2, day(1, 12))
+    await build(day(1, 12))
     expect((await current()).token).toBe(first.token)
-    await build(3, day(1, 13), { force: true })
+    await build(day(1, 13), { force: true })
     expect((await current()).token).not.toBe(first.token)
   })
 
   it('are built by a run that a person asked for, where a record has changed', async () => {
     const before = await current()
     await store.db.query(`update project set title = 'Renamed for good' where id = 2046`)
-    await build(10, day(1, 14), { trigger: 'schedule' })
+    await build(day(1, 14), { trigger: 'schedule' })
     expect((await current()).token).toBe(before.token)
-    await build(11, day(1, 14), { trigger: 'manual' })
+    await build(day(1, 14), { trigger: 'manual' })
     const changed = await current()
     expect(changed.token).not.toBe(before.token)
-    await build(12, day(1, 15), { trigger: 'manual' })
+    await build(day(1, 15), { trigger: 'manual' })
     expect((await current()).token).toBe(changed.token)
   })
 
   it('are built by the first run of a publisher', async () => {
     const before = await current()
-    const mapping = { ...mappingConfig, reportingOrg: { ...mappingConfig.reportingOrg, ref: 'GB-CHC-202918' } }
-    await build(13, day(1, 16), { mapping })
+    const reportingOrg = { ...mappingConfig.reportingOrg, ref: 'GB-CHC-202918' }
+    const other = await testPublisher(store, { feedsDir, mappingConfig: { ...mappingConfig, reportingOrg } })
+    await build(day(1, 16), {}, other)
     const after = await current()
     expect(after.token).not.toBe(before.token)
-    await build(14, day(1, 17), { mapping })
+    await build(day(1, 17), {}, other)
     expect((await current()).token).toBe(after.token)
-    await build(15, day(1, 18), { mapping: mappingConfig })
+    await build(day(1, 18))
     expect((await current()).token).not.toBe(after.token)
   })
 
@@ -101,7 +95,7 @@ describe('bulk files', async () => {
     const reader = createBulkReader(feedsDir)
     expect(await reader.current()).toBeUndefined()
     expect(await reader.find(token, 'projects.xml')).toBeDefined()
-    await build(16, day(1, 19))
+    await build(day(1, 19))
     expect((await current()).token).not.toBe(token)
   })
 
@@ -114,19 +108,19 @@ describe('bulk files', async () => {
   it('are carried over where no record changed', async () => {
     await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
     const [active, all] = await inodes('projects-active/2.xml', 'projects/2.xml')
-    await build(20, day(2))
+    await build(day(2))
     expect(await inode('projects-active/2.xml')).toBe(active)
     expect(await inode('projects/2.xml')).not.toBe(all)
   })
 
   it('are made of parts, of which those without a changed record are carried over', async () => {
     await insertProjects(store.db, [{ id: 999 }, { id: 1_999 }, { id: 2_000 }, { id: 70_000, title: 'Last' }])
-    await build(21, day(2, 3), { trigger: 'manual' })
+    await build(day(2, 3), { trigger: 'manual' })
     const ids = ['999', '1999', '2000', '2045', '2046', '2061', '70000']
     expect((await idsOf('projects')).ids).toEqual(ids)
     const [first, second, last] = await inodes('projects/0.xml', 'projects/2.xml', 'projects/70.xml')
     await store.db.query(`update project set title = 'The last' where id = 70000`)
-    await build(22, day(2, 4), { trigger: 'manual' })
+    await build(day(2, 4), { trigger: 'manual' })
     expect(await inodes('projects/0.xml', 'projects/2.xml')).toEqual([first, second])
     expect(await inode('projects/70.xml')).not.toBe(last)
     const { root, ids: changed } = await idsOf('projects')
@@ -135,7 +129,7 @@ describe('bulk files', async () => {
     expect(root.children.at(-1)?.children.find(({ name }) => name === 'title')?.text).toBe('The last')
     // A part that lost its only record is gone.
     await loseProjects(store, [1_999, 70_000])
-    await build(23, day(2, 5), { trigger: 'manual' })
+    await build(day(2, 5), { trigger: 'manual' })
     expect((await idsOf('projects')).ids).toEqual(['999', '2000', '2045', '2046', '2061'])
     await expect(inode('projects/70.xml')).rejects.toThrow('ENOENT')
   })
@@ -153,11 +147,11 @@ describe('bulk files', async () => {
     await rm(path.join(directory, 'parts.json'))
     const { ids } = await idsOf('projects')
     const whole = await inode('projects.xml')
-    await build(24, day(2, 6), { force: true })
+    await build(day(2, 6), { force: true })
     expect(await inode('projects.xml')).toBe(whole)
     expect((await idsOf('projects')).ids).toEqual(ids)
     await store.db.query(`update project set title = 'Renamed once more' where id = 2046`)
-    await build(25, day(2, 7), { trigger: 'manual' })
+    await build(day(2, 7), { trigger: 'manual' })
     expect((await idsOf('projects')).ids).toEqual(ids)
     await expect(inode('projects.xml')).rejects.toThrow('ENOENT')
     expect(await inode('projects-active.xml')).toBeGreaterThan(0)
@@ -165,23 +159,20 @@ describe('bulk files', async () => {
 
   it('keep their addresses for two days after the next set', async () => {
     const old = await current()
-    await build(26, day(3))
-    await build(27, day(4))
+    await build(day(3))
+    await build(day(4))
     expect(await createBulkReader(feedsDir).find(old.token, 'projects.xml')).toBeDefined()
   })
 
   it('are not replaced by a run that is too late, and leave no draft when they are interrupted', async () => {
+    const late = await createRun(store.db, { trigger: 'manual', at: day(4) })
+    await store.db.query(`update project set title = 'Renamed before the late run' where id = 2046`)
+    await build(day(4, 3), { trigger: 'manual' })
     const { token } = await current()
-    await build(21, day(9))
+    await build(day(9), { runId: late.id })
     expect((await current()).token).toBe(token)
-    const aborted = buildBulkFiles(
-      { store, feedsDir, clock: () => day(10) },
-      { id: 29, startedAt: day(10), force: false, trigger: 'schedule' },
-      {
-        signal: AbortSignal.abort(),
-      },
-    )
-    await expect(aborted).rejects.toMatchObject({ code: 'aborted' })
+    publisher.now = day(10)
+    await expect(publisher.publish({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'aborted' })
     expect((await current()).token).toBe(token)
     expect(await readdir(bulkFolder(feedsDir).drafts)).toEqual([])
   })
@@ -193,10 +184,10 @@ describe('bulk files', async () => {
     await store.db.query(`update project_version set version = version + 1 where project_id = 2045`)
     await store.db.query('delete from content_change')
     const before = await fingerprint()
-    await build(30, day(5), { force: true })
+    await build(day(5))
     expect(await fingerprint()).toBe(before)
     await store.db.query(`update wire_record set mapping = mapping where project_id = 2045`)
-    await build(31, day(5, 3), { trigger: 'manual' })
+    await build(day(5, 3), { trigger: 'manual' })
     expect(await fingerprint()).not.toBe(before)
   })
 

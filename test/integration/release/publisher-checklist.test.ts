@@ -10,9 +10,9 @@ import { isoDateOf, isoInstantOf } from '../../../src/kernel/dates.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { submitDonation } from '../../../src/money/submit-donation.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { publishRelease } from '../../../src/release/operate/publish-release.js'
 import type { Manifest } from '../../../src/release/read/manifest.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
+import { createRun } from '../../../src/work/sql/runs.js'
 import { listen, testApi } from '../../support/api.js'
 import { officialStandard, realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
@@ -252,10 +252,13 @@ describe("the publisher's checklist", () => {
     expect((await publisher.manifest()).release).toBe(live.release)
     await store.db.query('update donation_month set amount = amount * 2 where project_id % 2 = 0')
 
-    const late = { id: 0, startedAt: new Date('2026-11-21T07:30:00Z'), force: false, trigger: 'schedule' } as const
-    const { signal } = new AbortController()
-    await expect(publishRelease(publisher.deps, late, { signal })).rejects.toMatchObject({ code: 'run-superseded' })
-    expect((await publisher.manifest()).release).toBe(live.release)
+    const late = await createRun(store.db, { trigger: 'schedule', at: publisher.now })
+    await store.db.query(`update project set summary = summary || ' It is open.' where id = 3`)
+    expect(await publishAt('2026-11-21T07:30:00Z')).toBe('published')
+    const newer = await publisher.manifest()
+    await store.db.query(`update project set summary = summary || ' It is well.' where id = 3`)
+    expect(await publisher.publish({ runId: late.id })).toMatchObject({ state: 'unchanged', releaseId: newer.release })
+    expect((await publisher.manifest()).release).toBe(newer.release)
   })
 
   it('point 8: files and manifest switch together; a reader never meets 404 or half a file', async () => {

@@ -8,11 +8,11 @@ import {
 import { endMaintenance, recordMaintenance } from '../../../../src/accounts/sql/maintenance.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { buildBulkFiles } from '../../../../src/release/bulk/bulk-files.js'
 import { type TestApi, testApi, testConfig, testUser } from '../../../support/api.js'
 import { committedDescription, operationsOf } from '../../../support/api-description.js'
 import { testDatabase } from '../../../support/database.js'
 import { donationJson, donationXml } from '../../../support/donations.js'
+import { testPublisher } from '../../../support/publishing.js'
 import { type ReadRequest, readRequests } from '../../../support/read-operations.js'
 import { storeWells } from '../../../support/wells-store.js'
 
@@ -169,10 +169,7 @@ describe('every operation of openapi.json', async () => {
     api = await testApi(store, { config: { ...testConfig, sendsMail: true } })
     await createApiUser(api.deps, { ...testUser, email: changing.email })
     await storeWells(store.db)
-    const run = { id: 1, startedAt: api.now, force: false, trigger: 'schedule' } as const
-    await buildBulkFiles({ store, feedsDir: api.feedsDir, clock: () => api.now }, run, {
-      signal: new AbortController().signal,
-    })
+    await (await testPublisher(store, { feedsDir: api.feedsDir })).publish()
     await store.db.query(`insert into account_grant select id, 'donations', now() from account`)
     const issued = await post('/api/userservice/keys.json', json('key_request', { user }))
     spareKey = issued.json().key_response.api_key
