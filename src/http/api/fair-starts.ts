@@ -7,13 +7,17 @@ import { clientNetwork } from './client-network.js'
 const startedMs = 2
 const lateMs = 10
 const mostStarted = 64
+// Node.js accepts one connection in a round of the event loop. Where each round brings another, so many rounds take
+// connections alone before the next start: who connects would otherwise wait for the work of all that connected before.
+const mostRoundsOfConnections = 64
 
 type Waiting = { readonly start: () => void; readonly giveUp: () => void; readonly isGone: () => boolean }
 
 /**
  * Starts the work on requests in turns of the event loop: some in each while they cost little, one while they cost much,
  * and one of each waiting client before the second of any. So dozens of expensive requests of a few addresses wait for
- * each other, and somebody else's for one of each address at most. Nobody is refused.
+ * each other, and somebody else's for one of each address at most. Connections that wait are taken first, so that each has
+ * its place in this order. Nobody is refused.
  */
 export function startInTurns(app: FastifyInstance): void {
   const waiting = new Map<string, Waiting[]>()
@@ -22,6 +26,8 @@ export function startInTurns(app: FastifyInstance): void {
   let most = mostStarted
   let isScheduled = false
   let turnBegan = 0
+  let isConnecting = false
+  let roundsOfConnections = 0
 
   const mayStart = () => started === 0 || (started < most && spentMs < startedMs)
   const run = (start: () => void) => {
@@ -39,6 +45,15 @@ export function startInTurns(app: FastifyInstance): void {
   }
   const nextTurn = () => {
     const now = performance.now()
+    if (isConnecting && roundsOfConnections < mostRoundsOfConnections) {
+      isConnecting = false
+      roundsOfConnections++
+      turnBegan = now
+      setImmediate(nextTurn)
+      return
+    }
+    isConnecting = false
+    roundsOfConnections = 0
     most = now - turnBegan > lateMs ? Math.max(1, Math.floor(most / 2)) : Math.min(mostStarted, most + 1)
     isScheduled = false
     spentMs = 0
@@ -54,8 +69,12 @@ export function startInTurns(app: FastifyInstance): void {
     if (waiting.size > 0) schedule(now)
   }
 
+  app.server.on('connection', () => {
+    isConnecting = true
+    schedule(performance.now())
+  })
   app.addHook('preHandler', (request, _reply, done) => {
-    if (waiting.size === 0 && mayStart()) return run(done)
+    if (waiting.size === 0 && !isConnecting && roundsOfConnections === 0 && mayStart()) return run(done)
     const client = clientNetwork(request.ip)
     const own = waiting.get(client) ?? []
     own.push({
