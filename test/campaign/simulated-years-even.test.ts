@@ -1,0 +1,3 @@
+import { describeYears } from './support/simulated-years.js'
+
+describeYears('even')
