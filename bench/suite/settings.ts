@@ -13,6 +13,7 @@ export const firstRunAt = new Date('2026-11-21T02:00:00Z')
 
 export const mappingConfig: MappingConfig = {
   reportingOrg: { ref: 'XM-DAC-0000000', name: 'Giving Example', type: '22' },
+  assumed: { donors: 'Individual donors through {publisher}', partnerType: '22', documentCategory: 'A02' },
   currency,
   language: 'en',
   baseUrl,

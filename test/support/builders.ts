@@ -19,6 +19,7 @@ export const usd = 'USD' as CurrencyCode
 /** Configuration of the mapping in tests. */
 export const mappingConfig: MappingConfig = {
   reportingOrg: { ref: 'US-EIN-123456789', name: 'Example Giving', type: '21' },
+  assumed: { donors: 'Individual donors through {publisher}', partnerType: '22', documentCategory: 'A02' },
   currency: usd,
   language: 'en',
   baseUrl: 'https://giving.example',

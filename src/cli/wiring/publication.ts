@@ -19,7 +19,7 @@ import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.
 import type { Runtime } from './runtime.js'
 import { sharedFolders } from './shared-folders.js'
 
-const mappingFields = [...publisherFields, 'contact', 'licence', ...baseUrlFields] as const
+const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence', ...baseUrlFields] as const
 
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
@@ -105,6 +105,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
     currency: config.currency,
     language: config.language,
     contact: config.contact,
+    assumed: config.assumed,
     // Nobody owns invented data, so nobody can license it.
     ...(!isDemoPublisher(ref) && config.licence && { licence: config.licence }),
     baseUrl: await resolveBaseUrl(runtime),

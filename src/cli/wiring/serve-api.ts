@@ -23,6 +23,7 @@ export const apiFields = [
   ...baseUrlFields,
   ...paymentFields,
   'reportingOrg',
+  'assumed',
   'bucket',
   'readMaxLagSeconds',
   'trustProxy',
@@ -117,6 +118,7 @@ export async function serveApi(
     config: {
       baseUrl: () => baseUrl,
       publisherName: config.reportingOrg.name,
+      assumed: config.assumed,
       trustProxy: config.trustProxy,
       tls: await readCertificate(config),
       allowPlainHttp: config.allowPlainHttp,

@@ -1,4 +1,5 @@
 import type { PasswordHashing } from '../../accounts/passwords.js'
+import type { Assumptions } from '../../iati/mapping/mapping-config.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Payments } from '../../money/payments.js'
 import type { Replicas } from '../../platform/database/replicas.js'
@@ -69,6 +70,8 @@ export type ApiConfig = {
   readonly baseUrl: () => string
   /** Name of the publisher, shown to people. */
   readonly publisherName: string
+  /** What is published where no record states it. */
+  readonly assumed: Assumptions
   /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or addresses and networks. */
   readonly trustProxy: boolean | number | string
   /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */

@@ -15,8 +15,8 @@ type DocumentLink = {
   readonly url: string
   readonly format: string
   readonly title: string
-  /** Code of DocumentCategory: A02 objectives, A08 results, A12 activity web page. */
-  readonly category: 'A02' | 'A08' | 'A12'
+  /** Code of DocumentCategory: A08 results, A12 activity web page, or the assumed one. */
+  readonly category: string
   readonly date?: IsoDate
   /** Whether the document is in the platform's own language, as its pages are. */
   readonly ours?: boolean
@@ -94,7 +94,14 @@ function additionalDocument({ project }: ProjectGraph, context: MappingContext):
     context.notice('format-unknown', 'additionalDocumentation', `expected a known file name extension, got ${url}`)
     return []
   }
-  return [{ url, format, title: `Additional documentation: ${project.title}`, category: 'A02' }]
+  return [
+    {
+      url,
+      format,
+      title: `Additional documentation: ${project.title}`,
+      category: context.config.assumed.documentCategory,
+    },
+  ]
 }
 
 function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {

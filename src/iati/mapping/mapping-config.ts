@@ -1,11 +1,27 @@
 import type { LicenceId } from '../../kernel/licence.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 
+/** What is published where no record states it: a name that may have `{publisher}`, and codes (iati.md 5.1, 5.3, 10.1). */
+export type Assumptions = {
+  /** The giving public. */
+  readonly donors: string
+  /** OrganisationType of a partner that is not from a country of its project. */
+  readonly partnerType: string
+  /** DocumentCategory of a project's further document. */
+  readonly documentCategory: string
+}
+
+/** The name of the giving public. */
+export function donorsName({ donors }: Assumptions, publisher: string): string {
+  return donors.replaceAll('{publisher}', () => publisher)
+}
+
 /** What the mapping reads besides a project: the same for all activities of a file. */
 export type MappingConfig = {
   readonly reportingOrg: { readonly ref: string; readonly name: string; readonly type: string }
   /** Where the publisher answers enquiries. */
   readonly contact?: { readonly email?: string | undefined; readonly page?: string | undefined }
+  readonly assumed: Assumptions
   /** Identifiers that the publisher had before, oldest first. */
   readonly earlierRefs?: readonly string[]
   readonly currency: CurrencyCode

@@ -2,7 +2,7 @@ import type { FunderOrganisation, Organisation, ProjectGraph } from '../../kerne
 import { type Attributes, type Element, element } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { hasActiveAgency } from '../standard/index.js'
-import type { MappingConfig } from './mapping-config.js'
+import { type Assumptions, donorsName, type MappingConfig } from './mapping-config.js'
 import type { MappingContext, Party } from './mapping-context.js'
 import { narrative } from './narrative.js'
 
@@ -29,7 +29,7 @@ export function standingParties(config: MappingConfig): StandingParties {
   const { ref, name, type } = config.reportingOrg
   const platform = { ref, type, name }
   // No donor is ever named (iati.md 9.4).
-  const donors = { type: other, name: `Individual donors through ${name}` }
+  const donors = { type: other, name: donorsName(config.assumed, name) }
   const made = {
     platform,
     // The platform reports what it collects and pays out itself: it is not a secondary reporter.
@@ -64,7 +64,7 @@ export function implementingParty(graph: ProjectGraph, context: MappingContext):
     return undefined
   }
   const ref = refOf(organisation, context)
-  const type = organisation.orgType ?? deriveType(organisation, graph)
+  const type = organisation.orgType ?? deriveType(organisation, graph, context.config.assumed)
   return { name: organisation.name, ...(ref && { ref }), ...(type && { type }) }
 }
 
@@ -127,8 +127,8 @@ function einRef(ein: string | undefined): string | undefined {
   return /^\d{9}$/.test(digits) ? `US-EIN-${digits}` : undefined
 }
 
-/** 24 (partner-country NGO) when it works in its own country, else 22 (national NGO); undefined without an address. */
-function deriveType(organisation: Organisation, graph: ProjectGraph): string | undefined {
+/** 24 (partner-country NGO) when it works in its own country, else the assumed type; undefined without an address. */
+function deriveType(organisation: Organisation, graph: ProjectGraph, { partnerType }: Assumptions): string | undefined {
   if (!organisation.countryCode) return undefined
-  return graph.countries.some((country) => country.code === organisation.countryCode) ? '24' : '22'
+  return graph.countries.some((country) => country.code === organisation.countryCode) ? '24' : partnerType
 }

@@ -171,6 +171,12 @@ const fields = {
   }),
   /** Where the publisher answers enquiries. */
   contact: (variable) => ({ email: variable.get('PUBLISHER_EMAIL'), page: variable.get('PUBLISHER_URL') }),
+  /** What is published where no record states it. */
+  assumed: (variable) => ({
+    donors: variable.get('ASSUMED_DONORS'),
+    partnerType: variable.get('ASSUMED_PARTNER_TYPE'),
+    documentCategory: variable.get('ASSUMED_DOCUMENT_CATEGORY'),
+  }),
   licence: (variable) => variable.get('LICENCE_ID'),
   /** Undefined: the published files are not registered. */
   registry: readRegistry,

@@ -337,6 +337,21 @@ export const variables = {
     text('two digits', /^[0-9]{2}$/),
     '21',
   ),
+  ASSUMED_DONORS: variable(
+    'What the giving public is called in activities; {publisher} is REPORTING_ORG_NAME.',
+    text('a name without line breaks', /^[^\p{Cc}\s](?:[^\p{Cc}]*[^\p{Cc}\s])?$/u),
+    'Individual donors through {publisher}',
+  ),
+  ASSUMED_PARTNER_TYPE: variable(
+    'Code in the IATI OrganisationType list of a partner that is not from a country of its project, where no record states one.',
+    text('a code of the list, such as 21 or 22', /^(?:1[015]|2[1-4]|30|40|60|7[0-3]|80|90)$/),
+    '22',
+  ),
+  ASSUMED_DOCUMENT_CATEGORY: variable(
+    'Code in the IATI DocumentCategory list of the further document of a project (additionalDocumentation).',
+    text('a code of an activity, A01 to A12', /^A(?:0[1-9]|1[0-2])$/),
+    'A02',
+  ),
   DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', currency, 'USD'),
   DEFAULT_LANGUAGE: variable(
     'Language of texts in the store (ISO 639-1).',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { iatiEnvelope } from '../../../src/iati/mapping/envelope.js'
+import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import { isoInstantOf } from '../../../src/kernel/dates.js'
-import { aReport } from '../../support/builders.js'
+import { aReport, mappingConfig } from '../../support/builders.js'
 import { type Changes, mapped } from '../../support/mapped.js'
 
 describe('document links', () => {
@@ -31,6 +32,17 @@ describe('document links', () => {
       ])
     },
   )
+
+  it('of further documents have the category that is assumed', () => {
+    const changes = { project: { additionalDocumentation: 'https://x.example/a.pdf' } }
+    const categoryOf = (config?: MappingConfig) =>
+      mapped(changes, undefined, config)
+        .all('document-link')
+        .map((text) => /<category code="(\w+)"/.exec(text)?.[1])
+    expect(categoryOf()).toEqual(['A02'])
+    const assumed = { ...mappingConfig.assumed, documentCategory: 'A07' }
+    expect(categoryOf({ ...mappingConfig, assumed })).toEqual(['A07'])
+  })
 
   it('of an address that is none are left out with a notice', () => {
     const activity = mapped({ project: { projectLink: 'javascript:1' } })

@@ -141,6 +141,23 @@ describe('organisations', () => {
     expect(mapped({ countries }).all('participating-org').at(-1)).toContain('type="24"')
   })
 
+  it('have the type and the name that are assumed only where nothing says another', () => {
+    const assumed = { ...mappingConfig.assumed, partnerType: '21', donors: 'All who give to {publisher}' }
+    const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Wells $& more' }
+    const orgs = (changes: Changes) =>
+      mapped(changes, undefined, { ...mappingConfig, assumed, reportingOrg })
+        .all('participating-org')
+        .map((text) => `${/type="(\d+)"/.exec(text)?.[1]} ${/<narrative>([^<]+)/.exec(text)?.[1]}`)
+    const gift = { months: [aMonth('2026-08', '1.00')] }
+    const partner = (changes: Parameters<typeof anOrganisation>[0]) =>
+      orgs({ ...gift, organisation: anOrganisation(changes) }).at(-1)
+    expect(orgs(gift)[0]).toBe('90 All who give to Wells $&amp; more')
+    expect(partner({ countryCode: 'US' })).toBe('21 Tara Water Trust')
+    expect(partner({ countryCode: 'SL' })).toBe('24 Tara Water Trust')
+    expect(partner({ countryCode: 'US', orgType: '60' })).toBe('60 Tara Water Trust')
+    expect(partner({ countryCode: undefined } as never)).toBe('undefined Tara Water Trust')
+  })
+
   it('with an unusable identifier are named without it', () => {
     for (const orgRef of ['nonsense', 'ZZ-NONE-1', '-GB-CHC-1', 'US-EIN-123456789-5']) {
       expect(refOf({ orgRef }).notices('organisation-ref-unusable')).toEqual([

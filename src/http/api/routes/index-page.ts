@@ -23,7 +23,7 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
       const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
       const licence = release && (await licenceOf(release))
       const view = { ...frame, release, licence, hasPortal: portal !== undefined }
-      return framed(view, await developersPage(view, stored))
+      return framed(view, await developersPage(view, { ...stored, assumed: deps.config.assumed }))
     })
     return pageHeaders(reply, chosen)
       .header('content-type', 'text/html; charset=utf-8')

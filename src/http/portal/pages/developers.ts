@@ -1,4 +1,5 @@
 import { isReportArchive, publicKeyPath, themeListPaths } from '../../../iati/addresses.js'
+import { type Assumptions, donorsName } from '../../../iati/mapping/mapping-config.js'
 import type { ThemeRecord } from '../../../kernel/record.js'
 import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
@@ -11,10 +12,11 @@ import type { ShownRun } from './status.js'
 export type DeveloperFacts = {
   readonly lastRun?: ShownRun | undefined
   readonly themes: readonly ThemeRecord[]
+  readonly assumed: Assumptions
 }
 
 /** `/developers`: the files, what is not published and why, the last run, how to read all of it. */
-export async function developersPage(view: Framed, { lastRun, themes }: DeveloperFacts): Promise<PageBody> {
+export async function developersPage(view: Framed, { lastRun, themes, assumed }: DeveloperFacts): Promise<PageBody> {
   const { developers: words } = view.words
   const title = words.title(view.publisherName)
   const { release } = view
@@ -32,6 +34,7 @@ export async function developersPage(view: Framed, { lastRun, themes }: Develope
 ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
 ${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
+${assumptionSection(view, assumed)}
 ${themeSection(view, themes)}
 ${runSection(view, lastRun)}
 ${developerSection(view)}`,
@@ -92,6 +95,18 @@ function policySection({ words: { home } }: Framed): Html {
   return html`<section><h2 id="exclusions">${home.exclusions}</h2>
 <ul>
 ${home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
+}
+
+function assumptionSection({ words, publisherName }: Framed, assumed: Assumptions): Html {
+  const { assumptions, assumedDonors, assumedType, assumedCategory } = words.developers
+  const said = [
+    assumedDonors(donorsName(assumed, publisherName)),
+    assumedType(assumed.partnerType),
+    assumedCategory(assumed.documentCategory),
+  ]
+  return html`<section><h2 id="assumptions">${assumptions}</h2>
+<ul>
+${said.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
 }
 
 // This anchor must stay: it is the vocabulary-uri of sectors.

@@ -245,6 +245,13 @@ export const en = {
   },
   developers: {
     title: (publisher: string) => `${publisher}: open data`,
+    assumptions: 'Where no record says it',
+    assumedDonors: (name: string) =>
+      `People who give are one organisation without identifier, “${name}”, of type 90 (OrganisationType).`,
+    assumedType: (type: string) =>
+      `A partner from a country of its project has the type 24, one from another country the type ${type}, and one without a country has none.`,
+    assumedCategory: (category: string) =>
+      `A further document of a project has the category ${category} (DocumentCategory).`,
     description: 'Projects and money as IATI 2.03, progress reports as Atom, published every day.',
     intro:
       'What this giving platform did, published every day: projects and money as IATI 2.03, progress reports as Atom.',

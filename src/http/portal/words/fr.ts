@@ -249,6 +249,13 @@ export const fr: Words = {
   },
   developers: {
     title: (publisher) => `${publisher} : données ouvertes`,
+    assumptions: 'Là où aucun enregistrement ne le dit',
+    assumedDonors: (name) =>
+      `Les particuliers qui donnent sont une seule organisation sans identifiant, « ${name} », de type 90 (OrganisationType).`,
+    assumedType: (type) =>
+      `Un partenaire d’un pays de son projet a le type 24, celui d’un autre pays le type ${type}, et celui sans pays n’en a aucun.`,
+    assumedCategory: (category) =>
+      `Le document supplémentaire d’un projet a la catégorie ${category} (DocumentCategory).`,
     description: 'Projets et argent en IATI 2.03, rapports d’avancement en Atom, publiés chaque jour.',
     intro:
       'Ce que cette plateforme de dons a fait, publié chaque jour : projets et argent en IATI 2.03, rapports d’avancement en Atom.',
