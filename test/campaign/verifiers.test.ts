@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { testDatabase } from '../support/database.js'
 import { projectRoot } from '../support/how-to.js'
 import { testPublisher } from '../support/publishing.js'
 import { newSigner } from '../support/signer.js'
-import { type Passing, type Tampering, tamperings } from '../support/tamperings.js'
+import { type Passing, type Tampering, tamperings, tamperingsOf } from '../support/tamperings.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
@@ -26,6 +26,7 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
   const { store } = await testDatabase()
   const signer = newSigner()
   let [folder, baseUrl] = ['', '']
+  let paths: readonly string[] = []
   let now = new Date()
   let tampering: Tampering | undefined
   let witnessed: string | undefined
@@ -38,15 +39,21 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
     await insertProjects(store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
     await store.db.query(
       `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
-        select id, id, 'The pump runs', 'Tara', now(), now(), '<p>Water.</p>', 'https://giving.example/' || id from project`,
+        select id, id, 'The pump runs', 'Tara', now(), now(), '<p>Water.</p>', 'https://giving.example/' || id from project
+        union all select id, 3, 'The pump rests', 'Tara', now(), now(), '<p>Water.</p>', 'https://giving.example/' || id
+          from generate_series(1001, 1100) of_archive (id)`,
     )
-    const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
+    const older = path.join(folder, 'older')
+    const serving = async (feedsDir: string) =>
+      (await testApi(store, { store, releases: createReleaseReader(feedsDir) })).app
+    const [newestSet, olderSet] = [await serving(publisher.feedsDir), await serving(older)]
     const server = createServer(async ({ url = '', method = 'GET', headers }, response) => {
       if (url.startsWith('/witness/')) {
         response.writeHead(witnessed === undefined ? 404 : 200).end(witnessed)
         return
       }
       const asked = headers['accept-encoding'] ?? 'identity'
+      const app = tampering?.isOlderSet ? olderSet : newestSet
       const answer = await app.inject({ url, method: method as 'GET', headers: { 'accept-encoding': String(asked) } })
       const passing: Passing = {
         ...{ method, url, status: answer.statusCode, body: answer.rawPayload },
@@ -74,7 +81,9 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
       await publisher.publish()
       now = publisher.now
       states.push((await ours(undefined)).seen)
+      if (title === 'Other') await cp(publisher.feedsDir, older, { recursive: true, verbatimSymlinks: true })
     }
+    paths = (await publisher.manifest()).files.map((file) => file.path)
     seen = { first: states[0] as SeenRelease, newest: states[2] as SeenRelease }
     return () => void server.close()
   })
@@ -112,7 +121,8 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
   const codesOf = (codes: readonly string[]) => [...new Set(codes)].sort().join(' ')
   const verdicts: string[] = []
 
-  it.each(tamperings)('say the same of $name', async (one) => {
+  /** What both say of a set that was tampered with: twice the same, and not that it is well. */
+  async function verdictOn(one: Tampering): Promise<readonly [name: string, ours: string, inPython: string]> {
     tampering = one
     const before = now
     now = new Date(now.getTime() + (one.hoursLater ?? 0) * 3_600_000)
@@ -122,12 +132,29 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
         ({ findings }) => codesOf(findings.map(({ code }) => code)) || 'well',
         () => 'unreadable',
       )
-      expect(verdict).not.toBe('well')
-      expect(await inPython(last)).toBe(verdict)
-      verdicts.push(verdict)
+      return [one.name, verdict, await inPython(last)]
     } finally {
       tampering = undefined
       now = before
+    }
+  }
+
+  it.each(tamperings)('say the same of $name', async (one) => {
+    const [, verdict, second] = await verdictOn(one)
+    expect(verdict).not.toBe('well')
+    expect(second).toBe(verdict)
+    verdicts.push(verdict)
+  })
+
+  it('say the same of a character and a byte more in each file that the manifest names', async () => {
+    expect(paths).toEqual(
+      expect.arrayContaining(['/feeds/opml.xml', '/feeds/reports/archive-1.atom', '/iati/index.json']),
+    )
+    for (const one of paths.flatMap(tamperingsOf)) {
+      const [name, verdict, second] = await verdictOn(one)
+      expect([name, verdict]).toEqual([name, expect.stringMatching(/\btampered\b/)])
+      expect([name, second]).toEqual([name, verdict])
+      verdicts.push(verdict)
     }
   })
 
@@ -169,7 +196,8 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
     for (const last of [undefined, seen.first, seen.newest]) {
       expect([(await ours(last)).findings, await inPython(last)]).toEqual([[], 'well'])
     }
-    const outcome = `the same verdict of both on ${verdicts.length}, none well`
-    record({ name: 'a signed set, tampered with', engine: '-', tried: tamperings.length, outcome })
+    const counts = [...new Set(verdicts)].sort().map((one) => `${one} ${verdicts.filter((of) => of === one).length}`)
+    const outcome = `the same verdict of both on ${verdicts.length}, none well: ${counts.join(', ')}`
+    record({ name: 'a signed set, tampered with', engine: '-', tried: verdicts.length, outcome })
   })
 })

@@ -15,6 +15,8 @@ export type Tampering = {
   readonly name: string
   readonly state?: 'newest' | 'first'
   readonly hoursLater?: number
+  /** Readers are given the set before the newest one. */
+  readonly isOlderSet?: boolean
   readonly change: (answer: Passing) => void
 }
 
@@ -59,6 +61,23 @@ const header =
   }
 const feed = '/feeds/projects/1/reports.atom'
 const single = (format: string) => (url: string) => /^\/iati\/activities\/[^/]+\.\w+$/.test(url) && url.endsWith(format)
+
+/** The other end of a signature (base64) with which lenient readers decode it to the same bytes. */
+const otherEnd = (end: string) => `${{ A: 'B', Q: 'R', g: 'h', w: 'x' }[end.charAt(0)]}==`
+const reversed = (record: Record<string, unknown>) => Object.fromEntries(Object.entries(record).reverse())
+const strangeKey = () => ({
+  publicKey: generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }),
+})
+
+/** One byte more at every address of a published file, and one in place of another where it was first published. */
+export function tamperingsOf(path: string): readonly Tampering[] {
+  const altered = (text: string) =>
+    text.replace(/[a-y](?=[^a-z]*$)/, (letter) => String.fromCharCode(letter.charCodeAt(0) + 1))
+  return [
+    { name: `one character of ${path}`, change: texts((url) => url.endsWith(path), altered) },
+    { name: `one byte more at ${path}`, change: texts(live(path), (text) => `${text} `) },
+  ]
+}
 
 /** Ways to change a set between its publisher and its readers, by somebody without its key. */
 export const tamperings: readonly Tampering[] = [
@@ -119,6 +138,29 @@ export const tamperings: readonly Tampering[] = [
     }),
   },
   { name: 'the manifest in other white space', change: manifest(() => undefined) },
+  {
+    name: 'a manifest with a member twice',
+    change: texts(live('/feeds/manifest.json'), (text) => text.replace('"run":', '"run":1,"run":')),
+  },
+  { name: 'a manifest with a byte order mark', change: texts(live('/feeds/manifest.json'), (text) => `\uFEFF${text}`) },
+  {
+    name: 'a manifest with a path that leads elsewhere',
+    change: manifest(({ files }) => {
+      for (const file of files) file.path = `/../elsewhere${String(file.path)}`
+    }),
+  },
+  {
+    name: 'a manifest with the address of another host',
+    change: manifest(({ files }) => {
+      for (const file of files) file.immutablePath = '//other.example/iati/activities.xml'
+    }),
+  },
+  {
+    name: 'a manifest with sizes that are texts',
+    change: manifest(({ files }) => {
+      for (const file of files) file.bytes = String(file.bytes)
+    }),
+  },
   { name: 'no chain', change: answers(live('/feeds/releases.json'), status(404)) },
   { name: 'a chain that is a page', change: texts(live('/feeds/releases.json'), () => '<html></html>') },
   { name: 'an empty chain', change: chain(() => ({ releases: [] })) },
@@ -150,6 +192,67 @@ export const tamperings: readonly Tampering[] = [
     name: 'a signature with white space',
     change: chain((document) => {
       last(document).signature = `${last(document).signature} `
+    }),
+  },
+  {
+    name: 'a signature without its end',
+    change: chain((document) => {
+      last(document).signature = String(last(document).signature).slice(0, -2)
+    }),
+  },
+  {
+    name: 'a signature that decodes to the same with other characters',
+    change: chain((document) => {
+      last(document).signature = String(last(document).signature).replace(/[AQgw]==$/, otherEnd)
+    }),
+  },
+  {
+    name: 'a signature in the alphabet of addresses',
+    change: chain((document) => {
+      last(document).signature = Buffer.from(String(last(document).signature), 'base64').toString('base64url')
+    }),
+  },
+  {
+    name: 'the signature of another record',
+    change: chain((document) => {
+      last(document).signature = document.releases[0]?.signature
+    }),
+  },
+  {
+    name: 'a record with one member more',
+    change: chain((document) => {
+      last(document).note = 'x'
+    }),
+  },
+  {
+    name: 'members in another order',
+    change: chain(({ releases }) => ({ releases: releases.map((record) => reversed(record)) })),
+  },
+  {
+    name: 'a character of a record escaped',
+    change: texts(live('/feeds/releases.json'), (text) => text.replace('"release":"2', '"release":"\\u0032')),
+  },
+  {
+    name: 'a number of a record with a fraction',
+    change: texts(live('/feeds/releases.json'), (text) => text.replace(/"run":(\d+)/, '"run":$1.0')),
+  },
+  {
+    name: 'a chain with a record twice',
+    change: chain(({ releases }) => ({ releases: [...releases, releases.at(-1)] })),
+  },
+  {
+    name: 'a chain with a record that nobody signed',
+    change: chain(({ releases }) => {
+      const { signature: _, key: __, ...facts } = releases.at(-1) ?? {}
+      return { releases: [...releases, { ...facts, run: 999 }] }
+    }),
+  },
+  { name: 'a chain without its end', change: texts(live('/feeds/releases.json'), (text) => text.slice(0, -10)) },
+  { name: 'a chain with a byte order mark', change: texts(live('/feeds/releases.json'), (text) => `\uFEFF${text}`) },
+  {
+    name: 'a chain whose first record vouches for another key',
+    change: chain(({ releases }) => {
+      Object.assign(releases[0] ?? {}, { newKey: strangeKey() })
     }),
   },
   {
@@ -185,6 +288,27 @@ export const tamperings: readonly Tampering[] = [
     hoursLater: 48,
     change: checked((said) => ({ ...said, checkedAt: '2099-01-01T00:00:00.000Z' })),
   },
+  {
+    name: 'a statement with an earlier date',
+    change: checked((said) => ({ ...said, checkedAt: '2026-11-21T02:00:00.000Z' })),
+  },
+  {
+    name: 'a statement of another key',
+    change: checked((said) => ({ ...said, key: '0'.repeat(32) })),
+  },
+  {
+    name: 'a statement with white space in its signature',
+    change: checked((said) => ({ ...said, signature: ` ${said.signature}` })),
+  },
+  {
+    name: 'a statement without a signature',
+    change: checked(({ signature: _, ...said }) => said),
+  },
+  { name: 'a statement that is a page', change: texts(live('/feeds/checked.json'), () => '<html></html>') },
+  {
+    name: 'a statement with a date that is none',
+    change: checked((said) => ({ ...said, checkedAt: 'tomorrow' })),
+  },
   { name: 'a statement of another release', change: checked((said) => ({ ...said, manifestSha256: '0'.repeat(64) })) },
   {
     name: 'a statement with a member twice',
@@ -210,6 +334,48 @@ export const tamperings: readonly Tampering[] = [
       header('x-release', '20200101T000000Z-1')(answer)
       texts(single('xml'), other)(answer)
     }),
+  },
+  {
+    name: 'an older set, whole and as it was signed, for readers who have seen the newer one',
+    state: 'newest',
+    isOlderSet: true,
+    change: () => undefined,
+  },
+  {
+    name: 'the same for new readers, two days later than it',
+    hoursLater: 48,
+    isOlderSet: true,
+    change: () => undefined,
+  },
+  {
+    name: 'another index of the activities',
+    change: texts(
+      (url) => url.endsWith('/iati/index.json'),
+      (text) => text.replace(/"hash":"./, '"hash":"_'),
+    ),
+  },
+  {
+    name: 'a title and its hash in the index of the activities',
+    change: (answer) => {
+      texts(single('xml'), other)(answer)
+      texts(live('/iati/index.json'), (text) => text.replace(/"hash":"./, '"hash":"_'))(answer)
+    },
+  },
+  {
+    name: 'a single activity of somebody else',
+    change: texts(single('xml'), (text) => text.replaceAll(/-\d</g, '-9<')),
+  },
+  {
+    name: 'another number in the JSON of a single activity',
+    change: texts(single('json'), (text) => text.replace(/\d/, '7')),
+  },
+  { name: 'a single activity without its end', change: texts(single('xml'), (text) => text.slice(0, -30)) },
+  { name: 'an error in place of single activities', change: answers(single('json'), status(500)) },
+  { name: 'a feed of a project without its end', change: texts(live(feed), (text) => text.slice(0, -20)) },
+  { name: 'a feed of a project with another tag', change: answers(live(feed), header('etag', '"0000"')) },
+  {
+    name: 'a feed of a project of another release',
+    change: answers(live(feed), header('x-release', '20200101T000000Z-1')),
   },
   {
     name: 'another index of the feeds',

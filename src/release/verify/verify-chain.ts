@@ -138,15 +138,21 @@ export function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | 
 }
 
 /**
- * The document as it stands, with its members in their order, when it has the shape and is written as JSON.stringify writes it,
- * but for white space: of members with one name each reader takes another.
+ * The document as it stands, with its members in their order; undefined when it is not written as JSON.stringify writes it, but
+ * for white space: of members with one name each reader takes another.
  */
-export function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+export function strictJson(text: string | undefined): unknown {
   try {
     const document: unknown = JSON.parse(text ?? '')
     const dense = (text ?? '').replace(/("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g, '$1')
-    return dense === JSON.stringify(document) && shape.safeParse(document).success ? (document as T) : undefined
+    return dense === JSON.stringify(document) ? document : undefined
   } catch {
     return undefined
   }
+}
+
+/** Such a document when it has the shape. */
+export function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+  const document = strictJson(text)
+  return shape.safeParse(document).success ? (document as T) : undefined
 }

@@ -10,7 +10,7 @@ import {
   readText,
 } from './read-address.js'
 import { ActivitySample, findAltered, isEntry, readEntry } from './verify-activities.js'
-import { type ChainFinding, type ChainVerdict, verifyChain } from './verify-chain.js'
+import { type ChainFinding, type ChainVerdict, strictJson, verifyChain } from './verify-chain.js'
 import { witnessedOf } from './witness.js'
 
 /** What can be wrong with a published set. */
@@ -201,7 +201,11 @@ async function readManifest({
   if (read.isCut) {
     throw new ServiceError('input-unusable', `${url} is larger than ${maxManifestBytes} bytes, which no manifest needs`)
   }
-  const parsed = manifestShape.safeParse(jsonOf(read.text ?? ''))
+  const document = strictJson(read.text)
+  if (document === undefined) {
+    throw new ServiceError('input-unusable', `${url} is not a manifest: expected JSON with each member once`)
+  }
+  const parsed = manifestShape.safeParse(document)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     throw new ServiceError('input-unusable', `${url} is not a manifest: ${issue?.path.join('.')}: ${issue?.message}`)

@@ -92,6 +92,20 @@ describe('giving verify', () => {
     expect(findings).toMatchObject([{ code: 'tampered', address: '/feeds/manifest.json' }])
   })
 
+  it('refuses a manifest with a member twice, of which each reader takes another', async () => {
+    const target = path.join(publisher.feedsDir, 'current/manifest.json')
+    const text = JSON.stringify(await publisher.manifest())
+    await overwrite(target, text.replace('"run":', '"run":7,"run":'))
+    const fresh = await testApi(database.store, {
+      store: database.store,
+      releases: createReleaseReader(publisher.feedsDir),
+    })
+    await expect(verify({ baseUrl: await listen(fresh.app) })).rejects.toMatchObject({
+      code: 'input-unusable',
+      message: expect.stringMatching(/manifest\.json is not a manifest: expected JSON with each member once$/),
+    })
+  })
+
   it('finds a rollback, and a newer release is none', async () => {
     const first = await publisher.live()
     const { seen: older } = await verify()
