@@ -14,8 +14,8 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 sy
 a { color: var(--link); text-underline-offset: .15em; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--out); outline-offset: 2px; border-radius: 2px; }
-.skip { position: absolute; left: -100vw; background: var(--card); color: var(--ink); padding: .6rem 1rem; z-index: 2; }
-.skip:focus { left: .5rem; top: .5rem; }
+.skip { position: absolute; inset-inline-start: -100vw; background: var(--card); color: var(--ink); padding: .6rem 1rem; z-index: 2; }
+.skip:focus { inset-inline-start: .5rem; top: .5rem; }
 .top { background: var(--top); color: var(--on-top); }
 .top .wide { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline; justify-content: space-between; padding-top: .8rem; padding-bottom: .8rem; }
 .top a { color: inherit; text-decoration: none; }
@@ -50,9 +50,9 @@ p, li, dd { max-width: 46rem; }
 .card h2, .card h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .card h2 a, .card h3 a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
-.badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 .35rem .35rem 0; text-decoration: none; }
+.badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 0 .35rem; margin-inline-end: .35rem; text-decoration: none; }
 a.badge { text-decoration: underline; }
-svg.map, svg.chart { display: block; width: 100%; height: auto; } svg.narrow { display: none; }
+svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; } svg.narrow { display: none; }
 @media (max-width: 40rem) { svg.wide { display: none; } svg.narrow { display: block; } }
 .land { fill: var(--land); }
 .map circle { fill: var(--dot); fill-opacity: .72; stroke: var(--card); stroke-width: 1; }
@@ -62,19 +62,19 @@ svg.map, svg.chart { display: block; width: 100%; height: auto; } svg.narrow { d
 .chart path.in { fill: var(--in); fill-opacity: .35; } .chart path.out { fill: none; stroke: var(--out); stroke-width: 2.5; }
 .rule { stroke: var(--line); } .goal { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; padding: 0; margin: 0 0 .5rem; font-size: .92rem; }
-.legend li::before { content: ""; display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-right: .45em; vertical-align: -.08em; background: var(--in); }
+.legend li::before { content: ""; display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-inline-end: .45em; vertical-align: -.08em; background: var(--in); }
 .legend li.out::before { background: var(--out); }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
 .bars svg { grid-column: 1 / -1; width: 100%; height: .35rem; background: var(--land); border-radius: .2rem; }
 .bars rect { fill: var(--in); }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number { text-align: end; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
-caption { text-align: left; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
-th, td { text-align: left; vertical-align: top; padding: .4rem .9rem .4rem 0; border-bottom: 1px solid var(--line); }
-th.number, td.number { text-align: right; white-space: nowrap; }
+caption { text-align: start; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
+th, td { text-align: start; vertical-align: top; padding: .4rem 0; padding-inline-end: .9rem; border-bottom: 1px solid var(--line); }
+th.number, td.number { text-align: end; white-space: nowrap; }
 tbody th { font-weight: 500; min-width: 9rem; }
 th button { all: unset; cursor: pointer; text-decoration: underline dotted; text-underline-offset: .3em; }
 th button:focus-visible { outline: 3px solid var(--out); outline-offset: 2px; }
@@ -82,7 +82,8 @@ th[aria-sort] button::after { content: " \\25B2"; font-size: .7em; } th[aria-sor
 .filter { margin: .4rem 0; } .filter input { max-width: 20rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); }
 dl.facts { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr); gap: .35rem 1.4rem; margin: 0; }
-dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-left: 1.1rem; }
+dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-inline-start: 1.1rem; }
+code, pre { direction: ltr; unicode-bidi: isolate; }
 code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .8rem; padding: 0; margin: 0; list-style: none; }
 .photos img, .report img { display: block; width: 100%; height: auto; border-radius: .5rem; background: var(--land); }
@@ -91,7 +92,7 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .hero > * { min-width: 0; }
 .mosaic { display: grid; grid-template-columns: 2fr 1fr; gap: .5rem; } .mosaic img { height: 100%; aspect-ratio: auto; border-radius: .6rem; }
 .mosaic img:first-child { grid-row: span 2; aspect-ratio: 4 / 3; }
-.report { border-left: 3px solid var(--in); padding: 0 0 .2rem 1.1rem; margin: 1.4rem 0; }
+.report { border-inline-start: 3px solid var(--in); padding: 0 0 .2rem; padding-inline-start: 1.1rem; margin: 1.4rem 0; }
 .report img { max-width: 20rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
 form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
 label { display: block; font-size: .9rem; color: var(--soft); }

@@ -13,11 +13,14 @@ import {
   type Sums,
   sumKinds,
 } from './project-index.js'
+import { ar } from './words/ar.js'
 import { en, type Words } from './words/en.js'
+import { es } from './words/es.js'
 import { fr } from './words/fr.js'
+import { pt } from './words/pt.js'
 
 /** The languages of the portal; another one is a file and a line here. */
-export const languages = { en, fr } as const satisfies Record<string, Words>
+export const languages = { en, fr, es, pt, ar } as const satisfies Record<string, Words>
 export type Language = keyof typeof languages
 
 /** What every page is made from. */
@@ -61,10 +64,25 @@ function kept<Options, Format>(make: (language: Language, options: Options) => F
 }
 
 export const numberFormat = kept(
-  (language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(language, options),
+  (language, options: Intl.NumberFormatOptions) => new Intl.NumberFormat(localeOf(language), options),
 )
-const dateFormat = kept((language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(language, options))
-const regionNames = kept((language, options: { type: 'region' }) => new Intl.DisplayNames(language, options))
+const dateFormat = kept(
+  (language, options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(localeOf(language), options),
+)
+const regionNames = kept((language, options: { type: 'region' }) => new Intl.DisplayNames(localeOf(language), options))
+
+const pluralRules = kept(
+  (language, options: Intl.PluralRulesOptions) => new Intl.PluralRules(localeOf(language), options),
+)
+
+function localeOf(language: Language): string {
+  return languages[language].code
+}
+
+/** The form of words beside a count, by the rules of the language (CLDR). */
+export function pluralOf(view: Pick<View, 'language'>, count: number): Intl.LDMLPluralRule {
+  return pluralRules(view.language, {}).select(count)
+}
 
 export function countText(view: Pick<View, 'language'>, value: number): string {
   return numberFormat(view.language, {}).format(value)
@@ -122,7 +140,13 @@ export function countryName(view: Pick<View, 'language'>, code: string): string 
   }
 }
 
-const codeNames = { en: codeName, fr: frenchCodeName } as const satisfies Record<Language, typeof codeName>
+// The standard's lists have names in English and French.
+const codeNames = { en: codeName, fr: frenchCodeName, es: unnamed, pt: unnamed, ar: unnamed } as const satisfies Record<
+  Language,
+  typeof codeName
+>
+
+function unnamed(): undefined {}
 
 /** The name of a code in the reader's language, else in English. */
 function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {

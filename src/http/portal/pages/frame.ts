@@ -26,7 +26,7 @@ export function framed(view: Framed, body: PageBody): string {
     ['x-default', canonicalIn('en')],
   ].map(([code, href]) => html`<link rel="alternate" hreflang="${code}" href="${href}">\n`)
   return html`<!doctype html>
-<html lang="${words.code}">
+<html lang="${words.code}" dir="${words.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

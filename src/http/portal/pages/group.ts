@@ -6,6 +6,7 @@ import {
   countryName,
   countText,
   type PageBody,
+  pluralOf,
   sectorName,
   statusName,
   sumTiles,
@@ -44,7 +45,7 @@ export function groupPage(view: View, kind: GroupPageKind, key: string): PageBod
   const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
   return {
     title: name,
-    description: `${label}: ${name}. ${words.projects(projects, group.places.length === 1)}`,
+    description: `${label}: ${name}. ${words.projects(projects, pluralOf(view, group.places.length))}`,
     section: 'projects',
     main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
 <dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
@@ -52,7 +53,7 @@ ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.spli
 ${breakdowns(view, kind, group)}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects, group.places.length === 1)}</a></p>`,
+<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>`,
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Language,
   moneyName,
   type PageBody,
+  pluralOf,
   sectorName,
   statusName,
   sumTiles,
@@ -65,7 +66,7 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const pages = Math.max(1, Math.ceil(places.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
   const shown = places.slice((page - 1) * pageSize, page * pageSize)
-  const count = words.list.found(countText(view, places.length), places.length === 1)
+  const count = words.list.found(countText(view, places.length), pluralOf(view, places.length))
   const sums = isFiltered ? await projectIndex.sumsOf(found) : projectIndex.all.sums
   const terms = termsOf(query.q ?? '')
   const reason =

@@ -5,6 +5,7 @@ export const en = {
   language: 'English',
   code: 'en',
   locale: 'en_GB',
+  direction: 'ltr' as 'ltr' | 'rtl',
   tables: { sort: 'Sort by this column', filter: 'Show rows with ' },
   skip: 'Skip to the content',
   nav: {
@@ -24,7 +25,7 @@ export const en = {
   table: 'Figures as a table',
   none: 'none',
   unknown: 'not stated',
-  projects: (count: string, one: boolean) => (one ? `${count} project` : `${count} projects`),
+  projects: (count: string, form: Intl.LDMLPluralRule) => (form === 'one' ? `${count} project` : `${count} projects`),
   money: {
     budget: 'Budget',
     in: 'Received',
@@ -78,7 +79,8 @@ export const en = {
     status: 'Status',
     any: 'any',
     show: 'Show',
-    found: (count: string, one: boolean) => (one ? `${count} project fits.` : `${count} projects fit.`),
+    found: (count: string, form: Intl.LDMLPluralRule) =>
+      form === 'one' ? `${count} project fits.` : `${count} projects fit.`,
     nothing: 'No project fits. Take a filter away.',
     year: 'Year in which it ran',
     order: 'Order',
@@ -149,7 +151,8 @@ export const en = {
     split:
       'The money of projects in several of them is split by the percentages of their records; the projects count in each.',
     biggest: 'Projects',
-    more: (count: string, one: boolean) => (one ? 'The project in the list' : `All ${count} projects`),
+    more: (count: string, form: Intl.LDMLPluralRule) =>
+      form === 'one' ? 'The project in the list' : `All ${count} projects`,
   },
   groups: {
     countries: 'Countries',

@@ -6,6 +6,7 @@ export const fr: Words = {
   language: 'Français',
   code: 'fr',
   locale: 'fr_FR',
+  direction: 'ltr',
   tables: { sort: 'Trier par cette colonne', filter: 'Montrer les lignes avec ' },
   skip: 'Aller au contenu',
   nav: {
@@ -25,7 +26,7 @@ export const fr: Words = {
   table: 'Les chiffres en tableau',
   none: 'aucun',
   unknown: 'non indiqué',
-  projects: (count, one) => (one ? `${count} projet` : `${count} projets`),
+  projects: (count, form) => (form === 'one' ? `${count} projet` : `${count} projets`),
   money: {
     budget: 'Budget',
     in: 'Reçu',
@@ -81,7 +82,7 @@ export const fr: Words = {
     status: 'Statut',
     any: 'tous',
     show: 'Afficher',
-    found: (count, one) => (one ? `${count} projet correspond.` : `${count} projets correspondent.`),
+    found: (count, form) => (form === 'one' ? `${count} projet correspond.` : `${count} projets correspondent.`),
     nothing: 'Aucun projet ne correspond. Enlevez un filtre.',
     year: 'Année d’activité',
     order: 'Ordre',
@@ -152,7 +153,7 @@ export const fr: Words = {
     split:
       'L’argent des projets qui en ont plusieurs est réparti selon les pourcentages de leur enregistrement ; les projets comptent dans chacun.',
     biggest: 'Projets',
-    more: (count, one) => (one ? 'Le projet dans la liste' : `Les ${count} projets`),
+    more: (count, form) => (form === 'one' ? 'Le projet dans la liste' : `Les ${count} projets`),
   },
   groups: {
     countries: 'Pays',

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
+import { languages } from '../../../../src/http/portal/view.js'
 import { en } from '../../../../src/http/portal/words/en.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
 import { Turns } from '../../../../src/kernel/turns.js'
@@ -148,13 +149,15 @@ describe('the portal over the demo', async () => {
   it('speaks the language that the address names, else that of Accept-Language, else English', async () => {
     const language = async (url: string, accept?: string) => {
       const answer = await app.inject({ url, headers: accept === undefined ? {} : { 'accept-language': accept } })
-      return /<html lang="(\w+)">/.exec(answer.body)?.[1]
+      return /<html lang="([^"]+" dir="\w+)">/.exec(answer.body)?.[1]
     }
-    expect(await language('/projects')).toBe('en')
-    expect(await language('/projects', 'fr-CA, en;q=0.5')).toBe('fr')
-    expect(await language('/projects', 'de')).toBe('en')
-    expect(await language('/fr/projects', 'en')).toBe('fr')
-    expect(await language('/en/projects', 'fr')).toBe('en')
+    expect(await language('/projects')).toBe('en" dir="ltr')
+    expect(await language('/projects', 'fr-CA, en;q=0.5')).toBe('fr" dir="ltr')
+    expect(await language('/projects', 'de')).toBe('en" dir="ltr')
+    expect(await language('/projects', 'ar-EG')).toBe('ar" dir="rtl')
+    expect(await language('/projects', 'pt-BR')).toBe('pt-PT" dir="ltr')
+    expect(await language('/fr/projects', 'en')).toBe('fr" dir="ltr')
+    expect(await language('/en/projects', 'fr')).toBe('en" dir="ltr')
     const page = await app.inject('/projects')
     expect(page.headers).toMatchObject({ vary: 'Accept-Language, Accept-Encoding' })
     expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/)
@@ -255,7 +258,10 @@ describe('the portal over the demo', async () => {
     const shown = (await app.inject({ url: english, headers: { accept: 'text/html' } })).body
     expect(shown).toContain('<code>transaction[1]</code>')
     expect(shown).not.toContain('transaction[0]')
-    const versions = { en: english, fr: french, 'x-default': english }
+    const versions = Object.fromEntries([
+      ...Object.keys(languages).map((code) => [code, code === 'en' ? english : `/${code}${english}`]),
+      ['x-default', english],
+    ])
     for (const [address, canonical] of [
       [`/en${english}`, english],
       [french, french],
