@@ -62,18 +62,23 @@ function withoutAntarctica(land: Geometry | undefined): MultiPolygon {
 /** Writes a path of whole steps without points that lie close together. */
 class Pen implements GeoContext {
   path = ''
+  // Lines that follow each other name their command once.
+  #isFirst = true
   #x = 0
   #y = 0
 
   moveTo(x: number, y: number): void {
     ;[this.#x, this.#y] = [Math.round(x), Math.round(y)]
     this.path += `M${this.#x} ${this.#y}`
+    this.#isFirst = true
   }
 
   lineTo(x: number, y: number): void {
     if (Math.hypot(x - this.#x, y - this.#y) < nearest) return
     const [dx, dy] = [Math.round(x) - this.#x, Math.round(y) - this.#y]
-    this.path += `l${dx}${dy < 0 ? '' : ' '}${dy}`
+    const before = this.#isFirst ? 'l' : dx < 0 ? '' : ' '
+    this.path += `${before}${dx}${dy < 0 ? '' : ' '}${dy}`
+    this.#isFirst = false
     this.#x += dx
     this.#y += dy
   }
