@@ -13,7 +13,13 @@ export default defineConfig({
     // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
     isolate: false,
     maxWorkers: 4,
-    sequence: { sequencer: waitingFirst(['test/integration/work/postgres.test.ts', 'test/e2e/start.test.ts']) },
+    sequence: {
+      sequencer: waitingFirst([
+        'test/integration/work/postgres.test.ts',
+        'test/integration/money/payments/conformance.test.ts',
+        'test/e2e/start.test.ts',
+      ]),
+    },
     testTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,

@@ -108,6 +108,7 @@ export function donationRequest(
     limits,
     gateways: ['braintree', 'stripe', 'sandbox'],
     acceptLanguage,
+    takesPlans: true,
     mayNote: false,
     mayNamePartner: false,
   })

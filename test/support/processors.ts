@@ -1,6 +1,7 @@
 import type { Decimal } from '../../src/kernel/money.js'
 import { createBraintreeGateway } from '../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../src/money/gateways/gateway.js'
+import type { ProcessorAddress } from '../../src/money/gateways/processor-calls.js'
 import { createStripeGateway } from '../../src/money/gateways/stripe/stripe-gateway.js'
 import { type GiftLimits, usualLimits } from '../../src/money/payments.js'
 import { braintreeKeys, startBraintree } from './braintree-server.js'
@@ -13,21 +14,27 @@ const least = (amount: string): GiftLimits => ({ least: amount as Decimal })
 /** The currencies that are taken. */
 export const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500') }
 
-type Processor = readonly [ProcessorServer, Gateway]
+export type ProcessorWithSdk = 'stripe' | 'braintree'
+
+/** The gateway over the processor's own library, to a stand-in; it takes all `limits`. */
+export function gatewayAt(name: ProcessorWithSdk, address: ProcessorAddress): Gateway {
+  if (name === 'stripe') return createStripeGateway({ ...stripeKeys, timeoutMs, address })
+  const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
+  const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
+  return createBraintreeGateway({ ...settings, address })
+}
 
 /** Stand-ins of both processors, which settle other currencies in dollars, with their gateways. */
-export const processors: Readonly<Record<string, () => Promise<Processor>>> = {
+export const processors: Readonly<Record<ProcessorWithSdk, () => Promise<readonly [ProcessorServer, Gateway]>>> = {
   stripe: async () => {
     const processor = await startStripe()
     processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.65)
-    return [processor, createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address })]
+    return [processor, gatewayAt('stripe', processor.address)]
   },
   braintree: async () => {
     const processor = await startBraintree()
     // Its stand-in counts yen in hundredths.
     processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.0065)
-    const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
-    const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
-    return [processor, createBraintreeGateway({ ...settings, address: processor.address })]
+    return [processor, gatewayAt('braintree', processor.address)]
   },
 }

@@ -251,17 +251,6 @@ describe('donations that wait, at Stripe', async () => {
     await agree()
   })
 
-  it('of a bank account that fail in the end are declined, without a receipt', async () => {
-    const [donation, before] = [donationFields(donorsPlace, debit), await receipts()]
-    await send(donation)
-    ledger.decide(charge(), 'declined')
-    await webhook('failed')
-    expect(await newest()).toMatchObject({ status: 'declined' })
-    expect(await refusal(donation)).toMatchObject({ status: 400, action: undefined })
-    expect(await receipts()).toBe(before)
-    await agree()
-  })
-
   it('write what completes a payment nowhere but into the answer', async () => {
     const donation = donationFields({}, asked)
     expect((await refusal(donation)).action?.clientSecret).toContain('_secret_of_the_page')

@@ -2,37 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { followCharge } from '../../../../src/money/follow-charge.js'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { type ProcessorServer, toCents } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
-
-const timeoutMs = 2_000
-
-const processors: Readonly<Record<string, () => Promise<{ processor: ProcessorServer; gateway: Gateway }>>> = {
-  Braintree: async () => {
-    const processor = await startBraintree()
-    const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
-    return { processor, gateway: createBraintreeGateway({ ...settings, address: processor.address }) }
-  },
-  Stripe: async () => {
-    const processor = await startStripe()
-    return { processor, gateway: createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address }) }
-  },
-}
+import { toCents } from '../../../support/processor-server.js'
+import { processors, timeoutMs } from '../../../support/processors.js'
 
 describe.each(Object.entries(processors))('a charge that is followed at %s', async (name, start) => {
-  const hasTwo = name === 'Braintree'
+  const hasTwo = name === 'braintree'
   const { store } = await testDatabase()
-  const { processor, gateway } = await start()
+  const [processor, gateway] = await start()
   afterAll(() => processor.close())
   const { ledger } = processor
   let ahead = 0
