@@ -37,7 +37,9 @@ export const stripeScript = `{${choose}
             'fake-stripe-insufficient_funds-nonce': 'Card without money', pm_sepa_debit_of_the_tests: 'Bank account',
           }),
         }),
-        update: ({ amount }) => { if (!(amount > 0)) throw new Error('wrong amount') },
+        update: ({ amount, setupFutureUsage }) => {
+          if (!(amount > 0) || !['off_session', null].includes(setupFutureUsage)) throw new Error('wrong update')
+        },
         submit: async () => ({}),
       }
     },
@@ -58,8 +60,8 @@ export const braintreeScript = `{${choose}
         if (!authorization || threeDSecure !== true) throw new Error('wrong options of create')
         mountWays(container, { card: 'Card' })
         return {
-          requestPaymentMethod: async ({ threeDSecure: { amount } }) => {
-            if (!(Number(amount) > 0)) throw new Error('wrong amount')
+          requestPaymentMethod: async ({ threeDSecure: { amount, challengeRequested } }) => {
+            if (!(Number(amount) > 0) || typeof challengeRequested !== 'boolean') throw new Error('wrong request')
             const yes = await askDonor()
             return { nonce: yes ? 'fake-three-d-secure-visa-full-authentication-nonce' : 'fake-valid-nonce' }
           },

@@ -62,6 +62,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
   let folder: string
   let store: Awaited<ReturnType<typeof testDatabase>>['store']
   let base: string
+  let serviceUrl: string
 
   beforeAll(async () => {
     store = (await testDatabase()).store
@@ -72,7 +73,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     const api = await testApi(store, { payments, clock: () => new Date() })
     await insertDonationTargets(store.db, [2045])
     await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', new Date())
-    const url = await listen(api.app)
+    serviceUrl = await listen(api.app)
     folder = await temporaryFolder()
     // The package is not installed here: its client is in the sources.
     const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
@@ -83,7 +84,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     const access = { GIVING_API_KEY: api.apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
     const port = String(await freePort())
     server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {
-      env: { ...process.env, GIVING_URL: url, ...access, PORT: port },
+      env: { ...process.env, GIVING_URL: serviceUrl, ...access, PORT: port },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     base = await new Promise((resolve, reject) => {
@@ -98,11 +99,16 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
   })
 
   /** Opens the page, and fills it with the keyboard alone up to the way to pay. */
-  const open = async (problems: string[], amount = '40'): Promise<Page> => {
+  const open = async (problems: string[], { amount = '40', monthly = false } = {}): Promise<Page> => {
     const page = await browser.newPage({ bypassCSP: true })
     page.on('console', (message) => problems.push(message.text()))
     page.on('pageerror', (error) => problems.push(error.message))
     await page.route(way.address, (route) => route.fulfill({ contentType: 'text/javascript', body: way.script }))
+    // What the service names as its own address.
+    await page.route(/^https:\/\/giving\.example\//, async (route) => {
+      const url = serviceUrl + new URL(route.request().url()).pathname
+      await route.fulfill({ response: await route.fetch({ url }) })
+    })
     await page.exposeFunction('tellProcessor', (secret: string, yes: boolean) => {
       const charge = processor.ledger.charges.find(({ id }) => secret.startsWith(`${id}_`))
       if (charge) processor.ledger.decide(charge, yes ? 'paid' : 'declined')
@@ -114,6 +120,8 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
       await page.keyboard.press('Control+A')
       await page.keyboard.type(value)
     }
+    await page.keyboard.press('Tab')
+    if (monthly) await page.keyboard.press('Space')
     await page.keyboard.press('Tab')
     return page
   }
@@ -174,6 +182,39 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await answerBank(page, true)
     await told(page, /Your receipt is R/)
     expect((await statuses()).slice(-2)).toEqual(['declined', 'settled'])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('says that a card was declined, with the keyboard alone', async () => {
+    const problems: string[] = []
+    // Braintree's test amounts decide, as its nonces say whether the bank was asked.
+    const page = await open(problems, { amount: name === 'stripe' ? '40' : '2001' })
+    await choose(page, name === 'stripe' ? 2 : 0)
+    if (name === 'braintree') await answerBank(page, true)
+    expect(await told(page, /You were not charged/)).toContain('Insufficient')
+    problems.push(...(await axeFindings(page)))
+    expect((await statuses()).at(-1)).toBe('declined')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('takes a gift of every month, and leads the donor to where it ends, with the keyboard alone', async () => {
+    const problems: string[] = []
+    const page = await open(problems, { monthly: true })
+    await choose(page, 0)
+    if (name === 'braintree') await answerBank(page, true)
+    await told(page, /Your receipt is R/)
+    problems.push(...(await axeFindings(page)))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'End your monthly gift?' }).waitFor()
+    problems.push(...(await axeFindings(page)))
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Your monthly gift has ended' }).waitFor()
+    const { rows } = await store.db.query('select state from donation_plan')
+    expect(rows).toEqual([{ state: 'ended' }])
     expect(problems).toEqual([])
     await page.close()
   })
