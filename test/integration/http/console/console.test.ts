@@ -12,6 +12,7 @@ import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { type Console, openConsole } from '../../../support/console.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
+import { readProjectFile } from '../../../support/markdown-table.js'
 import { type Publisher, testPublisher } from '../../../support/publishing.js'
 import { redisMissing, startRedis } from '../../../support/redis.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
@@ -298,6 +299,20 @@ describe('a console with tokens', () => {
     })
     await expect(consoleOfTest({ ...environment, OPS_TOKEN: 'ana:a-long-token-of-ana' })).rejects.toThrow(
       /at least two operators, got 1/,
+    )
+  })
+
+  it('tells without a token only that it is there: docs/reference/keyless-routes.md names both addresses', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN })
+    const open = ['/healthz', '/readyz']
+    for (const address of open) expect([address, (await one.ask(address)).status]).toEqual([address, 200])
+    const { text } = await one.ask('/', basic('ana:a-long-token-of-ana'))
+    const linked = [...text.matchAll(/(?:href|action|src)="(\/[^"]*)"/g)].map(([, address = '']) => address)
+    expect(linked).toEqual(expect.arrayContaining(['/releases', '/audit', '/publish']))
+    const closed = [...linked, '/metrics', '/favicon.ico', '/runs/1', '/none', '/healthz/x', '/healthz//']
+    for (const address of closed) expect([address, (await one.ask(address)).status]).toEqual([address, 401])
+    expect(readProjectFile('docs/reference/keyless-routes.md')).toContain(
+      'On the port of the console only `/healthz` and `/readyz` need no token: `test/integration/http/console/console.test.ts`.',
     )
   })
 

@@ -19,7 +19,7 @@ import {
 } from '../../../../src/catalogue/wire/write/wire-value.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { projectFields } from '../../../../src/kernel/project.js'
-import { aGraph } from '../../../support/builders.js'
+import { aGraph, anOrganisation } from '../../../support/builders.js'
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const text = (pieces: readonly string[]) => pieces.join('')
@@ -222,6 +222,33 @@ describe('a project', () => {
     ],
   ])('of %j has %j', (changes, expected) => {
     expect(recordOf(changes)).toMatchObject(expected)
+  })
+
+  it('has addresses that lead to pages and mail only, and nothing in place of others', () => {
+    const addressesOf = (address: string) => {
+      const { organization, ...project } = recordOf({
+        project: {
+          ...{ contactUrl: address, projectLink: address, progressReportLink: address, imageLink: address },
+          additionalDocumentation: address,
+        },
+        organisation: anOrganisation({ url: address, logoUrl: address }),
+      })
+      const { contactUrl, projectLink, progressReportLink, additionalDocumentation, imageLink } = project
+      const { url, logoUrl } = organization as Record<string, unknown>
+      return [contactUrl, projectLink, progressReportLink, additionalDocumentation, imageLink, url, logoUrl]
+    }
+    const good = 'https://tara.example/a'
+    expect(addressesOf(good)).toEqual(Array(7).fill(good))
+    for (const bad of [
+      'javascript:alert(1)',
+      'data:text/html,x',
+      'JaVaScRiPt:1',
+      'java\nscript:1',
+      '//x.example',
+      'file:///x',
+    ]) {
+      expect([bad, addressesOf(bad)]).toEqual([bad, Array(7).fill('')])
+    }
   })
 
   it('has no remaining amount without a goal', () => {
