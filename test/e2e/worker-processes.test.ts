@@ -1,8 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isFinished } from '../../src/work/run.js'
 import { createRun, getRun } from '../../src/work/sql/runs.js'
 import { newInstallation, type RunningService } from '../support/cli.js'
 import { testDatabase } from '../support/database.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const patience = { timeout: 25_000, interval: 50 }
 
@@ -56,6 +59,34 @@ describe('giving worker in several processes', async () => {
     expect(await worker.ended).toBe(0)
     expect(linesOf(worker).filter(({ msg }) => msg === 'worker stopped')).toHaveLength(2)
     expect(readyProcesses(worker).filter(({ pid }) => isRunning(pid))).toEqual([])
+  })
+
+  it('writes warnings of libraries as lines of the log, each of which names its process once', {
+    timeout: 60_000,
+  }, async () => {
+    // Warns when the test says so, as the SDK of a bucket does when it is first used.
+    const folder = await temporaryFolder()
+    const library = path.join(folder, 'library.mjs')
+    await writeFile(library, `process.on('SIGUSR2', () => process.emitWarning('old Node', 'NodeDeprecationWarning'))\n`)
+    const worker = await start({ NODE_OPTIONS: `--import=${library}`, LOG_FORMAT: 'json' })
+    const [first, second] = await bothReady(worker)
+    if (!first || !second) throw new Error('expected two processes')
+    const told = () => linesOf(worker).filter(({ msg }) => msg === 'old Node')
+    for (const { pid } of [first, second]) process.kill(pid, 'SIGUSR2')
+    worker.kill('SIGUSR2')
+    await expect.poll(() => told().length, patience).toBe(3)
+    expect(told()).toEqual(told().map(() => expect.objectContaining({ level: 40, warning: 'NodeDeprecationWarning' })))
+    expect(new Set(told().map(({ pid }) => pid)).size).toBe(3)
+    // The supervisor tells of another process.
+    process.kill(first.pid, 'SIGKILL')
+    const restarted = () => linesOf(worker).find(({ msg }) => msg === 'a worker process ended and is started again')
+    await expect.poll(restarted, patience).toMatchObject({ childPid: first.pid })
+    worker.kill('SIGTERM')
+    expect(await worker.ended).toBe(0)
+    const lines = worker.output().trimEnd().split('\n')
+    expect(lines.filter((line) => !line.startsWith('{') && line.includes('Warning'))).toEqual([])
+    const logged = lines.filter((line) => line.startsWith('{'))
+    expect(logged.filter((line) => line.match(/"pid":/g)?.length !== 1)).toEqual([])
   })
 
   it('leaves no process behind when its supervisor is killed', async () => {

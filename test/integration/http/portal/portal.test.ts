@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
+import { type Filter, type Found, ProjectIndex } from '../../../../src/http/portal/project-index.js'
 import { languages } from '../../../../src/http/portal/view.js'
 import { en } from '../../../../src/http/portal/words/en.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
@@ -133,6 +134,34 @@ describe('the portal over the demo', async () => {
     const again = await draw()
     expect(again).toMatchObject({ release: previous })
     expect(again).not.toBe(first)
+  })
+
+  it('keeps the lists of the latest filters, few and small, and none that is empty', async () => {
+    const live = await publisher.live()
+    const readIndex = createIndexReader()
+    const open = async () => {
+      const index = await readIndex(live)
+      if (!index) throw new Error('expected an index')
+      return await ProjectIndex.of(live, index, (_kind, code) => [code])
+    }
+    const filters = (count: number, textOf: (at: number) => string) =>
+      Array.from({ length: count }, (_, at) => ({ words: textOf(at) }))
+    /** How many of the lists of these filters are kept after the last of them was found. */
+    const kept = async (wanted: readonly Filter[]) => {
+      const projects = await open()
+      const found: Found[] = []
+      for (const one of wanted) found.push(await projects.find(one))
+      expect((await projects.find(wanted.at(-1) ?? {})) === found.at(-1)).toBe((found.at(-1)?.places.length ?? 0) > 0)
+      let count = 0
+      // From the last: whatever is found anew displaces others.
+      for (let at = wanted.length - 1; at >= 0 && (await projects.find(wanted[at] ?? {})) === found[at]; at--) count++
+      return count
+    }
+    expect(await kept(filters(20, (at) => `9000007${' '.repeat(at)}`))).toBe(20)
+    expect(await kept(filters(600, (at) => `9000007${' '.repeat(at)}`))).toBeLessThanOrEqual(500)
+    // A filter counts with its own text.
+    expect(await kept(filters(100, (at) => `9000007${' '.repeat(100_000 + at)}`))).toBeLessThan(50)
+    expect(await kept(filters(3, (at) => `nowhere${at}`))).toBe(0)
   })
 
   it('sends who ends the address of a language with a slash to its page', async () => {
