@@ -171,7 +171,9 @@ export class ProcessorLedger {
 
   /** A refund that somebody makes in the processor's console. */
   refundInConsole(reference: string, amount: string): LedgerRefund {
-    return this.refund(this.only(reference), { id: this.nextId('re_'), reference: '', amount: toCents(amount) })
+    const charge = this.only(reference)
+    if (toCents(amount) > this.left(charge)) throw new Error(`${amount} is more than what is left of ${reference}`)
+    return this.refund(charge, { id: this.nextId('re_'), reference: '', amount: toCents(amount) })
   }
 
   /** A dispute of the whole charge, whose status the caller changes. */

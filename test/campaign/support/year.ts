@@ -24,6 +24,7 @@ import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { pruneReleasesWhenIdle } from '../../../src/release/operate/prune-releases.js'
 import { ActivityIndex } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
+import { findStandingRollback } from '../../../src/release/sql/releases.js'
 import { verifyPublished } from '../../../src/release/verify/verify-published.js'
 import { createOwner } from '../../../src/work/attempt.js'
 import { enterDue, putInForce } from '../../../src/work/due.js'
@@ -186,23 +187,26 @@ export async function liveYear(seed: number): Promise<Year> {
   const happen = async (day: number) => {
     if (day % 91 === 30) await donate({ recurring: true, frequency: 'monthly', email: 'lina@example.org' })
     while (chance(0.2)) await donate({ email: `donor${day}@example.org` })
-    const gifts = await settled()
-    if (gifts.length > 0 && chance(0.06)) {
-      const gift = pick(gifts)
+    const pickSettled = async () => {
+      const gifts = await settled()
+      return gifts.length > 0 ? pick(gifts) : undefined
+    }
+    const refunded = chance(0.06) && (await pickSettled())
+    if (refunded) {
       const amount = chance(0.5) ? undefined : ('1.00' as Decimal)
-      await refundDonation(worker.payments, { donationId: gift.id, kind: 'refund', amount })
+      await refundDonation(worker.payments, { donationId: refunded.id, kind: 'refund', amount })
       count('refunds')
     }
-    if (gifts.length > 0 && chance(0.04)) {
-      const { reference, left } = pick(gifts)
-      if (Number(left) > 2) {
-        ledger.refundInConsole(reference, '2')
-        await event('refunded', ledger.only(reference))
-        count('refunds in the console')
-      }
+    const refundedThere = chance(0.04) && (await pickSettled())
+    if (refundedThere && Number(refundedThere.left) > 2) {
+      const { reference } = refundedThere
+      ledger.refundInConsole(reference, '2')
+      await event('refunded', ledger.only(reference))
+      count('refunds in the console')
     }
-    if (gifts.length > 0 && chance(0.01)) {
-      const { reference } = pick(gifts)
+    const disputed = chance(0.01) && (await pickSettled())
+    if (disputed) {
+      const { reference } = disputed
       ledger.dispute(reference).status = 'lost'
       await event('lost', ledger.only(reference))
       count('lost disputes')
@@ -259,8 +263,8 @@ export async function liveYear(seed: number): Promise<Year> {
     if (new Date().toISOString().slice(5, 10) === '01-02') await command('donors', 'statements', '2031', '--mail')
   }
 
-  /** Every identifier that was ever live, with its project. */
-  const promised = new Map<string, number>()
+  /** Every identifier that was ever live, with its project and the release that had it first. */
+  const promised = new Map<string, { readonly project: number; readonly since: string }>()
   const reader = createReleaseReader(path.join(folder, 'feeds'))
   const compareIdentifiers = async () => {
     const release = await reader.live()
@@ -269,10 +273,15 @@ export async function liveYear(seed: number): Promise<Year> {
     const now = new Map(
       Array.from({ length: index.count }, (_, row) => index.entry(row)).map((one) => [one.identifier, one.project]),
     )
-    for (const [identifier, project] of promised) {
+    // What a rollback took down stays down until a release differs from it.
+    const isRolledBack = (await findStandingRollback(store.db))?.releaseId === release.id
+    for (const [identifier, { project, since }] of promised) {
+      if (isRolledBack && since > release.id) continue
       judge(now.get(identifier) === project, `${identifier} of project ${project} is now of ${now.get(identifier)}`)
     }
-    for (const [identifier, project] of now) promised.set(identifier, project)
+    for (const [identifier, project] of now) {
+      if (!promised.has(identifier)) promised.set(identifier, { project, since: release.id })
+    }
   }
 
   for (let day = 0; day < days; day++) {
@@ -325,7 +334,12 @@ export async function liveYear(seed: number): Promise<Year> {
   const numbers = mail.taken.flatMap((taken) => /^Message-ID: <([^>]+)>/im.exec(readMail(taken).headers)?.[1] ?? [])
   judge(new Set(numbers).size === numbers.length && numbers.length === mail.taken.length, 'a mail was sent twice')
   count('mails', numbers.length)
-  judge((await one('select count(*) as n from receipt_mail where sent_at is null')) === 0, 'receipts are open')
+  // Nobody is thanked for what went back before the receipt was mailed.
+  judge(
+    (await one(`select count(*) as n from receipt_mail m join donation d on d.id = m.donation_id
+      where m.sent_at is null and not (m.state = 'dropped' and d.status = 'refunded')`)) === 0,
+    'receipts are open',
+  )
   const old = new Date(Date.now() - (retentionDays + 1) * dayMs).toISOString()
   judge(
     (await one(`select count(*) as n from donor p join donation d on d.id = p.donation_id where d.received_at < '${old}'
