@@ -16,7 +16,7 @@ type Suffixed = IncomingMessage & { [suffixFormat]?: Format }
 export function rewriteApiUrl(request: Suffixed): string {
   const url = originForm(request.url ?? '/')
   if (!underApi.test(url)) return url
-  const queryStart = url.search(/[?#]/)
+  const queryStart = url.indexOf('?')
   const query = queryStart < 0 ? '' : url.slice(queryStart)
   let path = withoutTrailingSlashes(queryStart < 0 ? url : url.slice(0, queryStart))
   if (path.includes('//')) path = path.replace(/\/{2,}/g, '/')
@@ -32,9 +32,10 @@ export function rewriteApiUrl(request: Suffixed): string {
 const underApi = /^\/+api\//
 const formatSuffix = /\.(json|xml)$/i
 
-// RFC 9112 3.2.2: a server accepts the absolute form too.
+// RFC 9112 3.2.2: a server accepts the absolute form too. No form has a fragment: the router leaves it out, so all others do.
 function originForm(url: string): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  const [target = ''] = url.split('#', 1)
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '') || '/'
 }
 
 function withoutTrailingSlashes(path: string): string {

@@ -171,7 +171,9 @@ export const namesOf: NamesOf = (kind, code) => {
 }
 
 export function statusName(view: Pick<View, 'words'>, code: string): string {
-  return view.words.statuses[code] ?? codeName('ActivityStatus', code) ?? code
+  // A reader may write any name in the address of a list.
+  const { statuses } = view.words
+  return (Object.hasOwn(statuses, code) ? statuses[code] : codeName('ActivityStatus', code)) ?? code
 }
 
 /** The kinds of money that a release tells apart. */

@@ -165,5 +165,6 @@ export function codeName(list: string, code: string): string | undefined {
 
 /** The French name of a code; undefined for lists whose codes no page names. */
 export function frenchCodeName(list: string, code: string): string | undefined {
-  return frenchNames[list]?.[code]
+  const names = frenchNames[list]
+  return names && Object.hasOwn(names, code) ? names[code] : undefined
 }

@@ -65,3 +65,21 @@ it('is what names from outside are looked up in: of each plain object it is know
   )
   expect([...new Set(plain)].sort()).toEqual(Object.keys(lookedUp).sort())
 })
+
+/** The same of the words of the portal: places in them that a variable looks up. */
+const lookedUpWords: Readonly<Record<string, string>> = {
+  groups: 'kinds of our pages',
+  home: 'its own keys',
+  list: 'orders of a list that were checked',
+  money: 'kinds of money',
+  nav: 'its own keys',
+  quality: 'its own keys',
+  'status.stageNames': 'stages that our runs write',
+}
+
+it('is known of the words of the portal too', () => {
+  const places = files.flatMap(({ text }) =>
+    [...text.matchAll(/\bwords\.([\w.]+)\[(?!['"])/g)].map(([, place = '']) => place),
+  )
+  expect([...new Set(places)].sort()).toEqual(Object.keys(lookedUpWords))
+})

@@ -1,5 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -85,11 +87,13 @@ describe('hostile and secret data', async () => {
   const { store } = await testDatabase()
   let app: FastifyInstance
   let publisher: Publisher
+  let base: string
   const pages = new Map<string, string>()
 
   beforeAll(async () => {
     await fill(store)
     ;({ app, publisher } = await publishedSite(store))
+    base = await listen(app)
     await store.db.query(`update project set summary = summary || ' (changed)' where id <= 10`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
@@ -189,6 +193,27 @@ describe('hostile and secret data', async () => {
     expect((await app.inject(address)).statusCode).toBe(404)
   })
 
+  it.each(['/countries/#%', '/fr/projects/1#%', '/themes/a#{%}', '/sitemap-1.xml#%zz', '/#%'])(
+    'has no error for a fragment, which no client should send: %s',
+    async (address) => {
+      const { port, hostname } = new URL(base)
+      const socket = connect(Number(port), hostname)
+      socket.write(`GET ${address} HTTP/1.1\r\nHost: giving.example\r\nConnection: close\r\n\r\n`)
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 (?:200|301|404) /)
+    },
+  )
+
+  it('is looked up in no prototype, whatever a query names', async () => {
+    const names = ['q', 'page', 'sort', 'status', 'year', 'country', 'sector', 'theme', 'organisation', 'found', 'x']
+    for (const value of ['constructor', '__proto__', 'hasOwnProperty', 'valueOf', 'toString']) {
+      const query = names.map((name) => `${name}=${value}`).join('&')
+      const pages = names.flatMap((name) => [`/projects?${name}=${value}`, `/themes?${name}=${value}`])
+      for (const address of [...pages, `/fr/projects?${query}`, `/projects.csv?${query}`, `/projects.json?${query}`]) {
+        expect([address, (await app.inject(address)).statusCode]).toEqual([address, 200])
+      }
+    }
+  })
+
   it('is in no page, table, index, feed, record or list when it is secret', async () => {
     const answers = new Map(pages)
     const addresses = ['/sitemap.xml', '/sitemap-1.xml', '/changes.atom', '/robots.txt', '/llms.txt', '/themes.json']
@@ -220,7 +245,6 @@ describe('hostile and secret data', async () => {
   })
 
   it.skipIf(!browserProgram)('makes no page scroll sideways on a phone', async () => {
-    const base = await listen(app)
     const browser = await launchBrowser()
     const page = await browser.newPage({ viewport: { width: 360, height: 760 } })
     const firstOf = (kind: RegExp) =>

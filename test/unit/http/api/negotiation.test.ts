@@ -121,4 +121,14 @@ describe('the routed URL', () => {
   it('is the root where a request has none', () => {
     expect(rewriteApiUrl({} as IncomingMessage)).toBe('/')
   })
+
+  it.each([
+    ['/countries/#%', '/countries/'],
+    ['/api/public/projects.json#.xml', '/api/public/projects'],
+    ['/api/x?q=a#b', '/api/x?q=a'],
+    ['http://giving.example#/x', '/'],
+    ['#', '/'],
+  ])('leaves the fragment of %s out, as the router does', (url, routed) => {
+    expect(rewriteApiUrl({ url } as IncomingMessage)).toBe(routed)
+  })
 })
