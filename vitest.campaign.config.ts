@@ -3,8 +3,12 @@ import { defineConfig } from 'vitest/config'
 // The full numbers; `npm test` has short versions of the same cases. Two files at a time: each starts processes of its own.
 export default defineConfig({
   test: {
-    include: ['test/campaign/**/*.test.ts', 'test/integration/http/portal/browser.test.ts'],
-    env: { PORTAL_WAYS: 'all' },
+    include: [
+      'test/campaign/**/*.test.ts',
+      'test/integration/http/portal/browser.test.ts',
+      'test/integration/money/payments/conformance.test.ts',
+    ],
+    env: { PORTAL_WAYS: 'all', CONFORMANCE_KILLS: 'all' },
     setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
     globalSetup: [
       'test/support/global-setup.ts',
