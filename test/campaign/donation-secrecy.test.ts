@@ -4,5 +4,7 @@ import { describeSecrecy } from './support/donation-secrecy.js'
 import { scaled } from './support/scale.js'
 
 const donations = scaled(300)
-for (const processor of processorNames) describeSecrecy({ processor, donations, kills: scaled(10) })
+for (const processor of processorNames) {
+  describeSecrecy({ processor, donations, kills: scaled(10), mails: processor === 'sandbox' })
+}
 if (redisMissing() === undefined) describeSecrecy({ processor: 'sandbox', donations, kills: 2, redis: true })

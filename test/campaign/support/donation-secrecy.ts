@@ -9,6 +9,7 @@ import { braintreeKeys } from '../../support/braintree-server.js'
 import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
 import { donationFields, targetRecord } from '../../support/donations.js'
 import { everyRow } from '../../support/every-row.js'
+import { type MailServer, openMailServer, readMail } from '../../support/mail-server.js'
 import { everyKey, startRedis, type TestRedis } from '../../support/redis.js'
 import { stripeKeys } from '../../support/stripe-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
@@ -20,6 +21,8 @@ export type SecrecyPlan = {
   readonly kills: number
   /** Whether the queue is in Redis. */
   readonly redis?: boolean
+  /** Whether donors get mail, which waits for the next minute. */
+  readonly mails?: boolean
 }
 
 // Words that stand in each donation and nowhere else.
@@ -36,7 +39,8 @@ const nonces = ['fake-valid-findme7-nonce', 'fake-valid-findme8-nonce', 'fake-ti
  * Donations to real API processes that are killed meanwhile; then everything that the service keeps or prints is searched
  * for what donors sent, and for the keys of the service.
  */
-export function describeSecrecy({ processor: name, donations, kills, redis: inRedis = false }: SecrecyPlan): void {
+export function describeSecrecy(plan: SecrecyPlan): void {
+  const { processor: name, donations, kills, redis: inRedis = false, mails = false } = plan
   describe(`donations at ${name}, ${inRedis ? 'the queue in Redis, ' : ''}processes killed`, () => {
     const closing: (() => Promise<unknown>)[] = []
     afterAll(async () => {
@@ -49,7 +53,7 @@ export function describeSecrecy({ processor: name, donations, kills, redis: inRe
       const redis = inRedis ? await startRedis() : undefined
       if (redis) closing.push(() => redis.stop())
       const opened = await open(name, redis, closing)
-      const { installation, store, processor } = opened
+      const { installation, store, processor, mail } = opened
       const services = [await installation.serve('api'), await installation.serve('api')]
       const { apiKey, token } = await credentials(installation, services[0])
       const bodies = Array.from({ length: donations }, (_, n) => aDonation(n, processor))
@@ -93,6 +97,20 @@ export function describeSecrecy({ processor: name, donations, kills, redis: inRe
       )
       expect(rows[0]?.settled).toBe((await processor.held(store)).sum)
       expect(Number(rows[0]?.settled)).toBeGreaterThan(0)
+      // Receipts, and the message about a gift that goes back, are mailed by the worker; some are refused with the recipient's name.
+      const { rows: back } = await store.db.query<{ id: number }>(
+        `select id from donation where status = 'settled' order by id limit 1`,
+      )
+      const refund = ['donations', 'refund', String(back[0]?.id)]
+      expect(await installation.runHere(refund)).toMatchObject({ code: 0 })
+      const unmailed = async () =>
+        (
+          await store.db.query(
+            `select from receipt_mail where state in ('due', 'sending') union all select from donor_mail where state in ('due', 'sending')`,
+          )
+        ).rowCount
+      while (mails && (await unmailed()) > 0) await sleep(200)
+      expect(await installation.runHere(['publish', '--inline'])).toMatchObject({ code: 0 })
       const checked = await installation.runHere(['books', 'check'])
       expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('the books agree') })
 
@@ -111,6 +129,12 @@ export function describeSecrecy({ processor: name, donations, kills, redis: inRe
       expect(kept['the rows of every table']).toContain('spring-drive')
       expect(kept['the logs']).toContain('/api/secure/givingservice/donationsclient')
       expect(files.some(([, bytes]) => bytes.includes('spring-drive'))).toBe(true)
+      if (mails) {
+        expect(mail.taken.map((message) => readMail(message).text).join()).toContain(donor.firstname)
+        expect(kept['the logs']).toContain('was not mailed and will not be tried again')
+      }
+      const feeds = Object.entries(kept).filter(([place]) => place.endsWith('activities.xml'))
+      expect(feeds.some(([, text]) => text.includes('<transaction ref="don'))).toBe(true)
       const donorKeys = await readFile(path.join(installation.dataDir, 'donor-keys'), 'utf8')
       const secrets = [
         ...[donor.firstname, donor.lastname, donor.address, donor.city, donor.zip, donor.ipAddress, donor.userAgent],
@@ -130,7 +154,10 @@ export function describeSecrecy({ processor: name, donations, kills, redis: inRe
 async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, closing: (() => Promise<unknown>)[]) {
   const processor = await startCampaignProcessor(name)
   closing.push(() => processor.close())
+  const mail = await openRefusingMailServer()
+  closing.push(() => mail.close())
   const installation = await newInstallation({
+    ...{ SMTP_URL: mail.url, MAIL_FROM: 'gifts@giving.example' },
     ...{ PLATFORM_FEE_PERCENT: '5', PAYMENT_TIMEOUT_SECONDS: '2', LOG_LEVEL: 'debug' },
     ...(redis && { REDIS_URL: redis.url }),
     ...gatewaySettings(processor),
@@ -144,7 +171,21 @@ async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, 
   const file = path.join(await temporaryFolder(), 'project.json')
   await writeFile(file, JSON.stringify({ projects: { project: [targetRecord] } }))
   expect(await installation.runHere(['import', file])).toMatchObject({ code: 0 })
-  return { installation, processor, store, clusterDir: database.clusterDir }
+  return { installation, processor, store, mail, clusterDir: database.clusterDir }
+}
+
+/** The first and every third recipient after it is refused, with an answer that names it, as those of real servers do. */
+async function openRefusingMailServer(): Promise<MailServer> {
+  let asked = 0
+  return await openMailServer({
+    onRcptTo: ({ address }, _session, done) => {
+      asked += 1
+      const refused = Object.assign(new Error(`<${address}>: no mailbox of ${donor.lastname} here`), {
+        responseCode: 550,
+      })
+      done(asked % 3 === 1 ? refused : null)
+    },
+  })
 }
 
 function gatewaySettings({ place: { name, address } }: CampaignProcessor): Record<string, string> {
