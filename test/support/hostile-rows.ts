@@ -116,6 +116,7 @@ async function doorsOf({ publisher, api }: Outputs): Promise<Door[]> {
     ['/iati/organisations.xml', 'GB-CHC-202919'],
     ['/iati/index.json', 'Wells 2'],
     ['/feeds/reports.atom', 'reports/2'],
+    ['/feeds/opml.xml', 'Wells 2'],
     ['/data/activities.csv', 'Wells 2'],
   ] as const) {
     const name = manifest.files.find((one) => one.path.replace(/-\d+(?=\.)/, '') === file)?.path ?? file

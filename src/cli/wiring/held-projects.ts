@@ -1,4 +1,4 @@
-import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
+import { fieldsOfElement, projectField } from '../../catalogue/import/fields-of-element.js'
 import type { HeldProject, HeldRule } from '../../http/console/pages/held.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import { validationNotices } from '../../iati/validation/index.js'
@@ -43,6 +43,7 @@ function toReason({ code, path, detail }: Notice): HeldProject['notices'][number
   // A notice about a missing element names its parent; the detail names the element.
   const [, element] =
     /^\/iati-activity\/([\w-]+)/.exec(path) ?? /^expected at least \d+ ([\w-]+) in iati-activity\b/.exec(detail) ?? []
-  const fields = element === undefined ? [] : fieldsOfElement(element)
+  // The mapping names the field itself.
+  const fields = element === undefined ? projectField(path) : fieldsOfElement(element)
   return { code, rule: rules[code]?.sentence ?? '', path, detail, fields }
 }

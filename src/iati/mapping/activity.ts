@@ -116,6 +116,9 @@ export function toActivity(
 function otherIdentifiers({ project }: ProjectGraph, context: MappingContext): Element[] {
   const { identifier } = context
   const { earlierRefs = [], reportingOrg } = context.config
+  if (identifier === project.iatiIdentifier && /[/&|?]/.test(identifier)) {
+    context.notice('identifier-unusable', 'iatiIdentifier', `expected none of / & | ?, got ${identifier}`)
+  }
   const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
   const [known] = [reportingOrg.ref, ...earlierRefs]
     .filter((ref) => identifier.startsWith(`${ref}-`))

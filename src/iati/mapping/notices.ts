@@ -11,6 +11,10 @@ export const mappingNotices = {
     sentence:
       'The identifier that the project brings does not begin with an identifier of the publisher, present or earlier.',
   },
+  'identifier-unusable': {
+    severity: 'error',
+    sentence: 'The identifier that the project brings has a character that the standard forbids in identifiers.',
+  },
   'identifier-taken': {
     severity: 'error',
     sentence:

@@ -234,7 +234,7 @@ const hostileRows: Readonly<Record<string, string>> = {
 }
 
 describe('one row with values that the rules of the database refuse, in a store without these rules:', async () => {
-  const { store } = await testDatabase()
+  const { store, url } = await testDatabase()
   let publisher: Publisher
   let api: TestApi
   let copies: readonly string[] = []
@@ -290,6 +290,31 @@ describe('one row with values that the rules of the database refuse, in a store 
       )
     }
   })
+
+  it.each([...'/&|?'])(
+    'an identifier with %s, of a project that was never published, holds it and nothing else',
+    async (sign) => {
+      const identifier = `US-EIN-123456789-a${sign}b`
+      await store.db.query(
+        `alter table project disable trigger say_why_not_identifier;
+        insert into project (id, organisation_id, active, status, title, goal, approved_date, iati_identifier)
+          values (3, 7, true, 'active', 'Wells 3', 100, '2026-01-05', '${identifier}');
+        alter table project enable trigger say_why_not_identifier`,
+      )
+      const run = await publisher.publish()
+      expect(run, JSON.stringify(run.error)).toMatchObject({
+        state: expect.stringMatching(/^(?:published|unchanged)$/),
+        held: 1,
+      })
+      expect(await missingFrom({ publisher, api })).toEqual([])
+      expect(await publisher.read('/iati/activities.xml')).not.toContain('Wells 3')
+      const environment = { DATABASE_URL: url, GIVING_DATA_DIR: await temporaryFolder(), LOG_LEVEL: 'silent' }
+      const { stdout } = await runCommandLine(['held'], environment)
+      expect(stdout).toContain(identifier)
+      expect(stdout).toContain('Correct projects.iatiIdentifier, as giving import names these fields')
+      await store.db.query('delete from project where id = 3')
+    },
+  )
 })
 
 describe('a deadline that stands for no end, in one row of a file', () => {
