@@ -32,7 +32,7 @@ const variables = new Set([...Object.keys(demo), ...Object.values(learnt).flatMa
 const notInDemo = new Set([
   ...['verifyAccount', 'changePassword', 'requestPasswordReset', 'resetPassword', 'revokeKey', 'revokeToken'],
   ...['rehearseDonation', 'donate', 'createClientToken', 'receiveWebhook', 'getPublicKey', 'getMetrics'],
-  ...['getChecked', 'getIatiFile'],
+  ...['getChecked', 'getIatiFile', 'getWitness'],
 ])
 
 type Parameter = {
