@@ -336,10 +336,11 @@ async function checkProjectFeeds(
   const feeds = parsed.data
   for (let from = 0; from < feeds.length && findings.length < maxFindings; from += feedsAtOnce) {
     options.onProgress?.(manifest.files.length + from, manifest.files.length + feeds.length)
-    const together = feeds.slice(from, from + feedsAtOnce).map(async (feed) => {
-      checkAnswer(feed.path, feed, manifest, await read(feed.path, feed.bytes + 1), tell)
-    })
-    await Promise.all(together)
+    const answers = feeds
+      .slice(from, from + feedsAtOnce)
+      .map(async (feed) => ({ feed, answer: await read(feed.path, feed.bytes + 1) }))
+    // Findings come in the order of the index, whichever answer is first.
+    for (const { feed, answer } of await Promise.all(answers)) checkAnswer(feed.path, feed, manifest, answer, tell)
   }
   return feeds
 }
