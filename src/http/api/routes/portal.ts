@@ -107,6 +107,8 @@ export function assetRoutes(app: FastifyInstance): void {
   serve(iconAddress, 'image/svg+xml', icon)
 }
 
+const maxRedirectLength = 2_048
+
 /** Serves a page; `chosen` is the language that the address names. */
 export async function servePage(
   deps: ApiDeps,
@@ -148,6 +150,8 @@ function chosenIn({ url }: FastifyRequest): Language | undefined {
 
 /** The address of a request without slashes at its end; undefined where it has none, or nothing else. */
 function withoutEndSlashes({ url }: FastifyRequest): string | undefined {
+  // The answer's header can be three times as long, since signs are encoded in it; clients refuse more than 16 KB.
+  if (url.length > maxRedirectLength) return undefined
   const query = url.indexOf('?')
   const path = query < 0 ? url : url.slice(0, query)
   let end = path.length

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -202,6 +203,22 @@ describe('hostile and secret data', async () => {
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 (?:200|301|404) /)
     },
   )
+
+  it('is in no header that is longer than clients read', async () => {
+    for (const [path, expected] of [
+      [`/projects/?q=${'{"a":'.repeat(2_900)}`, 200],
+      [`/nope/?q=${'{"a":'.repeat(2_900)}`, 404],
+    ] as const) {
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        request(base, { path, headers: { accept: 'text/html' } })
+          .on('response', resolve)
+          .on('error', reject)
+          .end()
+      })
+      answer.resume()
+      expect([path.slice(0, 12), answer.statusCode]).toEqual([path.slice(0, 12), expected])
+    }
+  })
 
   it('is looked up in no prototype, whatever a query names', async () => {
     const names = ['q', 'page', 'sort', 'status', 'year', 'country', 'sector', 'theme', 'organisation', 'found', 'x']
