@@ -117,6 +117,7 @@ function heldMessage({ id, releaseId, reason }: RunSummary): string {
 }
 
 function activitiesMessage({ manifest }: ReadableRelease): string {
-  const named = manifest.held.sample.slice(0, 10).map(({ identifier }) => identifier)
-  return `${manifest.held.count} activities are held: ${named.join(', ')}`
+  const { count, sample } = manifest.held
+  const named = sample.slice(0, 10).map(({ identifier }) => identifier)
+  return `${count} activities are held (giving held): ${[...named, ...(count > named.length ? ['…'] : [])].join(', ')}`
 }

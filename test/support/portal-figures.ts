@@ -199,7 +199,7 @@ export async function countedFigures(
         ...tileTexts(money, { maximumFractionDigits: 0 }),
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
-      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency).slice(0, shownMonths)),
+      months: currenciesIn(months).flatMap((currency) => monthRows(months, currency, shownMonths)),
       sectors: [...counted.sectors].map(([code, found]) => `${codeName('Sector', code)}: ${count(found)}`).sort(),
       themes: [...counted.themes].map(([name, found]) => `${name}: ${count(found)}`).sort(),
       newest: newest
@@ -293,10 +293,15 @@ function moneyOf({ find }: CountedActivity): Sums {
   const add = (path: string, kind: (typeof kinds)[number]) => {
     const currencies = find(`${path}/value/@currency`)
     const dates = kind === 'budget' ? [] : find(`${path}/transaction-date/@iso-date`)
+    const openings = find(`${path}[starts-with(@ref, 'open-')]/transaction-date/@iso-date`)
+    const refs = kind === 'budget' ? [] : find(`${path}/@ref`)
+    // Each has a reference, or it is not told which are totals until a day.
+    if (openings.length > 0 && refs.length !== dates.length) throw new Error('expected a reference on each transaction')
     find(`${path}/value`).forEach((amount, at) => {
       const units = toMinorUnits(amount as Decimal, 4)
       sums.add(`${currencies[at]} ${kind}`, units)
-      if (dates[at]) sums.add(`${currencies[at]} ${kind} ${dates[at].slice(0, 7)}`, units)
+      const told = refs[at]?.startsWith('open-') ? 'opening' : kind
+      if (dates[at]) sums.add(`${currencies[at]} ${told} ${dates[at].slice(0, 7)}`, units)
     })
   }
   add(find('budget[@type="2"]').length > 0 ? 'budget[@type="2"]' : 'budget[@type="1"]', 'budget')
@@ -397,15 +402,20 @@ function tileTexts(sums: Sums, options: Intl.NumberFormatOptions): string[] {
   )
 }
 
-/** Month, received, paid to partners and expenditure, newest first. */
-function monthRows(sums: Sums, currency: string): string[] {
+/** Of each month received, paid to partners and expenditure, then the totals until a day of it, newest first. */
+function monthRows(sums: Sums, currency: string, most = Number.POSITIVE_INFINITY): string[] {
   const months = [...sums.keys()].filter((key) => key.startsWith(currency)).flatMap((key) => key.split(' ')[2] ?? [])
   return [...new Set(months)]
     .sort()
     .reverse()
-    .map((month) => {
-      const amounts = kinds.slice(1).map((kind) => amount(sums.get(`${currency} ${kind} ${month}`), currency))
-      return [monthName(month), ...amounts].join(' | ')
+    .slice(0, most)
+    .flatMap((month) => {
+      const [opening, ...units] = ['opening', ...kinds.slice(1)].map(
+        (kind) => sums.get(`${currency} ${kind} ${month}`) ?? 0n,
+      )
+      const until = `Until ${monthName(month)}, in total | ${amount(opening, currency)} |  | `
+      const row = [monthName(month), ...units.map((one) => amount(one, currency))].join(' | ')
+      return [...(units.some((one) => one !== 0n) ? [row] : []), ...(opening === 0n ? [] : [until])]
     })
 }
 

@@ -93,6 +93,8 @@ export type ApiConfig = {
   readonly metricsOnApi: boolean
   /** Whether the pages of the portal are served. */
   readonly portal: boolean
+  /** Where people give to a project, with `{id}` for its number; undefined: the page of its record. */
+  readonly projectLinkTemplate?: string | undefined
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
 }

@@ -49,6 +49,13 @@ const keptBytes = 48 * 1_048_576
 
 const htmlType = 'text/html; charset=utf-8'
 
+/** What pages say that is the operator's and not the release's. */
+type Site = {
+  readonly baseUrl: () => string
+  readonly publisherName: string
+  readonly projectLinkTemplate?: string | undefined
+}
+
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
 
 /** Draws pages from the live release alone. Each page is wholly of one release. */
@@ -57,7 +64,7 @@ export class Portal {
   readonly #releases: ReleaseReader
   readonly #readIndex: IndexReader
   readonly #turns: Turns
-  readonly #site: { readonly baseUrl: () => string; readonly publisherName: string }
+  readonly #site: Site
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
@@ -73,12 +80,7 @@ export class Portal {
     ignoreFetchAbort: true,
   })
 
-  constructor(
-    releases: ReleaseReader,
-    readIndex: IndexReader,
-    turns: Turns,
-    site: { baseUrl: () => string; publisherName: string },
-  ) {
+  constructor(releases: ReleaseReader, readIndex: IndexReader, turns: Turns, site: Site) {
     this.#turns = turns
     this.#releases = releases
     this.#readIndex = readIndex
@@ -138,6 +140,7 @@ export class Portal {
       address,
       baseUrl: this.#site.baseUrl(),
       publisherName: this.#site.publisherName,
+      projectLinkTemplate: this.#site.projectLinkTemplate,
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Decimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
-import { MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
+import { isOpening, MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
 
 /** Looking things up in a published record, whose values are valid. */
 export function children(element: Element | undefined, name: string): readonly Element[] {
@@ -18,6 +18,7 @@ export function narrativeText(element: Element | undefined, language: string): s
 }
 
 export type ShownTransaction = {
+  readonly ref: string
   readonly type: string
   readonly date: string
   readonly currency: string
@@ -29,6 +30,7 @@ export type ShownTransaction = {
 
 export function transactionsOf(activity: Element, language: string): ShownTransaction[] {
   return children(activity, 'transaction').map((one) => ({
+    ref: one.attributes.ref ?? '',
     type: child(one, 'transaction-type')?.attributes.code ?? '',
     date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
     currency: child(one, 'value')?.attributes.currency ?? '',
@@ -39,12 +41,17 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
   }))
 }
 
+/** The totals until a day among transactions. */
+export function openingsOf(transactions: readonly ShownTransaction[]): ShownTransaction[] {
+  return transactions.filter(({ type, ref }) => type === '1' && isOpening(ref))
+}
+
 /** Sums of transactions by month. */
 export function monthsOf(transactions: readonly ShownTransaction[]): Months {
   const months = new MonthSums()
-  for (const { type, date, currency, amount } of transactions) {
+  for (const { type, ref, date, currency, amount } of transactions) {
     const value = { currency, units: toUnits(amount) }
-    for (const side of sidesOf(type)) months.add(date.slice(0, 7), side, value)
+    for (const side of sidesOf(type, ref)) months.add(date.slice(0, 7), side, value)
   }
   return months.toJSON()
 }

@@ -99,6 +99,9 @@ label { display: block; font-size: .9rem; color: var(--soft); }
 input, select, button { font: inherit; width: 100%; padding: .45rem .6rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: var(--ink); }
 button { background: var(--top); color: var(--on-top); border-color: var(--top); cursor: pointer; font-weight: 600; }
 .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
+a.give { display: inline-block; background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .55rem 1.1rem; font-weight: 600; }
+.story { list-style: none; padding: 0; margin: 1rem 0; border-inline-start: 3px solid var(--line); } .story > li { padding-inline-start: 1.1rem; margin-bottom: 1rem; max-width: none; }
+.story h3 { margin: 0; } .story ul { margin: .2rem 0 0; padding-inline-start: 1.1rem; } .story img { border-radius: .4rem; vertical-align: middle; margin-inline-end: .6rem; }
 .chips { display: flex; flex-wrap: wrap; list-style: none; padding: 0; margin: .6rem 0; }
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }

@@ -37,6 +37,8 @@ export type View = {
   readonly index: ActivityIndex
   readonly projectIndex: ProjectIndex
   readonly licence?: Licence | undefined
+  /** Where people give to a project, with `{id}` for its number. */
+  readonly projectLinkTemplate?: string | undefined
 }
 
 /** A page before its frame. */

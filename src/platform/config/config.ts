@@ -185,6 +185,8 @@ const fields = {
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
   portal: (variable) => variable.get('PORTAL') === 'on',
+  /** Where people give to a project; undefined: the page of its record. */
+  projectLinkTemplate: (variable) => variable.get('PROJECT_LINK_TEMPLATE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
   /** Who may make an account: everybody, those with an invitation, or the operator alone. */
   registration: (variable) =>

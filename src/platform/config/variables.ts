@@ -359,6 +359,10 @@ export const variables = {
     'en',
   ),
   PORTAL: variable('Pages for people: on; off: only the page for developers.', wordOf('on', 'off'), 'on'),
+  PROJECT_LINK_TEMPLATE: variable(
+    'Where people give to a project or read more, with {id} for its number; unset: the page that its record names.',
+    text('an address that begins with https:// or http:// and has {id}', /^https?:\/\/[^\s<>"]*\{id\}[^\s<>"]*$/),
+  ),
   TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumberIn(1, 8760), '10'),
   REGISTRATION: variable(
     'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',

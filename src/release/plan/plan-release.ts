@@ -1,14 +1,20 @@
 import { activitiesPath, projectFeedIndexPath } from '../../iati/addresses.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
-import type { Connection } from '../../platform/database/connection.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { vanishedIdentifiers } from '../sql/published-identifiers.js'
-import { copySegment, heldRenderings, reportFeedsFingerprint, unbalancedRenderings } from '../sql/renderings.js'
+import {
+  copySegment,
+  heldRenderings,
+  heldRules,
+  reportFeedsFingerprint,
+  unbalancedRenderings,
+} from '../sql/renderings.js'
 import { incomingMoney, listSegments } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
 import { activityIndex } from './activity-index.js'
@@ -64,7 +70,8 @@ export async function planRelease(
   { publicKey, isSameSet = false }: PlanOptions = {},
 ): Promise<PlanResult> {
   const { db } = snapshot
-  const heldRows = await heldRenderings(db, maxHeldNamed)
+  // What never was published has no name in public.
+  const heldRows = await heldRenderings(db, maxHeldNamed, { isPublished: true })
   const held: Manifest['held'] = {
     count: heldRows.count,
     sample: heldRows.sample.map(({ identifier, projectId, stillPublished, notices }) => ({
@@ -79,7 +86,7 @@ export async function planRelease(
   }
   const segments = await listSegments(db, rowsFormat)
   if (segments.length === 0) {
-    return { verdict: 'empty', reason: emptyReason(held), held }
+    return { verdict: 'empty', reason: await emptyReason(db, held.count), held }
   }
   const generated = isoInstantOf(run.startedAt)
   const feeds = await reportFeedsFingerprint(db)
@@ -130,10 +137,10 @@ export async function planRelease(
 }
 
 /** Why there is nothing to publish, in one sentence. */
-function emptyReason({ count, sample }: Manifest['held']): string {
+async function emptyReason(db: Db, count: number): Promise<string> {
   if (count === 0) return 'the store holds no project that can be published'
-  const codes = new Set(sample.flatMap(({ notices }) => notices.map(({ code }) => code)))
-  return `none of the ${count} activities is valid: ${[...codes].slice(0, 5).join(', ')}`
+  const codes = (await heldRules(db)).map(({ code }) => code)
+  return `none of the ${count} activities is valid: ${codes.slice(0, 5).join(', ')}`
 }
 
 /** Whether a release has what is planned: the same files with the same records, the same held activities. */

@@ -2,11 +2,19 @@ import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.j
 import { activityChildren, unescapeText } from './activity-text.js'
 import type { PublishedActivity } from './release-contents.js'
 
-/** Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have. */
-type Flows = { readonly in: Decimal; readonly out: Decimal; readonly expenditure?: Decimal }
+/**
+ * Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have;
+ * `opening` is the part of `in` that is totals until a day, absent where there is none.
+ */
+type Flows = {
+  readonly in: Decimal
+  readonly out: Decimal
+  readonly expenditure?: Decimal
+  readonly opening?: Decimal
+}
 
 /** Sums of one currency: the budget (revised, else original) and the transactions. */
-type MoneySums = { readonly budget: Decimal } & Flows
+type MoneySums = { readonly budget: Decimal } & Omit<Flows, 'opening'>
 
 /** What the index says about one activity (iati.md 1.5). */
 export type ActivityEntry = {
@@ -93,7 +101,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
   const texts = { titles: [] as string[], places: [] as string[], descriptions: [] as string[] }
   const years = new Set<number>()
   const budgets = { '1': new Sums(), '2': new Sums() }
-  const flows = { in: new Sums(), out: new Sums(), expenditure: new Sums() }
+  const flows = sumsOfSides()
   let title = ''
   let status = ''
   let partner: ActivityEntry['partner']
@@ -133,7 +141,7 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
       const type = /<transaction-type code="(\d+)"/.exec(content)?.[1]
       const value = amountOf(content)
       const month = /<transaction-date iso-date="(\d{4}-\d\d)/.exec(content)?.[1] ?? ''
-      for (const side of sidesOf(type)) {
+      for (const side of sidesOf(type, attribute('ref'))) {
         flows[side].add(value)
         months.add(month, side, value)
       }
@@ -162,7 +170,10 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
     ...(page !== undefined && { page }),
     ...(picture !== undefined && { picture }),
     money: Object.fromEntries(
-      currencies.map((currency) => [currency, { budget: budget.of(currency), ...flowsOf(flows, currency) }]),
+      currencies.map((currency) => {
+        const { opening: _, ...sums } = flowsOf(flows, currency)
+        return [currency, { budget: budget.of(currency), ...sums }]
+      }),
     ),
     budgetYears: [...years].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
@@ -190,18 +201,31 @@ function severalOf(shares: Readonly<Record<SharedKind, readonly Decimal[]>>): Pi
   return several.length === 0 ? {} : { shares: Object.fromEntries(several) }
 }
 
-const sides = ['in', 'out', 'expenditure'] as const
+const sides = ['in', 'out', 'expenditure', 'opening'] as const
 type Side = (typeof sides)[number]
 
-/** The sums that a transaction of a type is part of. */
-export function sidesOf(type: string | undefined): readonly Side[] {
-  if (type === '1') return ['in']
+/** The sums that a transaction of a type and reference is part of. */
+export function sidesOf(type: string | undefined, ref: string | undefined): readonly Side[] {
+  if (type === '1') return isOpening(ref) ? ['in', 'opening'] : ['in']
   if (type === '3') return ['out']
   return type === '4' ? ['out', 'expenditure'] : []
 }
 
-function flowsOf(flows: Readonly<Record<Side, Sums>>, currency: string): Record<Side, Decimal> {
-  return { in: flows.in.of(currency), out: flows.out.of(currency), expenditure: flows.expenditure.of(currency) }
+/** Whether a reference is that of a total until a day (iati.md 9.2), whose months are not known. */
+export function isOpening(ref: string | undefined): boolean {
+  return ref !== undefined && /^open-\d+-\d{4}-\d\d-\d\d-/.test(ref)
+}
+
+function sumsOfSides(): Record<Side, Sums> {
+  return { in: new Sums(), out: new Sums(), expenditure: new Sums(), opening: new Sums() }
+}
+
+function flowsOf(flows: Readonly<Record<Side, Sums>>, currency: string) {
+  const opening = flows.opening.of(currency)
+  return {
+    ...{ in: flows.in.of(currency), out: flows.out.of(currency), expenditure: flows.expenditure.of(currency) },
+    ...(opening !== zero && { opening }),
+  }
 }
 
 type Value = { readonly currency: string; readonly units: bigint }
@@ -223,7 +247,7 @@ export class MonthSums {
   add(month: string, side: Side, value: Value): void {
     let sums = this.#months.get(month)
     if (!sums) {
-      sums = { in: new Sums(), out: new Sums(), expenditure: new Sums() }
+      sums = sumsOfSides()
       this.#months.set(month, sums)
     }
     sums[side].add(value)

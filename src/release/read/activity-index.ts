@@ -7,7 +7,7 @@ import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
-export const indexFormat = 4
+export const indexFormat = 5
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`

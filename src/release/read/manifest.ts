@@ -28,11 +28,11 @@ export type ManifestFile = {
 /** How many, and the first few. */
 export type Sample<Item = string> = { readonly count: number; readonly sample: readonly Item[] }
 
-/** An activity whose newest rendering is invalid; its last valid text, if any, is what the file holds. */
+/** An activity whose newest rendering is invalid; its last valid text is what the file holds. */
 type HeldActivity = {
   readonly identifier: string
   readonly projectId: number
-  /** Whether an earlier valid text stays in the feed. */
+  /** Whether an earlier valid text stays in the feed; a manifest of an earlier version names others too. */
   readonly stillPublished: boolean
   /** The first few error notices. */
   readonly notices: readonly {
@@ -63,6 +63,7 @@ export type Manifest = {
   readonly files: readonly ManifestFile[]
   /** Feeds at `/feeds/projects/{id}/reports.atom`; `index` is the file of this release that lists them with hashes. */
   readonly projectFeeds: { readonly count: number; readonly index: string }
+  /** All held activities counted, those that were published before named. */
   readonly held: Sample<HeldActivity>
   /** What the guards compare from release to release; amounts by currency. */
   readonly totals: { readonly activities: number; readonly money: Readonly<Record<string, string>> }

@@ -128,22 +128,26 @@ export async function findHeldRendering(db: Db, projectId: number): Promise<Held
 const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", held_since as since, notices
   from rendering where verdict = 'held'`
 
-/** Which held activities: all, those that break a rule, those of projects after one. */
-export type HeldFilter = { readonly rule?: string | undefined; readonly after?: number | undefined }
+/** Which held activities: all, those that break a rule, those of projects after one, those with a published text. */
+export type HeldFilter = {
+  readonly rule?: string | undefined
+  readonly after?: number | undefined
+  readonly isPublished?: boolean
+}
 
 /** How many activities are held, and the first `limit` of those that a filter asks for, by id. */
 export async function heldRenderings(
   db: Db,
   limit: number,
-  { rule, after }: HeldFilter = {},
+  { rule, after, isPublished = false }: HeldFilter = {},
 ): Promise<{ count: number; sample: HeldRow[] }> {
   const count = await db.query<{ count: number }>(
     `select count(*)::integer as count from rendering where verdict = 'held'`,
   )
   const { rows } = await db.query<HeldRow>(
     `${selectHeld} and ($2::text is null or notices @> jsonb_build_array(jsonb_build_object('code', $2::text, 'severity', 'error')))
-        and ($3::bigint is null or project_id > $3) order by project_id limit $1`,
-    [limit, rule ?? null, after ?? null],
+        and ($3::bigint is null or project_id > $3) and (not $4 or text is not null) order by project_id limit $1`,
+    [limit, rule ?? null, after ?? null, isPublished],
   )
   return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
 }

@@ -139,8 +139,14 @@ ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}
 ${named(words.changes.removed, removed, before.index)}
-${section(words.changes.held, { count: held.count, sample: held.sample.map(({ identifier }) => identifier) }, html`<ul>${heldItems}</ul>`)}`,
+${heldSection(view, held.count, heldItems)}`,
   }
+}
+
+/** What is held back; what never was published has no name in public. */
+function heldSection({ words, language }: View, count: number, items: readonly Html[]): Html | undefined {
+  if (count === 0) return undefined
+  return html`<h2>${words.changes.held} (${countText({ language }, count)})</h2>${items.length > 0 ? html`<ul>${items}</ul>` : undefined}${count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined}\n`
 }
 
 function projectLink(view: View, index: ActivityIndex | undefined, identifier: string): Html {

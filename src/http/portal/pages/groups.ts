@@ -59,10 +59,12 @@ export function monthsCsv({ index }: Pick<View, 'index'>): string {
   const rows = Object.entries(index.months).flatMap(([currency, months]) =>
     Object.entries(months).map(([month, sums]) => {
       const expenditure = sums.expenditure ?? '0'
-      return [month, currency, sums.in, paidToPartners(sums), expenditure]
+      return [month, currency, sums.in, paidToPartners(sums), expenditure, sums.opening ?? '0']
     }),
   )
-  return csvDocument(['month', 'currency', ...(['in', 'partners', 'expenditure'] as const).map(moneyColumn)], rows)
+  const columns = (['in', 'partners', 'expenditure'] as const).map(moneyColumn)
+  // The last one is the part of what was received whose months are not known.
+  return csvDocument(['month', 'currency', ...columns, 'received_until_a_day'], rows)
 }
 
 /** The name of a kind of money as a column, which is the same in each language. */

@@ -11,6 +11,7 @@ import {
   cut,
   dayText,
   figures,
+  moneyText,
   type PageBody,
   sectorName,
   shortDay,
@@ -21,7 +22,7 @@ import {
   type View,
 } from '../view.js'
 import { size } from './developers.js'
-import { legend, localAddress, monthPoints, monthTable, projectCards, tickOf } from './parts.js'
+import { legend, localAddress, monthPoints, monthTable, openingSum, projectCards, tickOf } from './parts.js'
 import { searchForm } from './projects.js'
 
 const shownMonths = 24
@@ -101,10 +102,10 @@ function monthSection(view: View): Html {
   if (currency === undefined) return html``
   const points = monthPoints(index.months, currency)
   const shown = points.slice(-shownMonths)
+  const openings = openingSum(index.months, currency)
   const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}
-${shown.length < points.length ? note : undefined}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
+<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
 }
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).

@@ -1,5 +1,11 @@
 import type { Decimal } from '../../../kernel/money.js'
-import { type ActivityEntry, type Months, paidToPartners } from '../../../release/read/activity-entry.js'
+import {
+  type ActivityEntry,
+  type Months,
+  paidToPartners,
+  toAmount,
+  toUnits,
+} from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import { bitOf, hasTerm, type SearchedField, searchable, type Term } from '../text-index.js'
@@ -87,15 +93,33 @@ export function localAddress({ baseUrl }: View, url: string | undefined): string
   return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
 }
 
+/** What was received in a month, without totals until a day, whose months are not known. */
+function receivedIn({ in: received, opening = zero }: Months[string][string]): Decimal {
+  return toAmount(toUnits(received) - toUnits(opening))
+}
+
+/** The sum of totals until a day, which no month has. */
+export function openingSum(months: Months, currency: string): Decimal {
+  const units = Object.values(months[currency] ?? {}).reduce((sum, { opening = zero }) => sum + toUnits(opening), 0n)
+  return toAmount(units)
+}
+
 /** The months of a currency from the first to the last, months without money included. */
-export function monthPoints(months: Months, currency: string): MonthPoint[] {
-  const known = Object.keys(months[currency] ?? {}).sort()
+export function monthPoints(months: Months, currency: string, withOpenings = false): MonthPoint[] {
+  const received = (sums: Months[string][string]) => (withOpenings ? sums.in : receivedIn(sums))
+  const known = Object.entries(months[currency] ?? {})
+    .flatMap(([name, sums]) => (received(sums) === zero && sums.out === zero ? [] : name))
+    .sort()
   const [first, end] = [known[0], known.at(-1)]
   if (first === undefined || end === undefined) return []
   const all: MonthPoint[] = []
   for (let name = first; name <= end; name = monthAfter(name)) {
     const sums = months[currency]?.[name]
-    all.push({ month: name, in: Number(sums?.in ?? 0), out: sums ? Number(paidToPartners(sums)) : 0 })
+    all.push({
+      month: name,
+      in: sums ? Number(received(sums)) : 0,
+      out: sums ? Number(paidToPartners(sums)) : 0,
+    })
   }
   return all
 }
@@ -113,9 +137,15 @@ export function monthTable(view: View, months: Months, caption: string, last = N
       .sort(([a], [b]) => (a < b ? 1 : -1))
       .slice(0, last)
       .map(([name, sum]) => {
-        const amounts = [sum.in, paidToPartners(sum), ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : [])]
-        const cells = amounts.map((one) => html`<td class="number">${moneyText(view, one, currency)}</td>`)
-        return html`<tr><th scope="row">${month(view, name)}</th>${cells}</tr>\n`
+        const { opening = zero } = sum
+        const amounts = [
+          receivedIn(sum),
+          paidToPartners(sum),
+          ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : []),
+        ]
+        const row = (title: string | Html, cells: readonly (Decimal | undefined)[]) =>
+          html`<tr><th scope="row">${title}</th>${cells.map((one) => html`<td class="number">${one && moneyText(view, one, currency)}</td>`)}</tr>\n`
+        return html`${amounts.every((one) => one === zero) ? undefined : row(month(view, name), amounts)}${opening === zero ? undefined : row(words.money.until(month(view, name)), [opening, ...amounts.slice(1).map(() => undefined)])}`
       }),
   )
   const kinds = toldKinds(view).filter((kind) => kind !== 'budget')

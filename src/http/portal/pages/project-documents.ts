@@ -7,7 +7,13 @@ import { child, children, narrativeText } from '../record.js'
 import { codeHtml, cut, dayText, type View } from '../view.js'
 import { localAddress } from './parts.js'
 
-const shownReports = 20
+/** Reports that the page has. */
+export const shownReports = 20
+
+/** Where the report at a place stands on the page. */
+export function reportAnchor(at: number): string {
+  return `report-${at + 1}`
+}
 
 function documentsOf(activity: Element, arePictures: boolean): readonly Element[] {
   return children(activity, 'document-link').filter(
@@ -34,7 +40,7 @@ function outside(view: View, url: string, title: string): Html {
   return html`<a href="${safeHref(url)}" rel="external nofollow" dir="auto">${title}</a> <small>(${view.words.project.elsewhere})</small>`
 }
 
-function safeHref(url: string): string {
+export function safeHref(url: string): string {
   return /^https?:\/\//i.test(url) ? url : '#'
 }
 
@@ -54,14 +60,14 @@ ${items}</ul></details>`
 export function reportSection({ view, entry, reports }: ShownProject): Html {
   const { words } = view
   if (reports.length === 0) return html``
-  const items = reports.slice(0, shownReports).map((report) => {
+  const items = reports.slice(0, shownReports).map((report, at) => {
     const pictures = report.images.map(({ url }) => {
       const address = localAddress(view, url)
       return address
         ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
         : html`<p>${outside(view, url, words.project.picture(cut(report.title, 120)))}</p>`
     })
-    return html`<article class="report"><h3 dir="auto">${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
+    return html`<article class="report" id="${reportAnchor(at)}"><h3 dir="auto">${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
 <div dir="auto">${{ html: contentOf(view, report) }}</div>${pictures}</article>
 `
   })

@@ -4,7 +4,7 @@ import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, monthsOf, transactionsOf } from '../record.js'
+import { child, children, monthsOf, openingsOf, transactionsOf } from '../record.js'
 import {
   codeHtml,
   dayText,
@@ -35,7 +35,7 @@ export function moneySection(shown: ShownProject): Html {
   if (tiles.length === 0) return html``
   return html`<h2>${words.project.figures}</h2>
 <dl class="tiles">${tiles}</dl>
-${charts(shown)}
+${openingNotes(shown)}${charts(shown)}
 ${planTable(view, activity)}
 ${transactionTable(shown)}`
 }
@@ -57,13 +57,20 @@ export function moneySources({
   return toldKinds(view).map((kind) => ({ name: moneyName(view, kind), path: paths[kind] }))
 }
 
+function openingNotes({ view, activity }: ShownProject): Html[] {
+  return openingsOf(transactionsOf(activity, view.language)).map(
+    ({ amount, currency, date }) =>
+      html`<p class="kind">${view.words.project.openings(moneyText(view, amount, currency), dayText(view, date))}</p>\n`,
+  )
+}
+
 function charts({ view, entry, activity }: ShownProject): Html[] {
   const { words } = view
   const months = monthsOf(transactionsOf(activity, view.language))
   return Object.entries(months).map(([currency, sums]) => {
     const budget = Number(entry.money[currency]?.budget ?? 0)
     const label = `${words.project.chart} (${currency})`
-    return html`<div class="panel">${legend(view, budget > 0)}${sumLines(monthPoints(months, currency), budget, label, tickOf(view))}
+    return html`<div class="panel"><p class="kind">${label}</p>${legend(view, budget > 0)}${sumLines(monthPoints(months, currency, true), budget, label, tickOf(view))}
 ${figures(view, monthTable(view, { [currency]: sums }, `${words.home.byMonth} (${currency})`))}</div>\n`
   })
 }

@@ -30,7 +30,7 @@ export function resultSection({ view, activity }: ShownProject): Html {
   )
   return indicators.length === 0
     ? html``
-    : html`<h2>${project.results}</h2><details><summary>${project.indicators}</summary>${indicators}</details>`
+    : html`<h2>${project.results}</h2><details open><summary>${project.indicators}</summary>${indicators}</details>`
 }
 
 function row(view: View, name: Html, values: readonly (Element | undefined)[]): Html {

@@ -5,10 +5,14 @@ import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
 import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
 import { localAddress } from './parts.js'
-import { documentSection, photoSection, reportSection } from './project-documents.js'
+import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
 import { moneySection } from './project-money.js'
 import { resultSection } from './project-results.js'
+import { storySection } from './project-story.js'
+
+// Code of ActivityStatus: implementation.
+const openStatus = '2'
 
 /** `/projects/{id}`: one project, from its published record; undefined when it has none. */
 export async function projectPage(view: View, id: string): Promise<PageBody | undefined> {
@@ -30,10 +34,11 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
 <div class="hero"><div><h1 dir="auto">${entry.title}</h1>
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
-${paragraphs(summary, 'lead')}</div>${heroPicture(shown)}</div>
+${paragraphs(summary, 'lead')}${giveLink(shown)}</div>${heroPicture(shown)}</div>
 ${moneySection(shown)}
 <div class="halves"><div>${textSection(words.project.needs, text('2'))}${textSection(words.project.activities, text('4'))}</div>
 <div>${factsSection(shown)}</div></div>
+${storySection(shown)}
 ${photoSection(shown)}
 ${resultSection(shown)}
 ${reportSection(shown)}
@@ -83,6 +88,15 @@ function badges({ view, entry }: ShownProject): Html[] {
       ([code, name]) => html`<a class="badge" href="${to(view, 'themes', code)}" dir="auto">${name}</a>`,
     ),
   ]
+}
+
+/** Where people give, by the operator's template, else the project's own page. */
+function giveLink({ view, entry }: ShownProject): Html | undefined {
+  const { projectLinkTemplate, words } = view
+  const address = projectLinkTemplate?.replaceAll('{id}', String(entry.project)) ?? entry.page
+  if (address === undefined) return undefined
+  const link = localAddress(view, address) ?? safeHref(address)
+  return html`<p><a class="give" href="${link}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
 }
 
 function heroPicture({ view, entry }: ShownProject): Html | undefined {

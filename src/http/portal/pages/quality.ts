@@ -217,10 +217,11 @@ function heldSection(view: View): Html {
     ({ identifier, notices }) =>
       html`<li><code>${identifier}</code>: ${notices.map(({ code, path }) => html`<code>${code}</code> (${path}) `)}</li>\n`,
   )
-  return html`<h2>${words.quality.held}</h2><p>${words.quality.heldNote}</p>${
-    held.count === 0
-      ? html`<p>${words.none}</p>`
-      : html`<ul>
+  const unnamed = held.count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined
+  return html`<h2>${words.quality.held}</h2><p>${words.quality.heldNote}</p>${held.count === 0 ? html`<p>${words.none}</p>` : unnamed}${
+    items.length > 0
+      ? html`<ul>
 ${items}</ul>`
+      : undefined
   }`
 }

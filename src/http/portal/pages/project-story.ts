@@ -1,0 +1,88 @@
+import type { Decimal } from '../../../kernel/money.js'
+import type { Element } from '../../../kernel/xml/element.js'
+import { isOpening, toAmount, toUnits } from '../../../release/read/activity-entry.js'
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import { child, children, narrativeText, type ShownTransaction, transactionsOf } from '../record.js'
+import { countText, cut, dayText, moneyName, moneyText, month } from '../view.js'
+import { localAddress } from './parts.js'
+import { reportAnchor, shownReports } from './project-documents.js'
+
+// Months that are open to read, and all that the page has.
+const openMonths = 12
+const mostMonths = 60
+const pictureSize = { width: 96, height: 64 }
+
+/** What happened in a project, month by month, newest first: gifts, payouts, reports and results. */
+export function storySection(shown: ShownProject): Html {
+  const { view } = shown
+  const { project } = view.words
+  const months = [...monthsOfStory(shown)].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, mostMonths)
+  if (months.length === 0) return html``
+  const list = (part: readonly (readonly [string, readonly Html[]])[]) =>
+    html`<ol class="story">${part.map(([name, events]) => html`<li><h3>${month(view, name)}</h3><ul>${events}</ul></li>\n`)}</ol>`
+  const earlier = months.slice(openMonths)
+  return html`<h2 id="story">${project.story}</h2>${list(months.slice(0, openMonths))}
+${earlier.length > 0 ? html`<details><summary>${project.earlier(countText(view, earlier.length))}</summary>${list(earlier)}</details>` : undefined}`
+}
+
+/** The events of each month: words of people first, then results, then money. */
+function monthsOfStory(shown: ShownProject): Map<string, Html[]> {
+  const months = new Map<string, Html[]>()
+  for (const [day, event] of [...reports(shown), ...results(shown), ...money(shown)]) {
+    if (!/^\d{4}-\d\d/.test(day)) continue
+    const name = day.slice(0, 7)
+    months.set(name, [...(months.get(name) ?? []), html`<li>${event}</li>`])
+  }
+  return months
+}
+
+type Event = readonly [day: string, event: Html]
+
+function reports({ view, reports: all }: ShownProject): Event[] {
+  return all.slice(0, shownReports).map(({ published, title, images }, at) => {
+    const picture = images.flatMap(({ url }) => localAddress(view, url) ?? [])[0]
+    const { width, height } = pictureSize
+    const shown = picture && html`<img src="${picture}" alt="" loading="lazy" width="${width}" height="${height}">`
+    return [
+      published,
+      html`${shown}<a href="#${reportAnchor(at)}" dir="auto">${title}</a> <small>${dayText(view, published)}</small>`,
+    ]
+  })
+}
+
+/** Values that were reached; what has words alone is a report. */
+function results({ view, activity }: ShownProject): Event[] {
+  const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
+  return children(activity, 'result').flatMap((result) =>
+    children(result, 'indicator').flatMap((indicator) =>
+      children(indicator, 'period').flatMap((period): Event[] => {
+        const [actual, target] = (['actual', 'target'] as const).map((name) => child(period, name)?.attributes.value)
+        const day = child(period, 'period-end')?.attributes['iso-date'] ?? ''
+        if (actual === undefined) return []
+        const name = cut(title(indicator) || title(result), 120)
+        return [[day, html`<span dir="auto">${name}</span>: <strong>${actual}</strong>${target && ` / ${target}`}`]]
+      }),
+    ),
+  )
+}
+
+/** The sums of each month and kind; a total until a day is told as that. */
+function money({ view, activity }: ShownProject): Event[] {
+  const { words } = view
+  const sums = new Map<string, { readonly first: ShownTransaction; units: bigint }>()
+  for (const one of transactionsOf(activity, view.language)) {
+    const when = isOpening(one.ref) ? one.date : one.date.slice(0, 7)
+    const key = [one.type, one.currency, when].join(' ')
+    const sum = sums.get(key) ?? { first: one, units: 0n }
+    sum.units += toUnits(one.amount)
+    sums.set(key, sum)
+  }
+  return [...sums.values()].flatMap(({ first: { type, ref, date, currency }, units }): Event[] => {
+    const kind = ({ '1': 'in', '3': 'partners', '4': 'expenditure' } as const)[type]
+    if (kind === undefined || units === 0n) return []
+    const amount = moneyText(view, toAmount(units) as Decimal, currency)
+    const until = isOpening(ref) ? html` (${words.money.until(dayText(view, date))})` : undefined
+    return [[date, html`${moneyName(view, kind)}${until}: <strong>${amount}</strong>`]]
+  })
+}
