@@ -4,6 +4,7 @@ import { toServiceError } from '../kernel/errors.js'
 import { roundToCurrency, sameAmount } from '../kernel/money.js'
 import { type FoundCharge, isSandbox, withTimeout } from './gateways/gateway.js'
 import { type Payments, usualLimits } from './payments.js'
+import { hasWebhooks } from './sql/webhook-events.js'
 
 export type GatewayStep = {
   readonly step: 'account' | 'settings' | 'client token' | 'sale' | 'search' | 'refund'
@@ -20,7 +21,7 @@ const searches = 15
  * sale that may have been made, which is searched for and given back.
  */
 export async function* checkGateway(payments: Payments, nonce: string | undefined): AsyncGenerator<GatewayStep> {
-  const { gateway, timeoutMs, currency, limits } = payments
+  const { store, gateway, timeoutMs, currency, limits } = payments
   const call = <T>(work: (signal: AbortSignal) => Promise<T>) => withTimeout(timeoutMs, work)
   const [reference, since] = [`check-${randomUUID()}`, new Date()]
   const amount = roundToCurrency((limits[currency] ?? usualLimits).least, currency)
@@ -29,11 +30,17 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   yield account
   if (!account.ok) return
   // Nothing of it keeps a payment from being tried.
-  if (gateway.listLacks || gateway.notes) {
+  if (gateway.listLacks) {
+    const { listLacks, notes = [], webhooks } = gateway
     yield await attempt('settings', async () => {
-      const lacks = (await call((signal) => gateway.listLacks?.(signal) ?? Promise.resolve([]))) ?? []
+      const lacks = await call((signal) => listLacks(Object.keys(limits), signal))
       if (lacks.length > 0) throw new Error(lacks.join('; '))
-      return ['nothing is missing', ...(gateway.notes ?? [])].join('; ')
+      const kinds = webhooks?.unseenKinds
+      const unseen =
+        kinds && !(await hasWebhooks(store.db, gateway.name))
+          ? [`no webhook has come yet; it must send ${kinds.join(', ')}`]
+          : []
+      return ['nothing is missing', ...notes, ...unseen].join('; ')
     })
   }
   const token = await attempt('client token', async () => {

@@ -63,20 +63,21 @@ const threeDSecureNonces: Readonly<Record<string, boolean>> = {
   'fake-three-d-secure-visa-attempts-non-participating-nonce': false,
 }
 
+export type BraintreeServer = ProcessorServer & {
+  /** What its client tokens say of the account. */
+  readonly account: { threeDSecureEnabled: boolean }
+}
+
 /**
  * A server that speaks Braintree's XML as its public documentation and its Node library describe it; what happens is
- * decided by the nonce. `requests` are the bodies that it was sent.
+ * decided by the nonce.
  */
-export async function startBraintree(): Promise<ProcessorServer & { readonly requests: string[] }> {
+export async function startBraintree(): Promise<BraintreeServer> {
   const ledger = new ProcessorLedger()
-  const requests: string[] = []
+  const account = { threeDSecureEnabled: true }
   const rejected = new Map<string, string>()
   const authenticated = new Map<string, boolean>()
-  const processor = await startProcessor(ledger, (request, body) => {
-    requests.push(body)
-    return answer(request, body)
-  })
-  return { ...processor, requests }
+  return { ...(await startProcessor(ledger, answer)), account }
 
   function answer(request: IncomingMessage, body: string): ProcessorAnswer {
     const expected = `Basic ${Buffer.from(`${braintreeKeys.publicKey}:${braintreeKeys.privateKey}`).toString('base64')}`
@@ -86,7 +87,10 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     if (!url.startsWith(root)) return { status: 404, type: 'text/plain', body: '' }
     const given = body === '' ? {} : JSON.parse(body)
     const [, kind, id = '', verb = ''] = url.slice(root.length).split('/')
-    if (kind === 'client_token') return xml(201, element('client-token', element('value', 'eyJ2ZXJzaW9uIjoyfQ==')))
+    if (kind === 'client_token') {
+      const token = Buffer.from(JSON.stringify({ version: 2, ...account })).toString('base64')
+      return xml(201, element('client-token', element('value', token)))
+    }
     if (kind === 'merchant_accounts') {
       if (!accounts[id]) return { status: 404, type: 'text/plain', body: '' }
       const fields = { id, status: 'active', 'currency-iso-code': accounts[id] }
@@ -248,7 +252,7 @@ export async function startBraintree(): Promise<ProcessorServer & { readonly req
     const fields: TransactionFields = {
       ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': carried },
       'created-at': new Date(at).toISOString(),
-      'gateway-rejection-reason': reason ?? '',
+      ...(reason !== undefined && { 'gateway-rejection-reason': reason }),
       'processor-response-code': declineCode === undefined ? '1000' : declineCode === 0 ? '' : String(declineCode),
     }
     const backs = element('refund-ids', refunds.map((refund) => element('item', refund.id)).join(''), 'array')

@@ -228,8 +228,19 @@ export type ProcessorAnswer = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A call as it came, and the answer to it. */
+export type ProcessorCall = {
+  /** Method and path, without what follows a question mark. */
+  readonly place: string
+  readonly query: string
+  readonly request: string
+  readonly answer: ProcessorAnswer
+}
+
 export type ProcessorServer = {
   readonly ledger: ProcessorLedger
+  /** The newest is the last. */
+  readonly calls: ProcessorCall[]
   readonly address: ProcessorAddress & { readonly caFile: string }
   /** An address where nobody listens. */
   readonly closedAddress: ProcessorAddress
@@ -241,11 +252,14 @@ export async function startProcessor(
   ledger: ProcessorLedger,
   answer: (request: IncomingMessage, body: string) => ProcessorAnswer,
 ): Promise<ProcessorServer> {
+  const calls: ProcessorCall[] = []
   const server = createServer(selfSigned, (request, response) => {
     void (async () => {
       const body = await text(request)
       await ledger.beforeAnswer()
       const { delayMs = 0, ...given } = answer(request, body)
+      const [path, query = ''] = (request.url ?? '').split('?')
+      calls.push({ place: `${request.method} ${path}`, query, request: body, answer: given })
       if (delayMs > 0) await sleep(delayMs)
       if (ledger.losesAnswer()) response.destroy()
       else send(response, given)
@@ -259,6 +273,7 @@ export async function startProcessor(
   await writeFile(caFile, selfSigned.cert)
   return {
     ledger,
+    calls,
     address: { host: '127.0.0.1', port: String(port), caFile },
     // A port that a server has left is free for a while.
     closedAddress: { host: '127.0.0.1', port: String(await freePort()), caFile },

@@ -48,7 +48,7 @@ export async function startStripe(): Promise<StripeServer> {
   const declineCodes = new Map<string, string>()
   const account: Part<Stripe.Account> = {
     ...{ charges_enabled: true, payouts_enabled: true, default_currency: 'usd' },
-    capabilities: { card_payments: 'active' },
+    ...{ country: 'US', capabilities: { card_payments: 'active' } },
   }
   const endpoints: { url: string; enabled_events: string[] }[] = [
     { url: 'https://giving.example/api/public/payments/stripe', enabled_events: ['*'] },
@@ -78,6 +78,9 @@ export async function startStripe(): Promise<StripeServer> {
       return json<Stripe.Balance>({ object: 'balance', livemode: false, available: [], pending: [] })
     }
     if (place === 'GET /v1/account') return json<Stripe.Account>({ object: 'account', ...account })
+    if (place === `GET /v1/country_specs/${account.country}`) {
+      return json<Stripe.CountrySpec>({ object: 'country_spec', supported_payment_currencies: ['usd', 'eur', 'jpy'] })
+    }
     if (place === 'GET /v1/webhook_endpoints') {
       const data = endpoints.map((one) => ({ object: 'webhook_endpoint' as const, status: 'enabled', ...one }))
       return json<Stripe.ApiList<Stripe.WebhookEndpoint>>({ object: 'list', data, has_more: false })

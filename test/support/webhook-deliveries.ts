@@ -4,7 +4,7 @@ import { type LedgerCharge, toText } from './processor-server.js'
 import { stripeKeys } from './stripe-server.js'
 
 /** What happened at the processor; `other` is of no use to this service. */
-export type Happening = 'settled' | 'failed' | 'refunded' | 'disputed' | 'won' | 'lost' | 'other'
+export type Happening = 'settled' | 'failed' | 'refunded' | 'refund-failed' | 'disputed' | 'won' | 'lost' | 'other'
 
 /** A request as a processor sends it. */
 export type Delivery = { readonly headers: Readonly<Record<string, string>>; readonly payload: string }
@@ -23,6 +23,7 @@ const stripeKinds: Readonly<Record<Happening, readonly [kind: string, object: st
   settled: ['payment_intent.succeeded', 'payment_intent'],
   failed: ['payment_intent.payment_failed', 'payment_intent'],
   refunded: ['charge.refunded', 'charge'],
+  'refund-failed': ['refund.failed', 'refund'],
   disputed: ['charge.dispute.created', 'dispute'],
   won: ['charge.dispute.closed', 'dispute'],
   lost: ['charge.dispute.closed', 'dispute'],
@@ -74,6 +75,7 @@ const braintreeKinds: Readonly<Record<Happening, string>> = {
   settled: 'transaction_settled',
   failed: 'transaction_settlement_declined',
   refunded: 'transaction_settled',
+  'refund-failed': 'refund_failed',
   disputed: 'dispute_opened',
   won: 'dispute_won',
   lost: 'dispute_lost',
@@ -87,11 +89,15 @@ export function braintreeDelivery(what: Happening, charge: LedgerCharge, options
   const owner = '<customer><first-name>Xanthippe</first-name><last-name>Quillfeather</last-name></customer>'
   const subject = {
     transaction: `<transaction>${transaction}${owner}</transaction>`,
+    // As the library's own sample has it, without the id of the charge.
+    refund: `<transaction><id>${charge.refunds.at(-1)?.id}</id><refunded-transaction-fk>1</refunded-transaction-fk></transaction>`,
     dispute: `<dispute><id>${id}</id><kind>chargeback</kind><transaction>${transaction}</transaction></dispute>`,
     check: '<check type="boolean">true</check>',
   }
   const kind = braintreeKinds[what]
-  const inside = subject[what === 'other' ? 'check' : kind.startsWith('dispute') ? 'dispute' : 'transaction']
+  const named = { other: 'check', 'refund-failed': 'refund' } as const
+  const usual = kind.startsWith('dispute') ? 'dispute' : 'transaction'
+  const inside = subject[what === 'other' || what === 'refund-failed' ? named[what] : usual]
   const time = at.toISOString().replace(/\.\d+/, '')
   const xml = `<notification><timestamp type="datetime">${time}</timestamp><kind>${kind}</kind><subject>${inside}</subject></notification>`
   return signedByBraintree(xml, secret)

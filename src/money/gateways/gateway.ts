@@ -14,8 +14,8 @@ export type Gateway = {
   readonly wireNames: readonly string[]
   /** Names the account that is charged. Throws `GatewayRefusal` when the keys or the account's currency are wrong. */
   describeAccount(signal: AbortSignal): Promise<string>
-  /** What the account lacks for what this service does, in words for the operator; absent: that cannot be asked. */
-  listLacks?(signal: AbortSignal): Promise<readonly string[]>
+  /** What the account lacks for gifts in these currencies, in words for the operator; absent: that cannot be asked. */
+  listLacks?(currencies: readonly string[], signal: AbortSignal): Promise<readonly string[]>
   /** What an operator may want to set otherwise; nothing of it is a fault. */
   readonly notes?: readonly string[]
   /** A nonce that is approved as long as no money moves. */
@@ -65,6 +65,8 @@ export type Webhooks = {
   readonly name: string
   /** Content-Type of what it sends. */
   readonly mediaType: string
+  /** Kinds that the operator must subscribe to, where the processor does not say which it sends. */
+  readonly unseenKinds?: readonly string[]
   /**
    * Checks the signature and reads what was sent. Throws `webhook-refused` when the signature does not fit or is too old at
    * `now`, `request-malformed` when what was signed cannot be read.

@@ -57,6 +57,12 @@ export async function claimDueCharge(
   return rows[0]
 }
 
+/** Whether the processor has sent anything, as far back as events are kept. */
+export async function hasWebhooks(db: Db, gateway: string): Promise<boolean> {
+  const { rowCount } = await db.query('select from webhook_event where gateway = $1 limit 1', [gateway])
+  return rowCount > 0
+}
+
 /** The newest event of a charge; 0: it has none. */
 export async function newestWebhook(
   db: Db,

@@ -151,6 +151,12 @@ describe('a sale of Braintree', () => {
     ])
   })
 
+  it('is found by one of its refunds', async () => {
+    const refund = { ...sale, id: 'r1', type: 'credit', refundedTransactionId: 's1' }
+    const found = await readBraintreeCharge(async (id) => [sale, refund].find((one) => one.id === id), 'r1')
+    expect(found?.chargeId).toBe('s1')
+  })
+
   it.each([
     ['lost', 'lost'],
     ['accepted', 'lost'],

@@ -21,6 +21,7 @@ export type Transaction = Pick<
     readonly settlementCurrencyIsoCode?: string | null
   } | null
   readonly refundIds?: readonly string[]
+  readonly refundedTransactionId?: string | null
   readonly disputes?: readonly {
     readonly id: string
     readonly kind?: string
@@ -42,12 +43,13 @@ export const approved: ReadonlySet<string> = new Set([
   ...['submitted_for_settlement', 'settlement_pending', 'settlement_confirmed', 'settling', 'settled'],
 ])
 
-/** A sale with its refunds and disputes; undefined: there is none with this id. */
+/** A sale, also by the id of one of its refunds, with its refunds and disputes; undefined: there is none with this id. */
 export async function readBraintreeCharge(
   find: (id: string) => Promise<Transaction | undefined>,
-  chargeId: string,
+  id: string,
 ): Promise<ChargeState | undefined> {
-  const sale = await find(chargeId)
+  const found = await find(id)
+  const sale = found?.refundedTransactionId ? await find(found.refundedTransactionId) : found
   if (sale?.type !== 'sale') return undefined
   const refunds: ProcessorRefund[] = []
   for (const id of sale.refundIds ?? []) {

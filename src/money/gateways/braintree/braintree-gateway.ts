@@ -185,11 +185,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     keepsMethods: true,
     takes: (code) => accounts.has(code),
     testNonce: 'fake-valid-nonce',
-    clientToken: async () => {
-      const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
-      if (answer?.clientToken === undefined) throw new GatewayRefusal('Braintree gave no client token')
-      return answer.clientToken
-    },
+    clientToken: makeToken,
     describeAccount: async () => {
       const described: string[] = []
       for (const [code, name] of accounts) {
@@ -201,7 +197,11 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       }
       return described.join('; ')
     },
-    // Its API shows neither its webhooks nor its rules for 3-D Secure.
+    // Its API does not show its webhooks.
+    listLacks: async () =>
+      settings.needsThreeDSecure && !mayAuthenticate(await makeToken())
+        ? ['the account has no 3-D Secure, so BRAINTREE_3D_SECURE=required lets every card be declined']
+        : [],
     notes: settings.needsThreeDSecure ? [] : ['cards without 3-D Secure are taken: BRAINTREE_3D_SECURE'],
     charge,
     findByReference: ({ reference }) => find(reference),
@@ -216,6 +216,12 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
       library.webhookNotification,
       environment === 'sandbox' || settings.address !== undefined,
     ),
+  }
+
+  async function makeToken(): Promise<string> {
+    const answer = await ask(() => library.clientToken.generate({ merchantAccountId: merchantAccount }))
+    if (answer?.clientToken === undefined) throw new GatewayRefusal('Braintree gave no client token')
+    return answer.clientToken
   }
 
   async function findTransaction(id: string): Promise<Transaction | undefined> {
@@ -246,6 +252,15 @@ function openLibrary(settings: BraintreeSettings): Library {
   const library = new BraintreeGateway(config) as unknown as Library
   library.config.timeout = timeoutMs
   return library
+}
+
+/** Whether a page with this client token can have a card authenticated; true where the token does not say. */
+function mayAuthenticate(clientToken: string): boolean {
+  try {
+    return JSON.parse(Buffer.from(clientToken, 'base64').toString()).threeDSecureEnabled !== false
+  } catch {
+    return true
+  }
 }
 
 function chargedOf(sale: Transaction): Charged {

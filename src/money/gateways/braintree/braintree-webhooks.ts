@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type braintree from 'braintree'
 import { z } from 'zod'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
@@ -21,6 +22,17 @@ const notificationShape = z.object({
 })
 type Notification = z.output<typeof notificationShape>
 
+/** Kinds of notifications after which a charge, or a way to pay, may be another than before. */
+const followedKinds = [
+  ...(['transaction_settled', 'transaction_settlement_declined', 'transaction_disbursed', 'refund_failed'] as const),
+  ...(['dispute_opened', 'dispute_under_review', 'dispute_disputed', 'dispute_won', 'dispute_lost'] as const),
+  ...(['dispute_accepted', 'dispute_auto_accepted', 'dispute_expired'] as const),
+  'payment_method_revoked_by_customer',
+  // The types of the library lack this kind.
+] as const satisfies (braintree.WebhookNotificationKind | 'refund_failed')[]
+
+const followed: ReadonlySet<string> = new Set(followedKinds)
+
 /** The part of the library that reads notifications. */
 export type Notifications = { parse(signature: string, payload: string): Promise<unknown> }
 
@@ -33,6 +45,7 @@ export function braintreeWebhooks(notifications: Notifications, test: boolean): 
   return {
     name: 'braintree',
     mediaType: 'application/x-www-form-urlencoded',
+    unseenKinds: followedKinds,
     read: async ({ body }, now) => {
       const form = new URLSearchParams(body.toString('latin1'))
       const [signature, payload] = [form.get('bt_signature'), form.get('bt_payload')]
@@ -53,8 +66,9 @@ function chargeOf(
   transaction: Notification['transaction'],
   dispute: Notification['dispute'],
 ): Pick<WebhookEvent, 'chargeId' | 'reference'> {
-  if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId ?? undefined }
-  if (!/^(transaction_(?:settled|disbursed|settlement_declined)|dispute_\w+)$/.test(kind)) return {}
+  // Where the charge is not named, the refund leads to it.
+  if (kind === 'refund_failed') return { chargeId: transaction?.refundedTransactionId ?? transaction?.id }
+  if (!followed.has(kind)) return {}
   const charge = dispute?.transaction ?? transaction
   return { chargeId: charge?.id, reference: referenceIn(charge?.orderId) }
 }

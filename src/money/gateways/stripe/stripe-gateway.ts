@@ -193,7 +193,7 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
       if (livemode !== live) throw new GatewayRefusal('the key is not of the mode that its name says')
       return `Stripe account in ${livemode ? 'live' : 'test'} mode`
     },
-    listLacks: () => ask(() => listStripeLacks(stripe, settings)),
+    listLacks: (currencies) => ask(() => listStripeLacks(stripe, { ...settings, currencies })),
     clientToken: async () => publishableKey,
     charge,
     findByReference: find,

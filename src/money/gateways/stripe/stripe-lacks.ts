@@ -1,20 +1,26 @@
 import Stripe from 'stripe'
 import { followedKinds } from './stripe-webhooks.js'
 
-/** What an account at Stripe lacks for what this service does: rights, currency, events of webhooks. */
-export async function listStripeLacks(
-  stripe: Stripe,
-  { currency, webhookSecret }: { readonly currency: string; readonly webhookSecret?: string | undefined },
-): Promise<string[]> {
+type Wanted = {
+  /** The platform's. */
+  readonly currency: string
+  /** Those of gifts. */
+  readonly currencies: readonly string[]
+  readonly webhookSecret?: string | undefined
+}
+
+/** What an account at Stripe lacks for what this service does: rights, currencies, events of webhooks. */
+export async function listStripeLacks(stripe: Stripe, wanted: Wanted): Promise<string[]> {
   return [
-    ...(await allowed('the account', () => listAccountLacks(stripe, currency))),
-    ...(await allowed('the webhooks', () => listWebhookLacks(stripe, webhookSecret !== undefined))),
+    ...(await allowed('the account', () => listAccountLacks(stripe, wanted))),
+    ...(await allowed('the webhooks', () => listWebhookLacks(stripe, wanted.webhookSecret !== undefined))),
   ]
 }
 
-async function listAccountLacks(stripe: Stripe, currency: string): Promise<string[]> {
+async function listAccountLacks(stripe: Stripe, { currency, currencies }: Wanted): Promise<string[]> {
   const account = await stripe.accounts.retrieveCurrent()
   const settled = account.default_currency?.toUpperCase()
+  const untaken = account.country ? await untakenIn(stripe, account.country, currencies) : []
   return [
     ...(account.charges_enabled ? [] : ['the account takes no payments yet (charges_enabled)']),
     ...(account.payouts_enabled ? [] : ['the account pays nothing out yet (payouts_enabled)']),
@@ -22,7 +28,13 @@ async function listAccountLacks(stripe: Stripe, currency: string): Promise<strin
     ...(settled === undefined || settled === currency
       ? []
       : [`the account settles in ${settled}, the platform in ${currency} (default_currency)`]),
+    ...(untaken.length > 0 ? [`accounts in ${account.country} take no payments in ${untaken.join(', ')}`] : []),
   ]
+}
+
+async function untakenIn(stripe: Stripe, country: string, currencies: readonly string[]): Promise<string[]> {
+  const { supported_payment_currencies: taken } = await stripe.countrySpecs.retrieve(country)
+  return currencies.filter((currency) => !taken.includes(currency.toLowerCase()))
 }
 
 async function listWebhookLacks(stripe: Stripe, hasSecret: boolean): Promise<string[]> {

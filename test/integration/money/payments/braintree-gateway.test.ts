@@ -71,7 +71,7 @@ describe('the Braintree gateway', async () => {
         ...{ iso3166CountryCode: 'ie', ipAddress: 'somewhere', userAgent: 'x'.repeat(300) },
       },
     })
-    expect(JSON.parse(processor.requests.at(-1) ?? '')).toEqual({
+    expect(JSON.parse(processor.calls.at(-1)?.request ?? '')).toEqual({
       transaction: {
         ...{ type: 'sale', amount: '42.50', order_id: 'ref-1', merchant_account_id: 'giving_usd' },
         ...{ payment_method_nonce: 'fake-valid-nonce', options: { submit_for_settlement: true } },

@@ -3,7 +3,8 @@ import { checkGateway } from '../../../../src/money/check-gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { followedKinds } from '../../../../src/money/gateways/stripe/stripe-webhooks.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { recordWebhook } from '../../../../src/money/sql/webhook-events.js'
+import { type BraintreeServer, braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { testPayments } from '../../../support/donations.js'
@@ -12,7 +13,7 @@ import { type StripeServer, startStripe, stripeKeys } from '../../../support/str
 
 describe('giving payments check', async () => {
   const { store, url } = await testDatabase()
-  let braintree: ProcessorServer
+  let braintree: BraintreeServer
   let stripe: StripeServer
   beforeAll(async () => {
     ;[braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
@@ -98,15 +99,45 @@ describe('giving payments check', async () => {
     ])
     stripe.endpoints.length = 0
     expect((await detail()).detail).toContain('no enabled webhook endpoint ends with /api/public/payments/stripe')
-    expect(await detail(braintreeSettings())).toEqual({
-      ...{ code: 0, detail: 'nothing is missing; cards without 3-D Secure are taken: BRAINTREE_3D_SECURE' },
-    })
-    expect((await detail({ ...braintreeSettings(), BRAINTREE_3D_SECURE: 'required' })).detail).toBe(
-      'nothing is missing',
-    )
     Object.assign(stripe.account, { charges_enabled: true, default_currency: 'usd' })
     Object.assign(stripe.account, { capabilities: { card_payments: 'active' } })
     stripe.endpoints.push({ url: 'https://giving.example/api/public/payments/stripe', enabled_events: ['*'] })
+  })
+
+  it('names a currency that accounts of its country do not take', async () => {
+    const { code, stdout } = await check({ ...stripeSettings(), DONATION_LIMITS: 'USD:5-,EUR:5-,ISK:500-' })
+    expect(code).toBe(1)
+    expect(stdout).toContain('"accounts in US take no payments in ISK"')
+  })
+
+  it("names what Braintree's API can say of 3-D Secure, and what must be sent until something came", async () => {
+    const settings = async (changes: Record<string, string> = {}) => {
+      const { code, stdout } = await check({ ...braintreeSettings(), ...changes })
+      const { steps } = JSON.parse(stdout) as { steps: { step: string; detail: string }[] }
+      return { code, detail: steps.find(({ step }) => step === 'settings')?.detail.split('; ') }
+    }
+    const unseen = [
+      'no webhook has come yet',
+      expect.stringMatching(/^it must send transaction_settled, .*dispute_lost, /),
+    ]
+    expect(await settings()).toEqual({
+      code: 0,
+      detail: ['nothing is missing', 'cards without 3-D Secure are taken: BRAINTREE_3D_SECURE', ...unseen],
+    })
+    const required = { BRAINTREE_3D_SECURE: 'required' }
+    expect(await settings(required)).toMatchObject({ detail: ['nothing is missing', ...unseen] })
+    braintree.account.threeDSecureEnabled = false
+    expect(await settings(required)).toEqual({
+      code: 1,
+      detail: ['the account has no 3-D Secure, so BRAINTREE_3D_SECURE=required lets every card be declined'],
+    })
+    expect((await settings()).code).toBe(0)
+    braintree.account.threeDSecureEnabled = true
+    const at = new Date()
+    await recordWebhook(store.db, {
+      ...{ gateway: 'braintree-sandbox', eventId: 'e1', kind: 'check', at, receivedAt: at, state: 'ignored' },
+    })
+    expect((await settings(required)).detail).toEqual(['nothing is missing'])
   })
 
   it('moves no real money without a nonce that is given', async () => {

@@ -130,6 +130,24 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
     await agree()
   })
 
+  it('of a refund that failed lead to its charge', async () => {
+    const { id, charge, reference } = await donate()
+    const refund = ledger.refundInConsole(reference, '15')
+    await send('refunded', charge)
+    await handle()
+    refund.failed = true
+    later(5)
+    expect(await send('refund-failed', charge)).toMatchObject({ outcome: 'stored' })
+    await handle()
+    expect(await newest()).toMatchObject({ state: 'done', outcome: 'differs' })
+    expect((await needs()).join()).toContain(`donation ${id}`)
+    ledger.refundInConsole(reference, '15')
+    await send('refunded', charge, { id: 'evt_again' })
+    await handle()
+    expect(await needs()).toEqual([])
+    await agree()
+  })
+
   it('are delivered again and again, and have one effect', async () => {
     const { charge, reference } = await donate()
     const before = await totals()
