@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { ServiceError } from '../src/kernel/errors.js'
-import { type AlarmChange, raiseAlarms, type Unrecorded } from '../src/outbound/alarms.js'
+import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/outbound/alarms.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
 import type { Work } from './work-row.js'
@@ -41,7 +41,8 @@ export const alarms: Work<'alerts' | 'mail'> = {
           if (failures.length === ways.length) throw failures[0]
         }
         const told = await raiseAlarms(store, clock(), await needs(), tell, unrecorded)
-        return `${told} told`
+        const isTested = await sendTestAlarm(store, clock(), tell)
+        return `${told} told${isTested ? ', and a test' : ''}`
       },
     }
   },
@@ -63,7 +64,8 @@ async function sendMail(
   signal: AbortSignal,
 ): Promise<void> {
   const lines = changes.map(({ state, message, since }) => `${state}: ${message} (since ${since})`)
-  const subject = changes.every(({ state }) => state === 'over') ? 'giving: over' : 'giving needs a person'
+  const are = (state: AlarmChange['state']) => changes.every((one) => one.state === state)
+  const subject = are('over') ? 'giving: over' : are('test') ? 'giving: a test' : 'giving needs a person'
   const text = `${lines.join('\n')}\n\ngiving status tells all of it.\n`
   const html = `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`
   const outcome = await sender.send({ to, subject, text, html, id: randomUUID() }, signal)

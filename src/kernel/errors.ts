@@ -299,6 +299,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: false,
   },
+  'run-cancelled': {
+    meaning: 'An operator cancelled this publication run; the live release stays.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'clock-wrong': {
     meaning: "The clock of this process differs from the database's by more than a minute.",
     status: 503,

@@ -1,12 +1,12 @@
-import { ServiceError } from '../kernel/errors.js'
+import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { findFact, recordFact } from '../platform/database/facts.js'
 import type { Store } from '../platform/database/store.js'
 
 /** Something that needs a person; `cause` stays the same while the message may change. */
 export type Cause = { readonly cause: string; readonly message: string }
 
-/** A message about a cause: it began, it continues, or it is over. */
-export type AlarmChange = Cause & { readonly state: 'new' | 'reminder' | 'over'; readonly since: string }
+/** A message about a cause: it began, it continues, or it is over; or it is a test. */
+export type AlarmChange = Cause & { readonly state: 'new' | 'reminder' | 'over' | 'test'; readonly since: string }
 
 type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
 
@@ -59,6 +59,43 @@ export async function raiseAlarms(
     throw error
   }
   return changes.length
+}
+
+/** A test alarm that a person asked for: `told` or `failure` once a worker has sent it. */
+export type TestAlarm = {
+  readonly askedAt: string
+  readonly by: string
+  readonly toldAt?: string
+  /** Why no way took it. */
+  readonly failure?: string
+}
+
+/** The newest test alarm; undefined: nobody has asked for one. */
+export async function findTestAlarm(db: Store['db']): Promise<TestAlarm | undefined> {
+  const fact = await findFact(db, 'test-alarm')
+  return fact === undefined ? undefined : (JSON.parse(fact) as TestAlarm)
+}
+
+/** Asks the workers to send a test alarm, which one of them does within a minute. */
+export async function askTestAlarm(db: Store['db'], by: string, now: Date): Promise<void> {
+  await recordFact(db, 'test-alarm', JSON.stringify({ askedAt: now.toISOString(), by } satisfies TestAlarm), now)
+}
+
+/** Sends the test alarm that was asked for, if there is one, and records what became of it; returns whether there was one. */
+export async function sendTestAlarm(
+  { db }: Store,
+  now: Date,
+  tell: (changes: readonly AlarmChange[]) => Promise<void>,
+): Promise<boolean> {
+  const asked = await findTestAlarm(db)
+  if (!asked || asked.toldAt !== undefined || asked.failure !== undefined) return false
+  const message = `this is a test, asked for by ${asked.by}; nothing has to be done`
+  const end = await tell([{ cause: 'test', message, state: 'test', since: asked.askedAt }]).then(
+    () => ({ toldAt: now.toISOString() }),
+    (error: unknown) => ({ failure: toServiceError(error).message }),
+  )
+  await recordFact(db, 'test-alarm', JSON.stringify({ ...asked, ...end } satisfies TestAlarm), now)
+  return true
 }
 
 /** One entry for each cause, with all of its messages. */

@@ -67,7 +67,8 @@ export async function publicationHealth(deps: {
   const needs: Need[] = []
   const need = (code: Need['code'], message: string) => needs.push({ code, message })
   if (!live) need('nothing-published', 'nothing has been published yet')
-  if (lastRun?.state === 'failed') need('run-failed', `run ${lastRun.id} failed: ${lastRun.error?.message}`)
+  if (lastRun?.state === 'failed' && lastRun.error?.code !== 'run-cancelled')
+    need('run-failed', `run ${lastRun.id} failed: ${lastRun.error?.message}`)
   if (lastRun && isHeld) need('release-held', heldMessage(lastRun))
   if (due) need('publication-overdue', `the publication of ${due.toISOString()} is overdue`)
   if (live && live.manifest.held.count > 0) need('activities-held', activitiesMessage(live))

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../kernel/errors.js'
 import type { ConfigOf } from '../platform/config/config.js'
-import { type RunDeps, underLease } from '../work/attempt.js'
+import { type RunDeps, tellOfRun, underLease } from '../work/attempt.js'
 import type { EnteringDeps, ScheduledRuns } from '../work/due.js'
 import { runInline } from '../work/inline.js'
 import type { Lease, Run, RunProgress, RunTrigger, ShardLease } from '../work/run.js'
 import { nextDue, type Schedule } from '../work/schedule.js'
 import { findOvertaking } from '../work/sql/run-sequence.js'
-import { createRun, getRun, type RunSummary } from '../work/sql/runs.js'
+import { cancelledBecause, createRun, getRun, type RunSummary } from '../work/sql/runs.js'
 import { findSchedule } from '../work/sql/schedules.js'
 import {
   countOpenShards,
@@ -74,9 +75,11 @@ export async function publishUnderLease(
   run: Run,
   { signal, onProgress, alone = false }: StepOptions & { readonly alone?: boolean },
 ): Promise<string> {
-  const { store, log, clock, publication } = deps
+  const { store, clock, publication } = deps
   const { runId, attempt } = lease
-  log.info({ runId, attempt }, 'publication run started')
+  const tell = (level: 'info' | 'warn', message: string, details: object = {}) =>
+    tellOfRun(deps, { runId, kind: 'publication', level }, message, { attempt, ...details })
+  await tell('info', 'publication run started', { owner: lease.owner })
   const overtaking = await findOvertaking(store.db, runId)
   if (overtaking) {
     const { id, releaseId, held, forced } = overtaking
@@ -87,14 +90,19 @@ export async function publishUnderLease(
       const reason = again ? `${superseded}; run ${again.id} maps every project again` : superseded
       await finishRun(db, lease, { state: 'unchanged', releaseId, held, reason }, clock())
     })
-    log.info({ runId, attempt, supersededBy: id }, 'publication run superseded')
+    await tell('info', 'publication run superseded', { supersededBy: id })
     return 'superseded'
   }
   const entered: EnteredStage[] = []
   let renderSeconds = 0
   let progress: RunProgress | undefined
-  const renew = () => renewPublication(store.db, lease, progress)
-  const outcome = await underLease({ lease, renew, signal }, async (leased) => {
+  const cancelled = new AbortController()
+  const renew = async () => {
+    const renewed = await renewPublication(store.db, lease, progress)
+    if (renewed === 'cancel') cancelled.abort()
+    return renewed !== 'lost'
+  }
+  const work = underLease({ lease, renew, signal: AbortSignal.any([signal, cancelled.signal]) }, async (leased) => {
     const shards = await publication.planShards(run)
     await recordShards(store.db, lease, shards, alone ? lease.owner : undefined)
     await renderShards(deps, lease, run, shards.length, { signal: leased, ...(onProgress && { onProgress }) })
@@ -108,12 +116,15 @@ export async function publishUnderLease(
       },
     })
   })
+  const outcome = await work.catch((error: unknown) => {
+    if (!cancelled.signal.aborted || signal.aborted) throw error
+    throw new ServiceError('run-cancelled', cancelledBecause, { cause: error })
+  })
   const timings = stageSeconds(renderSeconds, entered)
   if (!outcome || !(await finishRun(store.db, lease, outcome, clock(), timings))) return 'superseded'
   for (const [stage, seconds] of Object.entries(timings)) deps.onStageSeconds?.(stage, seconds)
-  const event = { runId, attempt, ...outcome }
-  if (outcome.state === 'held') log.warn(event, 'release held: it needs approval')
-  else log.info(event, 'publication run finished')
+  if (outcome.state === 'held') await tell('warn', 'release held: it needs approval', outcome)
+  else await tell('info', 'publication run finished', outcome)
   return outcome.state
 }
 

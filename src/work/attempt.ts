@@ -6,6 +6,7 @@ import type { Store } from '../platform/database/store.js'
 import type { Log } from '../platform/observability/log.js'
 import type { Attempt, Lease, RunKind } from './run.js'
 import { failRun, requeueDeadRun, requeueRun } from './sql/leases.js'
+import { type RunLine, recordRunLine } from './sql/run-lines.js'
 
 /** What the work on every kind of run needs, with or without a queue. */
 export type RunDeps = {
@@ -36,6 +37,32 @@ export function createOwner(): string {
 /** A lease on one attempt, as long as a lock; `part` tells apart the jobs of one process. */
 export function leaseOn(deps: RunDeps, { kind, runId, attempt }: Attempt, part: string): Lease {
   return { kind, runId, attempt, owner: `${deps.owner} ${part}`, seconds: deps.lockSeconds }
+}
+
+type Told = {
+  readonly runId: number
+  readonly kind: RunKind
+  readonly level: RunLine['level']
+  readonly cause?: unknown
+}
+
+/**
+ * Logs what happened to a run. Of a publication it is kept for the run's page too; that it cannot be kept is no failure of
+ * the run.
+ */
+export async function tellOfRun(
+  { store, log, clock }: Pick<RunDeps, 'store' | 'log' | 'clock'>,
+  { runId, kind, level, cause }: Told,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  log[level]({ runId, ...details, ...(cause !== undefined && { err: cause }) }, message)
+  if (kind !== 'publication') return
+  try {
+    await recordRunLine(store.db, runId, { at: clock(), level, message, details })
+  } catch (error) {
+    log.debug({ runId, err: error }, 'a line of this run is in the log alone')
+  }
 }
 
 /** Does `work` while renewing the lease; undefined: another worker took over the attempt, and the result does not count. */
@@ -101,12 +128,14 @@ export async function endFailedTry(
   lease: Lease,
   failure: unknown,
 ): Promise<'handed back'> {
-  const { store, log } = deps
+  const { store } = deps
   const { kind, runId, attempt } = lease
   const error = toServiceError(failure)
   if (signal.aborted) {
     if (await requeueRun(store.db, lease)) {
-      log.info({ runId, attempt }, `${kind} run handed back: this worker is stopping`)
+      await tellOfRun(deps, { runId, kind, level: 'info' }, `${kind} run handed back: this worker is stopping`, {
+        attempt,
+      })
     }
     return 'handed back'
   }
@@ -114,7 +143,8 @@ export async function endFailedTry(
     await failAttempt(deps, lease, error)
     throw failure
   }
-  log.warn({ runId, attempt, code: error.code, error: error.message }, `${kind} job failed, it will be tried again`)
+  const failed = { attempt, code: error.code, error: error.message }
+  await tellOfRun(deps, { runId, kind, level: 'warn' }, `${kind} job failed, it will be tried again`, failed)
   await requeueRun(store.db, lease, nextTryMs / 1000 + lease.seconds)
   throw failure
 }
@@ -128,7 +158,8 @@ export async function takeOverDead(deps: RunDeps, kind: RunKind): Promise<void> 
   if (!dead) return
   const { id: runId, attempt, owner, losses } = dead
   if (losses < mostLosses) {
-    deps.log.warn({ runId, attempt, owner }, `the worker of this ${kind} run is gone, the run is taken up again`)
+    const gone = `the worker of this ${kind} run is gone, the run is taken up again`
+    await tellOfRun(deps, { runId, kind, level: 'warn' }, gone, { attempt, owner })
     return
   }
   const message = `${losses} workers in a row were lost while they worked on this run, without progress`
@@ -140,9 +171,10 @@ export async function takeOverDead(deps: RunDeps, kind: RunKind): Promise<void> 
 }
 
 /** Ends the attempt's run as failed, unless that attempt is already over. */
-export async function failAttempt({ store, log, clock }: RunDeps, run: Attempt, failure: unknown): Promise<void> {
+export async function failAttempt(deps: RunDeps, run: Attempt, failure: unknown): Promise<void> {
   const error = toServiceError(failure)
-  if (!(await failRun(store.db, run, error, clock()))) return
+  if (!(await failRun(deps.store.db, run, error, deps.clock()))) return
   const { kind, runId, attempt } = run
-  log.error({ runId, attempt, code: error.code, error: error.message, err: error.cause }, `${kind} run failed`)
+  const failed = { attempt, code: error.code, error: error.message }
+  await tellOfRun(deps, { runId, kind, level: 'error', cause: error.cause }, `${kind} run failed`, failed)
 }

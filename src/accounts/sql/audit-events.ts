@@ -28,6 +28,8 @@ export const auditActions = {
   'statements-queued': 'statements of a year are mailed to donors (`year`, `statements`)',
   'donors-rekeyed': 'donors were encrypted with another key',
   'publication-requested': 'a publication was asked for by hand',
+  'run-cancelled': 'a publication run was cancelled',
+  'alarm-tested': 'a test alarm was asked for',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
   'second-person-asked': 'something that takes two operators was asked for by the first (`for`: the action)',

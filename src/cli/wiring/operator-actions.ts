@@ -1,10 +1,13 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import { decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { askTestAlarm } from '../../outbound/alarms.js'
 import { ofPerson } from '../../outbound/bucket/bucket.js'
 import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
-import { createRun } from '../../work/sql/runs.js'
+import { tellOfRun } from '../../work/attempt.js'
+import { cancelRun, createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
-import { auditOperator } from './audit.js'
+import { auditOperator, userOfProcess } from './audit.js'
 import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 import { byTwoPersons } from './second-person.js'
@@ -31,6 +34,32 @@ export async function requestPublication(
     const event = { action: 'publication-requested', subject: `run ${id}`, details: { force } } as const
     await auditOperator(runtime, db, event, operator)
     return id
+  })
+}
+
+/** Cancels a run that waits or is worked on; see `cancelRun`. */
+export async function cancelPublication(runtime: ActionRuntime, id: number, operator = userOfProcess()): Promise<void> {
+  const { store, clock, log } = runtime
+  await store.transaction(async (db) => {
+    await cancelRun(db, id, clock())
+    await auditOperator(runtime, db, { action: 'run-cancelled', subject: `run ${id}` }, operator)
+  })
+  const by = operator.actor
+  const told = { runId: id, kind: 'publication', level: 'warn' } as const
+  await tellOfRun({ store, clock, log }, told, 'an operator asked to cancel the run', { by })
+}
+
+/** Asks for a test alarm. Throws `request-invalid` when nobody would be told. */
+export async function testAlarm(
+  runtime: Pick<Runtime<'alerts'>, 'config' | 'store' | 'clock'>,
+  operator = userOfProcess(),
+): Promise<void> {
+  if (!runtime.config.alerts) {
+    throw new ServiceError('request-invalid', 'nobody is told of alarms: set ALERT_MAIL_TO or ALERT_WEBHOOK_URL')
+  }
+  await runtime.store.transaction(async (db) => {
+    await askTestAlarm(db, operator.actor, runtime.clock())
+    await auditOperator(runtime, db, { action: 'alarm-tested' }, operator)
   })
 }
 

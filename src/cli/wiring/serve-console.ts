@@ -15,13 +15,29 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { CleanupStack } from './cleanup-stack.js'
 import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
 import { listeningUrl, readCertificate, toListenError } from './listening.js'
-import { approveHeld, decideSource, requestPublication, rollBackTo, switchSchedule } from './operator-actions.js'
+import {
+  approveHeld,
+  cancelPublication,
+  decideSource,
+  requestPublication,
+  rollBackTo,
+  switchSchedule,
+  testAlarm,
+} from './operator-actions.js'
 import { openPayments } from './payments.js'
 import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-export const consoleFields = [...statusFields, 'ops', 'twoPersons', 'tls', 'rateLimitPerAddress', 'trustProxy'] as const
+export const consoleFields = [
+  ...statusFields,
+  'alerts',
+  'ops',
+  'twoPersons',
+  'tls',
+  'rateLimitPerAddress',
+  'trustProxy',
+] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
@@ -141,6 +157,8 @@ function actionsOf(runtime: ConsoleRuntime): OperatorActions {
     approve: (id, { acceptLoss }, operator) => approveHeld(runtime, id, { acceptLoss }, operator),
     rollback: (id, operator) => rollBackTo(runtime, id, operator),
     switchSchedule: (name, to, operator) => switchSchedule(runtime, name, to, operator),
+    cancelRun: (id, operator) => cancelPublication(runtime, id, operator),
+    testAlarm: (operator) => testAlarm(runtime, operator),
     decideSource: (name, decision, operator) => decideSource(runtime, name, decision, operator),
   }
 }

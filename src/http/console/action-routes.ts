@@ -3,6 +3,7 @@ import type { Operator } from '../../accounts/sql/audit-events.js'
 import { findSource } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'
+import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
 import type { Html } from '../portal/html.js'
 import { operatorOf } from './access.js'
@@ -11,6 +12,7 @@ import { FormTokens } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { consolePage } from './pages/frame.js'
 import { replacement } from './pages/replacement.js'
+import { runFacts } from './pages/runs.js'
 import { withoutMailAddresses } from './without-mail-addresses.js'
 
 /** Something that an operator may do: a page that asks, whose form does it. */
@@ -22,9 +24,15 @@ type Action = {
   readonly choice?: { readonly name: string; readonly text: string }
   /** What is known of the thing. Throws `not-found`. */
   readonly look?: (deps: ConsoleDeps, what: string) => Promise<Html | undefined>
-  readonly act: (actions: OperatorActions, what: string, isChosen: boolean, operator: Operator) => Promise<unknown>
+  readonly act: (
+    actions: OperatorActions,
+    what: string,
+    isChosen: boolean,
+    operator: Operator,
+    deps: ConsoleDeps,
+  ) => Promise<unknown>
   /** The page that shows the result of an action. */
-  readonly seenAt: string
+  readonly seenAt: (what: string) => string
 }
 
 const actionList: readonly Action[] = [
@@ -34,7 +42,33 @@ const actionList: readonly Action[] = [
     consequence: 'A run is entered, which the workers take up at once. A guard may hold its release.',
     choice: { name: 'force', text: 'Map every project again, changed or not' },
     act: (actions, _what, force, operator) => actions.publish({ force }, operator),
-    seenAt: '/runs',
+    seenAt: () => '/runs',
+  },
+  {
+    address: '/runs/:what/again',
+    title: (id) => `Publish again as run ${id} did`,
+    consequence:
+      'A new run is entered, which maps every project again if that one was to. A guard may hold its release.',
+    look: lookAtRun,
+    act: async (actions, id, _isChosen, operator, { store }) =>
+      actions.publish({ force: (await getRun(store.db, runNumber(id))).force }, operator),
+    seenAt: () => '/runs',
+  },
+  {
+    address: '/runs/:what/cancel',
+    title: (id) => `Cancel run ${id}`,
+    consequence: 'It ends within seconds, unless its release is about to go live. The live release stays.',
+    look: lookAtRun,
+    act: (actions, id, _isChosen, operator) => actions.cancelRun(runNumber(id), operator),
+    seenAt: (id) => `/runs/${id}`,
+  },
+  {
+    address: '/test-alarm',
+    title: () => 'Send a test alarm',
+    consequence:
+      'A worker sends it within a minute, by the ways that alarms take. The overview says what became of it.',
+    act: (actions, _what, _isChosen, operator) => actions.testAlarm(operator),
+    seenAt: () => '/',
   },
   {
     address: '/releases/:what/approve',
@@ -43,7 +77,7 @@ const actionList: readonly Action[] = [
     choice: { name: 'loss', text: 'Give up for ever the published identifiers that it lacks' },
     look: lookAtRelease,
     act: (actions, id, acceptLoss, operator) => actions.approve(id, { acceptLoss }, operator),
-    seenAt: '/releases',
+    seenAt: () => '/releases',
   },
   {
     address: '/releases/:what/rollback',
@@ -51,7 +85,7 @@ const actionList: readonly Action[] = [
     consequence: 'The earlier release is live again until a publication differs from the release that is live now.',
     look: lookAtRelease,
     act: (actions, id, _isChosen, operator) => actions.rollback(id, operator),
-    seenAt: '/releases',
+    seenAt: () => '/releases',
   },
   {
     address: '/schedules/:what/pause',
@@ -59,7 +93,7 @@ const actionList: readonly Action[] = [
     consequence: 'Its instants are left out from now on, and not made up for, until it is resumed.',
     look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'paused', operator),
-    seenAt: '/',
+    seenAt: () => '/',
   },
   {
     address: '/schedules/:what/resume',
@@ -67,7 +101,7 @@ const actionList: readonly Action[] = [
     consequence: 'It is in force again from now on. What it has left out is not made up for.',
     look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'resumed', operator),
-    seenAt: '/',
+    seenAt: () => '/',
   },
   {
     address: '/sources/:what/approve',
@@ -75,7 +109,7 @@ const actionList: readonly Action[] = [
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'approve', operator),
-    seenAt: '/sources',
+    seenAt: () => '/sources',
   },
   {
     address: '/sources/:what/refuse',
@@ -83,7 +117,7 @@ const actionList: readonly Action[] = [
     consequence: 'The data stays as it is. The source is left alone until its content is another one.',
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'refuse', operator),
-    seenAt: '/sources',
+    seenAt: () => '/sources',
   },
 ]
 
@@ -97,26 +131,25 @@ export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     app.get<{ Params: { what?: string } }>(address, async (request, reply) => {
       const what = request.params.what ?? ''
       const details = await look?.(deps, what)
-      const form = { token: tokens.issue(request), operator: operatorOf(request), back: seenAt }
+      const form = { token: tokens.issue(request), operator: operatorOf(request), back: seenAt(what) }
       const page = confirmationPage(title(what), { ...form, consequence, choice, details })
       return reply.type('text/html; charset=utf-8').send(consolePage(title(what), page))
     })
     app.post<{ Params: { what?: string } }>(address, async (request, reply) => {
       const form = tokens.read(request)
+      const what = request.params.what ?? ''
       const comment = withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
       const operator = {
         actor: `operator ${nameIn(request, form)} (console)`,
         origin: request.ip,
         ...(comment !== '' && { comment }),
       }
-      const done = last.then(() =>
-        act(actions, request.params.what ?? '', form.get(choice?.name ?? '') === 'yes', operator),
-      )
+      const done = last.then(() => act(actions, what, form.get(choice?.name ?? '') === 'yes', operator, deps))
       last = done.catch(() => undefined)
       await done
       log.info({ ...operator, address: request.url }, 'done in the console')
       // The page that is seen next can be loaded again without doing it again.
-      return reply.code(303).header('location', seenAt).send()
+      return reply.code(303).header('location', seenAt(what)).send()
     })
   }
 }
@@ -126,6 +159,15 @@ async function lookAtRelease(deps: ConsoleDeps, id: string): Promise<Html> {
   const live = await deps.releases.live()
   const next = await openIndexedRelease(deps.feedsDir, id)
   return await replacement(live && (await openIndexedRelease(deps.feedsDir, live.id)), next, known.reason)
+}
+
+async function lookAtRun({ store }: ConsoleDeps, id: string): Promise<Html> {
+  return runFacts(await getRun(store.db, runNumber(id)))
+}
+
+/** The number in an address; 0, which no run has, for anything else. */
+function runNumber(text: string): number {
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
 async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<undefined> {

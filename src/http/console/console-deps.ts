@@ -91,5 +91,7 @@ export type OperatorActions = {
   approve(id: string, options: { readonly acceptLoss: boolean }, operator: Operator): Promise<unknown>
   rollback(id: string, operator: Operator): Promise<unknown>
   switchSchedule(name: string, to: 'paused' | 'resumed', operator: Operator): Promise<unknown>
+  cancelRun(id: number, operator: Operator): Promise<unknown>
+  testAlarm(operator: Operator): Promise<unknown>
   decideSource(name: string, decision: 'approve' | 'refuse', operator: Operator): Promise<unknown>
 }

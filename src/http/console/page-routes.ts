@@ -4,8 +4,10 @@ import { listKeys } from '../../accounts/sql/api-keys.js'
 import { listAudit } from '../../accounts/sql/audit-events.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { findImport, listImports } from '../../catalogue/sql/imports.js'
+import { findTestAlarm } from '../../outbound/alarms.js'
 import { diffReleases } from '../../release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../../release/read/list-releases.js'
+import { listRunLines } from '../../work/sql/run-lines.js'
 import { findRuns, getRun, summarizeDays } from '../../work/sql/runs.js'
 import { listSchedules } from '../../work/sql/schedules.js'
 import type { Html } from '../portal/html.js'
@@ -23,6 +25,7 @@ import { runPage, runsPage } from './pages/runs.js'
 import { sourcesPage } from './pages/sources.js'
 
 const shownRuns = 200
+const shownLines = 500
 const shownHeld = 200
 const shownImports = 100
 const dayMs = 86_400_000
@@ -46,8 +49,14 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   }
 
   app.get('/', async (request, reply) => {
-    const [state, mirror, schedules] = await Promise.all([look.status(), look.mirror(), listSchedules(store.db)])
-    return sendLive(request, reply, 'overview', 'Overview', overviewPage({ state, mirror, schedules, now: clock() }))
+    const [state, mirror, schedules, test] = await Promise.all([
+      look.status(),
+      look.mirror(),
+      listSchedules(store.db),
+      findTestAlarm(store.db),
+    ])
+    const page = overviewPage({ state, mirror, schedules, test, now: clock() })
+    return sendLive(request, reply, 'overview', 'Overview', page)
   })
   app.get('/releases', async (_request, reply) =>
     send(reply, 'releases', 'Releases', releasesPage(await listReleases(deps))),
@@ -71,7 +80,8 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
   app.get<{ Params: { id: string } }>('/runs/:id', async (request, reply) => {
     const id = numberOf(request.params.id)
     if (id === undefined) return reply.callNotFound()
-    return sendLive(request, reply, 'runs', `Run ${id}`, runPage(await getRun(store.db, id)))
+    const page = runPage(await getRun(store.db, id), await listRunLines(store.db, id, shownLines))
+    return sendLive(request, reply, 'runs', `Run ${id}`, page)
   })
   app.get<{ Querystring: Query<'rule' | 'after'> }>('/held', async (request, reply) => {
     const rule = given(request.query.rule)

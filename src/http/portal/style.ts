@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 
 /** The one stylesheet of all pages. */
 export const style = `
-:root { color-scheme: light dark; --paper: #fbfaf6; --card: #ffffff; --ink: #1b2427; --soft: #55626a; --line: #dcd8cc; --deep: #0b5d5e; --link: #08565a;
+:root { color-scheme: light dark; --paper: #fbfaf6; --card: #ffffff; --ink: #1b2427; --soft: #434f57; --line: #dcd8cc; --deep: #0b5d5e; --link: #08565a;
   --in: #12807c; --out: #c85a12; --land: #dfe3d6; --dot: #c85a12; --top: #0b4648; --on-top: #f4fbfa; --badge: #e3efec; }
 @media (prefers-color-scheme: dark) {
   :root { --paper: #11181a; --card: #192326; --ink: #e8eeee; --soft: #a9b8bb; --line: #2f3d41; --deep: #6fd0c6; --link: #7fd8cf;
@@ -74,6 +74,7 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 caption { text-align: start; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .4rem 0; padding-inline-end: .9rem; border-bottom: 1px solid var(--line); }
+td a { display: inline-block; }
 th.number, td.number { text-align: end; white-space: nowrap; }
 tbody th { font-weight: 500; min-width: 9rem; }
 th button { all: unset; cursor: pointer; text-decoration: underline dotted; text-underline-offset: .3em; }

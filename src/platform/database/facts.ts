@@ -14,6 +14,8 @@ export type FactName =
   | 'writer-role'
   /** The open alarms that were sent, as JSON. */
   | 'open-alarms'
+  /** The newest test alarm that a person has asked for, and what became of it, as JSON. */
+  | 'test-alarm'
   /** The last known state of the datasets in the IATI registry, as JSON. */
   | 'registry'
   /** Names of what the live release and the newest set of bulk files were made from, while nothing has changed since. */

@@ -1,7 +1,8 @@
-import { ServiceError } from '../../kernel/errors.js'
+import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { DueInstant, RunFailure, RunProgress, RunTrigger } from '../run.js'
+import { ending } from './leases.js'
 import { type EnteredRun, enterRun, type NewRun, runFailure } from './ledger.js'
 
 export type FinishedState = 'published' | 'unchanged' | 'held' | 'failed'
@@ -31,6 +32,8 @@ export type RunSummary = {
   /** Why the release is held. */
   readonly reason?: string
   readonly error?: RunFailure
+  /** A person has asked to cancel it. */
+  readonly cancelAsked?: boolean
 }
 
 /** Enters a publication, or finds the one that the due instant already has. */
@@ -62,6 +65,27 @@ export async function findLastGoodRun(db: Db, now: Date): Promise<RunSummary | u
     [now],
   )
   return rows[0] && toRunSummary(rows[0])
+}
+
+/** Why a cancelled run failed. */
+export const cancelledBecause = 'an operator cancelled it'
+
+/**
+ * Cancels a run: a queued one ends at once, a running one when the worker that has it renews its lease, unless its release is
+ * about to go live. Throws `not-found`, and `request-invalid` when it has ended.
+ */
+export async function cancelRun(db: Db, id: number, at: Date): Promise<void> {
+  const open = `id = $1 and state in ('queued', 'running')`
+  const { rowCount } = await db.query(`update run set cancel_asked = true where ${open}`, [id])
+  if (rowCount === 0) {
+    const { state } = await getRun(db, id)
+    throw new ServiceError('request-invalid', `run ${id}: expected one that waits or runs, got one that is ${state}`)
+  }
+  await db.query(
+    `update run set state = 'failed', finished_at = $2, error_code = $3, error_message = $4, ${ending('publication')}
+      where id = $1 and state = 'queued'`,
+    [id, at, 'run-cancelled' satisfies ErrorCode, cancelledBecause],
+  )
 }
 
 /** A row in the shape of its summary, but for the due instant. */
@@ -117,7 +141,7 @@ const selectRun = `
     case when r.finished_at is null then s.held else r.held end as held,
     case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
       jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
-    r.timings as "stageSeconds", r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
+    r.timings as "stageSeconds", nullif(r.cancel_asked, false) as "cancelAsked", r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
   from run r
   cross join lateral (
     select count(*) filter (where attempt = r.attempt) as shards,

@@ -4,14 +4,21 @@ import { ending, ownedByLease } from './leases.js'
 
 // One owner works on an attempt and publishes it. Any number of others may render shards of it meanwhile.
 
-/** Extends the lease on a publication and notes its progress; false when another worker took over or it has ended. */
-export async function renewPublication(db: Db, lease: Lease, progress?: RunProgress): Promise<boolean> {
-  const { rowCount } = await db.query(
+/**
+ * Extends the lease on a publication and notes its progress. `lost`: another worker took over or it has ended; `cancel`: a
+ * person has asked to cancel it.
+ */
+export async function renewPublication(
+  db: Db,
+  lease: Lease,
+  progress?: RunProgress,
+): Promise<'kept' | 'cancel' | 'lost'> {
+  const { rows } = await db.query<{ asked: boolean }>(
     `update run set lease_until = clock_timestamp() + make_interval(secs => $4), progress = coalesce($5, progress)
-     where ${ownedByLease}`,
+     where ${ownedByLease} returning cancel_asked as asked`,
     [lease.runId, lease.attempt, lease.owner, lease.seconds, progress ? JSON.stringify(progress) : null],
   )
-  return rowCount > 0
+  return rows[0] ? (rows[0].asked ? 'cancel' : 'kept') : 'lost'
 }
 
 /** Enters the shards of an attempt, for everybody to take or for one `owner`. */

@@ -85,7 +85,7 @@ const leftBehind = [
     'donor_mail',
     'release',
     'release_event',
-    'run',
+    ...['run', 'run_line'],
     'run_shard',
     ...['segment_change', 'segment_summary'],
     'schedule',

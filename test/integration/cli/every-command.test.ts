@@ -47,6 +47,10 @@ const newStore: readonly Row[] = [
   ['export {folder}/empty', 0, /projects/],
   ['export donations --project 1 --since 2026-01-01', 2, /there is no project 1/],
   ['reset-demo', 0, /"projects":0/],
+  ['runs list --limit 3', 0, /there has been no run yet|"runs":\[\]/],
+  ['runs show 1', 2, /there is no publication run 1/],
+  ['runs cancel 1', 2, /there is no publication run 1/],
+  ['test-alarm', 2, /nobody is told of alarms/],
   ['schedules list', 0, /no worker has started yet|"schedules":\[\]/],
   ['schedules pause none', 2, /there is no schedule none/],
   ['schedules resume none', 2, /there is no schedule none/],
@@ -123,6 +127,7 @@ const init =
 const fullStore: readonly Row[] = [
   ['seed --projects 4', 0, /"projects":4/],
   ['publish --inline', 0, /"state":"published"/],
+  ['runs show 1', 0, /publication run finished/],
   ['releases list >r1=0.id', 0, /live/],
   ['releases show {r1}', 0, /activities/],
   ['projects list --state active --limit 1 --after 1 >p=projects.0.id', 0, /active/],

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { alarms } from '../../../jobs/alarms.js'
 import type { WorkDeps } from '../../../jobs/work-row.js'
-import type { AlarmChange, Cause } from '../../../src/outbound/alarms.js'
+import { type AlarmChange, askTestAlarm, type Cause, findTestAlarm } from '../../../src/outbound/alarms.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { createLog } from '../../../src/platform/observability/log.js'
@@ -111,6 +111,24 @@ describe('alarms', async () => {
     expect(await tick()).toBe('0 told')
     expect(server.taken.map(({ to }) => to)).toEqual([['operator@example.org']])
     expect(server.taken[0]?.raw).toMatch(/Subject: giving needs a person[\s\S]*new: run 7 failed/)
+  })
+
+  it('are tested when a person asks for it: once, by every way, with what became of it', async () => {
+    const { received, answers, url } = await receiver()
+    const tick = ticking({ ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secret })
+    await askTestAlarm(store.db, 'operator ana', now)
+    answers.status = 500
+    expect(await tick()).toBe('0 told, and a test')
+    const asked = { askedAt: now.toISOString(), by: 'operator ana' }
+    expect(await findTestAlarm(store.db)).toEqual({ ...asked, failure: 'ALERT_WEBHOOK_URL answered with status 500' })
+    answers.status = 204
+    expect(await tick()).toBe('0 told')
+    await askTestAlarm(store.db, 'operator ana', now)
+    expect([await tick(), await tick()]).toEqual(['0 told, and a test', '0 told'])
+    expect(await findTestAlarm(store.db)).toEqual({ ...asked, toldAt: now.toISOString() })
+    const message = 'this is a test, asked for by operator ana; nothing has to be done'
+    expect(received.at(-1)?.alarms).toEqual([{ cause: 'test', message, state: 'test', since: asked.askedAt }])
+    expect(received).toHaveLength(2)
   })
 
   it('are told once while the database takes no writes, and recorded when it does again', async () => {

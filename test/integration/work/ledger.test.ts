@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
@@ -8,8 +9,9 @@ import { type RunDeps, takeOverDead } from '../../../src/work/attempt.js'
 import { enterDue, enterMissed, enterOverdue, enterWithoutTick, putInForce } from '../../../src/work/due.js'
 import type { RunKind } from '../../../src/work/run.js'
 import { claimRun, failRun, requeueDeadRun, requeueRun, takeNextQueued } from '../../../src/work/sql/leases.js'
+import { listRunLines } from '../../../src/work/sql/run-lines.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
-import { createRun, findLastGoodRun, getRun, listRuns } from '../../../src/work/sql/runs.js'
+import { cancelRun, createRun, findLastGoodRun, getRun, listRuns } from '../../../src/work/sql/runs.js'
 import { findSchedule, pauseSchedule, resumeSchedule } from '../../../src/work/sql/schedules.js'
 import {
   countOpenShards,
@@ -98,10 +100,10 @@ describe('the run ledger', () => {
   test('voids the work of an attempt that was taken over', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0), noon)
-    expect(await renewPublication(store.db, lease(id, 1))).toBe(true)
+    expect(await renewPublication(store.db, lease(id, 1))).toBe('kept')
     await requeueRun(store.db, lease(id, 1))
     await claimRun(store.db, lease(id, 1, 'b'), noon)
-    expect(await renewPublication(store.db, lease(id, 1))).toBe(false)
+    expect(await renewPublication(store.db, lease(id, 1))).toBe('lost')
     expect(await finishRun(store.db, lease(id, 1), published, noon)).toBe(false)
     expect(await failRun(store.db, lease(id, 1), new ServiceError('internal', 'late'), noon)).toBe(false)
     expect(await requeueRun(store.db, lease(id, 1))).toBe(false)
@@ -110,7 +112,7 @@ describe('the run ledger', () => {
   test('has one publisher of an attempt', async () => {
     const id = await enter()
     await claimRun(store.db, lease(id, 0, 'p1'), noon)
-    expect(await renewPublication(store.db, lease(id, 1, 'p2'))).toBe(false)
+    expect(await renewPublication(store.db, lease(id, 1, 'p2'))).toBe('lost')
     expect(await finishRun(store.db, lease(id, 1, 'p2'), published, noon)).toBe(false)
     expect(await finishRun(store.db, lease(id, 1, 'p1'), published, noon)).toBe(true)
     expect(await getRun(store.db, id)).toMatchObject({ state: 'published', held: 2, releaseId: 'r1', finishedAt: noon })
@@ -443,6 +445,52 @@ describe('a run in this process, without a queue', () => {
     await claimRun(store.db, lease(dead, 0, 'dead', 0), noon)
     expect(await publishInline(deps(), options)).toMatchObject({ state: 'published' })
     expect(await publishInline(deps(), { ...options, runId: dead })).toMatchObject({ state: 'unchanged', attempt: 2 })
+  })
+
+  test('ends within seconds when an operator cancels it, with the lines of what happened; a waiting one ends at once', async () => {
+    await turn(store.db, 'publish_ms', 600_000)
+    const waiting = await enter()
+    let asked: Promise<void> | undefined
+    const ended = await publishInline(deps(), {
+      ...options,
+      onProgress: ({ stage }) => {
+        if (stage === 'assemble')
+          asked ??= listRuns(store.db, 1).then(([run]) => cancelRun(store.db, run?.id ?? 0, noon))
+      },
+    })
+    await asked
+    const why = { code: 'run-cancelled', message: 'an operator cancelled it' }
+    expect(ended).toMatchObject({ state: 'failed', error: why })
+    expect((await store.db.query('select from committed')).rowCount).toBe(0)
+    expect((await listRunLines(store.db, ended.id, 10)).map(({ level, message }) => [level, message])).toEqual([
+      ['info', 'publication run started'],
+      ['error', 'publication run failed'],
+    ])
+    await cancelRun(store.db, waiting, noon)
+    expect(await getRun(store.db, waiting)).toMatchObject({ state: 'failed', error: why, finishedAt: noon })
+    expect(await takeNextQueued(store.db, 'publication', 60)).toBeUndefined()
+    await expect(cancelRun(store.db, waiting, noon)).rejects.toMatchObject({ code: 'request-invalid' })
+    await expect(cancelRun(store.db, 0, noon)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test('that has committed its release when it is cancelled has published it', async () => {
+    const publication = tablePublication(store)
+    const ended = await publishInline(
+      {
+        ...deps(),
+        publication: {
+          ...publication,
+          publishRelease: async (run, work) => {
+            const outcome = await publication.publishRelease(run, work)
+            await cancelRun(store.db, run.id, noon)
+            await once(work.signal, 'abort')
+            return outcome
+          },
+        },
+      },
+      options,
+    )
+    expect(ended).toMatchObject({ state: 'published', cancelAsked: true })
   })
 
   test('is queued again when it is interrupted', async () => {

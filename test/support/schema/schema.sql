@@ -880,12 +880,24 @@ create table run (
   timings jsonb,
   losses integer default 0 not null,
   progress_at_loss bigint default 0 not null,
+  cancel_asked boolean default false not null,
   constraint run_pkey PRIMARY KEY (id),
   constraint run_schedule_due_at_key UNIQUE (schedule, due_at),
   constraint run_check CHECK ((schedule IS NULL) = (due_at IS NULL)),
   constraint run_stage_check CHECK (stage = ANY (ARRAY['render'::text, 'publish'::text])),
   constraint run_state_check CHECK (state = ANY (ARRAY['queued'::text, 'running'::text, 'published'::text, 'unchanged'::text, 'held'::text, 'failed'::text])),
   constraint run_trigger_check CHECK (trigger = ANY (ARRAY['schedule'::text, 'start'::text, 'manual'::text, 'watchdog'::text]))
+);
+
+create table run_line (
+  id bigint generated always as identity not null,
+  run_id bigint not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  details jsonb default '{}'::jsonb not null,
+  constraint run_line_pkey PRIMARY KEY (id),
+  constraint run_line_level_check CHECK (level = ANY (ARRAY['info'::text, 'warn'::text, 'error'::text]))
 );
 
 create table run_shard (
@@ -1221,6 +1233,8 @@ alter table report_feed add constraint report_feed_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table report_image add constraint report_image_report_id_fkey
   FOREIGN KEY (report_id) REFERENCES progress_report(id) ON DELETE CASCADE;
+alter table run_line add constraint run_line_run_id_fkey
+  FOREIGN KEY (run_id) REFERENCES run(id) ON DELETE CASCADE;
 alter table run_shard add constraint run_shard_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES run(id) ON DELETE CASCADE;
 alter table sandbox_refund add constraint sandbox_refund_charge_id_fkey
@@ -1329,6 +1343,7 @@ CREATE INDEX rendering_segment ON rendering USING btree (segment, project_id);
 CREATE INDEX rendering_valid_until ON rendering USING btree (valid_until, project_id) WHERE valid_until IS NOT NULL;
 CREATE UNIQUE INDEX run_running ON run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
+CREATE INDEX run_line_run ON run_line USING btree (run_id, id);
 CREATE UNIQUE INDEX search_change_of_project ON search_change USING btree (xid, project_id) NULLS NOT DISTINCT;
 CREATE INDEX sync_notice_run ON sync_notice USING btree (run_id, id);
 CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state = 'running'::text;

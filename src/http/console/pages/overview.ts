@@ -1,3 +1,4 @@
+import type { TestAlarm } from '../../../outbound/alarms.js'
 import { isFinished } from '../../../work/run.js'
 import { nextDue } from '../../../work/schedule.js'
 import type { AdoptedSchedule } from '../../../work/sql/schedules.js'
@@ -9,6 +10,8 @@ type Overview = {
   readonly state: ServiceState
   readonly mirror: Mirror | undefined
   readonly schedules: readonly AdoptedSchedule[]
+  /** The newest test alarm. */
+  readonly test: TestAlarm | undefined
   readonly now: Date
 }
 
@@ -16,7 +19,7 @@ type Overview = {
 const ofPayments = new Set(['payments', 'books', 'donors'])
 
 /** The state of the service at a glance, as `giving status` tells it. */
-export function overviewPage({ state, mirror, schedules, now }: Overview): Html[] {
+export function overviewPage({ state, mirror, schedules, test, now }: Overview): Html[] {
   const { live, lastRun, lastGoodRun, nextRun, held, queue, causes, warnings } = state
   const isLate = { cause: 'queue', message: queue.reachable ? '' : `the queue cannot be reached: ${queue.error}` }
   const all = queue.reachable ? causes : [isLate, ...causes]
@@ -48,8 +51,21 @@ ${listed(
   ),
 )}
 `,
+    html`<h2>Alarms</h2>
+<p>${button('/test-alarm', 'Send a test alarm')}</p>
+${test && testState(test)}
+`,
     html`${mirror && syncs(mirror)}`,
   ]
+}
+
+function testState({ askedAt, by, toldAt, failure }: TestAlarm): Html {
+  const end = toldAt
+    ? html`it was sent ${shownInstant(new Date(toldAt))}`
+    : failure === undefined
+      ? html`no worker has sent it yet`
+      : html`no way took it: ${failure}`
+  return html`<p>The last test was asked for ${shownInstant(new Date(askedAt))} by ${by}; ${end}.</p>`
 }
 
 function isOfPayments({ cause }: { readonly cause: string }): boolean {

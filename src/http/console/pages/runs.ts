@@ -1,4 +1,5 @@
-import type { RunTrigger } from '../../../work/run.js'
+import { isFinished, type RunTrigger } from '../../../work/run.js'
+import type { RunLine } from '../../../work/sql/run-lines.js'
 import type { RunDay, RunFilter, RunState, RunSummary } from '../../../work/sql/runs.js'
 import { type Html, html } from '../../portal/html.js'
 import { button, choiceField, duration, filterForm, listed, shownInstant } from './frame.js'
@@ -57,20 +58,38 @@ function stagesOf({ stageSeconds = {} }: RunSummary): string {
     .join(', ')
 }
 
-/** One run: who asked for it, what became of it, and where its log is. */
-export function runPage(run: RunSummary): Html[] {
-  const { id, trigger, due, force, state, attempt, owner, queuedAt, startedAt, finishedAt, progress, releaseId } = run
+/** One run: who asked for it, what became of it, and the lines of its log. */
+export function runPage(run: RunSummary, lines: readonly RunLine[]): Html[] {
+  const { id, state, cancelAsked } = run
+  const release = run.releaseId && encodeURIComponent(run.releaseId)
+  const act = (what: string, text: string) => html`${button(`/runs/${id}/${what}`, text)} `
+  return [
+    html`${runFacts(run)}
+<p>${state === 'held' && release ? html`${button(`/releases/${release}/approve`, `Approve ${run.releaseId}`)} ` : undefined}${isFinished(run) ? act('again', 'Run again') : cancelAsked ? html`It is being cancelled.` : act('cancel', 'Cancel it')}</p>
+<h2>Its log</h2>
+${listed('What happened, oldest first', ['At', 'Level', 'What', 'Details'], lines.map(lineRow))}
+<p class="path">Every line of the workers about it: <code>journalctl -u giving -o cat | grep '"runId":${String(id)}[,}]'</code>.</p>`,
+  ]
+}
+
+function lineRow({ at, level, message, details }: RunLine): Html {
+  const more = Object.entries(details).map(
+    ([name, value]) => html`<code>${name}</code> ${typeof value === 'string' ? value : JSON.stringify(value)} `,
+  )
+  return html`<tr><td>${shownInstant(at)}</td><td>${level}</td><th scope="row">${message}</th><td>${more}</td></tr>
+`
+}
+
+/** What is known of a run. */
+export function runFacts(run: RunSummary): Html {
+  const { trigger, due, force, state, attempt, owner, queuedAt, startedAt, finishedAt, progress, releaseId } = run
   const { rendered, changed, held, error } = run
   const why = whyOf(run)
   const fact = (name: string, value: Html) => html`<dt>${name}</dt><dd>${value}</dd>\n`
   const release = releaseId && encodeURIComponent(releaseId)
-  return [
-    html`<dl class="facts">
+  return html`<dl class="facts">
 ${fact('State', html`${state}${why && `: ${why}`}`)}${error && fact('Code of the error', html`<code>${error.code}</code>`)}${fact('Asked for by', html`${trigger}${due && html`, due at ${shownInstant(due.at)}`}${force ? ', mapping every project again' : undefined}`)}${fact('Queued', shownInstant(queuedAt))}${fact('Started', shownInstant(startedAt))}${fact('Ended', shownInstant(finishedAt))}${fact('Took', html`${tookOf(run)}`)}${fact('Stages', html`${stagesOf(run) || '–'}`)}${progress && fact('Progress', html`${progress.stage}, ${String(progress.done)} of ${String(progress.total)}`)}${fact('Attempts', html`${String(attempt)}${attempt > 1 ? ': a worker before was lost, stopped or failed' : undefined}`)}${owner && fact('Worked on by', html`<code>${owner}</code>`)}${fact('Projects', html`${String(rendered)} mapped, ${String(changed)} changed, ${String(held)} held`)}${fact('Release', release ? html`<a href="/releases#${release}">${releaseId}</a>` : html`none`)}</dl>
-<p>${state === 'held' && release ? button(`/releases/${release}/approve`, `Approve ${releaseId}`) : button('/publish', 'Publish again')}</p>
-<h2>Its log</h2>
-<p>The lines of the workers with <code>"runId":${String(id)}</code>, such as <code>journalctl -u giving -o cat | grep '"runId":${String(id)}[,}]'</code>.</p>`,
-  ]
+`
 }
 
 const [width, height, foot] = [800, 160, 20]

@@ -6,6 +6,7 @@ import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { listAudit } from '../../../../src/accounts/sql/audit-events.js'
 import { findSource, holdFile, saveSource } from '../../../../src/catalogue/sql/import-sources.js'
 import { openRuntime } from '../../../../src/cli/wiring/runtime.js'
+import { sendTestAlarm } from '../../../../src/outbound/alarms.js'
 import { listRuns } from '../../../../src/work/sql/runs.js'
 import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
@@ -138,6 +139,8 @@ describe('the console on this machine', () => {
       '/schedules/nightly/pause',
       '/sources/none/approve',
       '/runs/99',
+      '/runs/99/cancel',
+      '/runs/x/again',
       '/runs/x',
     ]) {
       expect((await one.ask(address)).status, address).toBe(404)
@@ -187,6 +190,19 @@ describe('the console on this machine', () => {
     expect((await findSchedule(db, 'publish'))?.pausedAt).toBeInstanceOf(Date)
     expect((await one.ask('/')).text).toContain('/schedules/publish/resume')
     expect((await one.confirm('/schedules/publish/resume', Ana)).status).toBe(303)
+    expect(await one.confirm(`/runs/${run?.id}/cancel`, Ana)).toMatchObject({
+      status: 303,
+      headers: { location: `/runs/${run?.id}` },
+    })
+    const cancelled = (await one.ask(`/runs/${run?.id}`)).text
+    for (const part of ['failed: an operator cancelled it', '<code>run-cancelled</code>', 'operator Ana (console)'])
+      expect(cancelled).toContain(part)
+    expect((await one.ask('/')).text).not.toContain('run-failed')
+    expect((await one.confirm(`/runs/${run?.id}/cancel`, Ana)).status).toBe(400)
+    expect((await one.confirm(`/runs/${run?.id}/again`, Ana)).status).toBe(303)
+    const [again] = await listRuns(db, 1)
+    expect(again).toMatchObject({ state: 'queued', trigger: 'manual', force: true })
+    expect((await one.ask(`/runs/${again?.id}`)).text).toContain(`/runs/${again?.id}/cancel`)
     const approve = `/releases/${ids[2]}/approve`
     expect(await one.confirm(approve, Ana)).toMatchObject({
       status: 409,
@@ -206,6 +222,8 @@ describe('the console on this machine', () => {
       { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
       { ...who, action: 'schedule-paused', subject: 'schedule publish' },
       { ...who, action: 'schedule-resumed', subject: 'schedule publish' },
+      { ...who, action: 'run-cancelled', subject: `run ${run?.id}` },
+      { ...who, action: 'publication-requested', subject: `run ${again?.id}`, details: { force: true } },
       {
         ...who,
         action: 'release-approved',
@@ -216,6 +234,24 @@ describe('the console on this machine', () => {
       { ...who, action: 'source-decided', subject: 'source crm', details: { decision: 'approve' } },
     ])
   })
+})
+
+it('asks the workers for a test alarm, and says what became of it', async () => {
+  const silent = await consoleOfTest()
+  expect(await silent.confirm('/test-alarm', { name: 'Ana' })).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('nobody is told of alarms: set ALERT_MAIL_TO or ALERT_WEBHOOK_URL'),
+  })
+  const one = await consoleOfTest({
+    ALERT_WEBHOOK_URL: 'https://alerts.example.org/',
+    ALERT_WEBHOOK_SECRET: 'seven-quiet-rivers',
+  })
+  expect((await one.confirm('/test-alarm', { name: 'Ana' })).status).toBe(303)
+  expect((await one.ask('/')).text).toMatch(/by operator Ana \(console\); no worker has sent it yet/)
+  await sendTestAlarm(database.store, new Date('2026-11-24T01:30:00Z'), async () => undefined)
+  expect((await one.ask('/')).text).toMatch(/it was sent <time[^>]*>2026-11-24 01:30:00 UTC/)
+  const [event] = await listAudit(database.store.db, { since: new Date(0), limit: 1 })
+  expect(event).toMatchObject({ action: 'alarm-tested', actor: 'operator Ana (console)' })
 })
 
 it('counts the requests of an address', async () => {
