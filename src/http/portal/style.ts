@@ -74,7 +74,7 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 caption { text-align: start; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .4rem 0; padding-inline-end: .9rem; border-bottom: 1px solid var(--line); }
-td a { display: inline-block; }
+:is(td, th) a { display: inline-block; }
 th.number, td.number { text-align: end; white-space: nowrap; }
 tbody th { font-weight: 500; min-width: 9rem; }
 th button { all: unset; cursor: pointer; text-decoration: underline dotted; text-underline-offset: .3em; }
