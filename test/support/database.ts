@@ -4,6 +4,9 @@ import { inject } from 'vitest'
 import { openStore, type Store } from '../../src/platform/database/store.js'
 import { afterFile } from './after-file.js'
 
+/** What is done with each database of tests before it is dropped: `program-mutants/touched.ts` asks what was done in it. */
+export const beforeDrop: { work?: (name: string) => Promise<void> } = {}
+
 /** A migrated, empty database of this test file's own. */
 export type TestDatabase = { readonly store: Store; readonly url: string; drop(): Promise<void> }
 
@@ -31,6 +34,7 @@ async function createDatabase(settings: string): Promise<TestDatabase> {
     if (dropped) return
     dropped = true
     await store.close()
+    await beforeDrop.work?.(name)
     // Also while the server's own processes work in it, which only a superuser may end.
     await administrate(`drop database ${name} with (force)`)
   }

@@ -11,7 +11,7 @@ import {
   refuseUnavailable,
   repeated,
 } from '../../platform/outgoing/http-client.js'
-import { Pace } from './pace.js'
+import { Pace, type Passing } from './pace.js'
 
 /** Options of the client; every limit has a default in {@link clientDefaults}. */
 export type ClientOptions = {
@@ -23,6 +23,8 @@ export type ClientOptions = {
   readonly allowPrivateNetworks: boolean
   /** Names this program and version to the upstream's operator. */
   readonly userAgent: string
+  /** That of the machine unless given. */
+  readonly time?: Passing
 } & Partial<typeof clientDefaults>
 
 /** Limits of one request; sizes are bytes of the decoded body. */
@@ -76,8 +78,8 @@ export class UpstreamClient implements AsyncDisposable {
 
   constructor(options: ClientOptions) {
     this.#options = { ...clientDefaults, ...options }
-    const { url, concurrency, requestsPerSecond, allowPrivateNetworks } = options
-    this.#pace = new Pace({ concurrency, perSecond: requestsPerSecond })
+    const { url, concurrency, requestsPerSecond, allowPrivateNetworks, time } = options
+    this.#pace = new Pace({ concurrency, perSecond: requestsPerSecond }, time)
     // The operator chose the configured origin; every other address came from data.
     const guard = { trustedOrigin: new URL(url).origin, allowPrivateNetworks }
     this.#client = new HttpClient({ ...this.#options, connections: concurrency, guard })

@@ -106,3 +106,26 @@ describe('SQL', () => {
     expect(found.length).toBeGreaterThan(80)
   })
 })
+
+describe('tests (CONTRIBUTING.md)', () => {
+  const tests = readdirSync(new URL('../../', import.meta.url), { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('documents/rooms.test.ts'))
+  const linesWith = (pattern: RegExp, names: readonly string[]) =>
+    names.flatMap((name) =>
+      readProjectFile(`test/${name}`)
+        .split('\n')
+        .flatMap((line) => (pattern.test(line) ? [`${name}: ${line.trim()}`] : [])),
+    )
+
+  it('put nothing in place of our own modules', () => {
+    expect(linesWith(/\bvi\.(?:mock|doMock|hoisted|importActual)\b/, tests)).toEqual([])
+    expect(tests.length).toBeGreaterThan(250)
+  })
+
+  it('assert nothing about how long something took', () => {
+    const bound = /expect.*(?:performance\.now|Date\.now\(\) - |[a-z]Ms\b|elapsed|took).*\.toBe(?:Less|Greater|Close)/
+    const quick = tests.filter((name) => /^(?:unit|golden|integration|e2e)\//.test(name))
+    expect(linesWith(bound, quick)).toEqual([])
+  })
+})

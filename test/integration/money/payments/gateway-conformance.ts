@@ -153,7 +153,11 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
     })
 
     it('tells of a charge that was made under the reference what it was for', async () => {
+      // Processors tell whole seconds.
+      const before = Math.floor(Date.now() / 1000) * 1000
       const paid = await approved()
+      const read = () => call((to, signal) => to.readCharge(paid.chargeId, signal))
+      expect((await read())?.at.getTime()).toBeGreaterThanOrEqual(before)
       await opened.showInSearch(paid.reference)
       const asked = { ...aCharge(), reference: paid.reference, amount: amount('50.00'), again: true }
       const again = await charge({ ...asked, notes: { ...notes, projectId: 7 } })
@@ -162,9 +166,7 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
       const carried = given.carriesNotes ? notes : undefined
       expect(again.charged.notes).toEqual(carried)
       expect((await find(paid.reference))?.notes).toEqual(carried)
-      const state = await call((to, signal) => to.readCharge(paid.chargeId, signal))
-      expect(state?.notes).toEqual(carried)
-      expect(Math.abs((state?.at.getTime() ?? 0) - Date.now())).toBeLessThan(120_000)
+      expect((await read())?.notes).toEqual(carried)
       await expectHeld(paid.reference, 1, '42.50')
     })
 

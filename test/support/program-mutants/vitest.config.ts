@@ -1,0 +1,35 @@
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const support = (file: string) => path.join(root, 'test/support', file)
+// TOUCHED_DIR: draws the map of what each file touches, instead of judging one mutant by some of them.
+const drawsMap = process.env.TOUCHED_DIR !== undefined
+
+export default defineConfig({
+  root,
+  cacheDir: path.join(root, 'node_modules/.cache/program-mutants-vite'),
+  test: {
+    include: ['test/{unit,golden,integration}/**/*.test.ts'],
+    exclude: [
+      // These read the sources and documents as texts, or run other programs.
+      'test/unit/{bench,documents}/**',
+      'test/integration/platform/systemd.test.ts',
+    ],
+    setupFiles: [
+      ...(drawsMap ? [support('program-mutants/touched.ts')] : []),
+      support('recorded-traffic.ts'),
+      support('file-end.ts'),
+    ],
+    globalSetup: [support('global-setup.ts'), support('api-traffic-setup.ts')],
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: drawsMap ? 2 : 1,
+    bail: drawsMap ? 0 : 1,
+    testTimeout: drawsMap ? 120_000 : 40_000,
+    expect: { poll: { timeout: 15_000 } },
+    hookTimeout: 60_000,
+    teardownTimeout: 5_000,
+  },
+})
