@@ -20,10 +20,8 @@ const { values, positionals } = parseArgs({
     map: { type: 'boolean', default: false },
   },
 })
-/** A mutant for which this is not enough lets a test wait without end, which a person would notice. */
-const mostSeconds = 240
 /** Those who notice are nearly always among the first. */
-const mostJudges = 25
+const mostJudges = 20
 
 if (values.map) drawMap(positionals)
 const map = readMap()
@@ -80,7 +78,7 @@ async function ask(judge: ChildProcess, question: Question): Promise<Verdict | u
   let timer: NodeJS.Timeout | undefined
   try {
     return await new Promise<Verdict | undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), mostSeconds * 1000)
+      timer = setTimeout(() => resolve(undefined), patienceMs(question))
       judge.once('exit', () => resolve(undefined))
       judge.once('message', (verdict) => resolve(verdict as Verdict))
       judge.send(question)
@@ -90,6 +88,14 @@ async function ask(judge: ChildProcess, question: Question): Promise<Verdict | u
     judge.removeAllListeners('exit')
     judge.removeAllListeners('message')
   }
+}
+
+/** Several times what the tests took for the map, and what a start takes: who is not done then waits without end. */
+function patienceMs({ testFiles }: Question): number {
+  const usual = map
+    .filter(({ testFile }) => testFiles.includes(testFile))
+    .reduce((sum, { seconds }) => sum + seconds, 0)
+  return (120 + 4 * usual) * 1000
 }
 
 function endJudge({ pid }: ChildProcess): void {
