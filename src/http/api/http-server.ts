@@ -6,19 +6,19 @@ import type { ServerDeps } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */
-type TimeLimits = {
+export type TimeLimits = {
   /** For all headers of a request, from the first byte of a connection or the end of the answer before. */
   readonly headersMs: number
   /** For the whole request. */
   readonly requestMs: number
   /** How often both are checked. */
   readonly checkedEveryMs: number
+  /** When neither side has sent a byte for so long, the client has gone or has stopped reading. */
+  readonly silentMs: number
 }
 
-const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000 }
+const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000, silentMs: 120_000 }
 
-// When neither side has sent a byte for so long, the client has gone or has stopped reading.
-const silentMs = 120_000
 // Longer than the 60 s of common proxies, so that the proxy closes an idle connection and not this server.
 const keepAliveMs = 72_000
 
@@ -57,7 +57,7 @@ export function createHttpServer(
   const server = config.tls
     ? createSecureServer({ ...options, ...config.tls, minVersion: 'TLSv1.2', ciphers: cipherSuites.join(':') }, answer)
     : createPlainServer(options, answer)
-  server.setTimeout(silentMs)
+  server.setTimeout(times.silentMs)
   limitConnections(server, { ...config.limits, trusts, log })
   return server
 }

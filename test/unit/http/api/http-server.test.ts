@@ -1,11 +1,12 @@
 import { once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
 import pino from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createHttpServer } from '../../../../src/http/api/http-server.js'
+import { createHttpServer, type TimeLimits } from '../../../../src/http/api/http-server.js'
 import { createServer } from '../../../../src/http/api/server.js'
 import { testConfig } from '../../../support/api-config.js'
 import { selfSigned } from '../../../support/self-signed.js'
@@ -13,25 +14,39 @@ import { selfSigned } from '../../../support/self-signed.js'
 const deps = { log: pino({ level: 'silent' }), config: testConfig }
 
 describe('the server under the framework', () => {
-  it('gives headers and requests 30 s, and looks every second', () => {
+  it('gives headers and requests 30 s, and looks every second; two minutes of silence are too many', () => {
     const { server } = createServer(deps)
     expect(server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 })
+    expect(server.timeout).toBe(120_000)
   })
 
-  it('ends a connection whose headers do not arrive in time', async () => {
-    const times = { headersMs: 150, requestMs: 150, checkedEveryMs: 20 }
-    const server = createHttpServer(
-      (_request, response) => void response.end(),
-      deps,
-      () => false,
-      times,
-    )
+  const connectTo = async (handler: RequestListener, times: TimeLimits) => {
+    const server = createHttpServer(handler, deps, () => false, times)
     server.listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    return connect((server.address() as AddressInfo).port, '127.0.0.1')
+  }
+
+  it('ends a connection whose headers do not arrive in time', async () => {
+    const times = { headersMs: 150, requestMs: 150, checkedEveryMs: 20, silentMs: 60_000 }
+    const socket = await connectTo((_request, response) => void response.end(), times)
     socket.write('GET / HTTP/1.1\r\n')
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('cuts a reader that takes no byte any more', async () => {
+    const times = { headersMs: 60_000, requestMs: 60_000, checkedEveryMs: 1_000, silentMs: 200 }
+    // More than the two machines hold between them.
+    const body = Buffer.alloc(64 * 1024 * 1024)
+    const answers: ServerResponse[] = []
+    const socket = await connectTo((_request, response) => void answers.push(response.end(body)), times)
+    onTestFinished(() => void socket.destroy())
+    socket.pause()
+    socket.on('error', () => undefined)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    await expect.poll(() => answers.map(({ destroyed }) => destroyed)).toEqual([true])
+    expect(socket.bytesRead).toBeLessThan(body.length)
   })
 
   it('refuses a request with two Host headers or none, as RFC 9112 3.2 wants', async () => {
