@@ -8,9 +8,9 @@ import {
   type WorkerOptions,
   withBackend,
 } from 'bullmq'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../src/kernel/errors.js'
-import { readRedisAddress } from '../src/kernel/redis-address.js'
+import { type RedisAddress, readRedisAddress } from '../src/kernel/redis-address.js'
 import { messageOf } from '../src/kernel/system-errors.js'
 import { within } from '../src/kernel/within.js'
 import { sessionOptions, sqlState } from '../src/platform/database/connection.js'
@@ -41,15 +41,18 @@ export type EngineQueue = Pick<
   | 'waitUntilReady'
   | 'close'
   | 'disconnect'
-> & { on(event: 'error', listener: (error: Error) => void): unknown }
+> &
+  Emitter
 export type EngineWorker = Pick<Worker, 'pause' | 'cancelAllJobs' | 'close' | 'waitUntilReady' | 'disconnect'>
 
-/** Makes queues and workers on one engine; each opens connections of its own. */
+/** Makes queues and workers on one engine; each opens connections of its own, but queues in a cluster share one. */
 export type Engine = {
   queue(name: string): EngineQueue
   /** A queue that brings BullMQ's own tables up to date first (PostgreSQL only). */
   migratingQueue(name: string): EngineQueue
   worker(name: string, processor: Processor, options: EngineWorkerOptions): EngineWorker
+  /** Ends what queues share, after they were closed. */
+  close(): void
 }
 
 type EngineWorkerOptions = Omit<WorkerOptions, 'connection' | 'prefix'>
@@ -62,33 +65,53 @@ const answerTimeoutMs = 30_000
 
 /** The engine at this address. Errors of idle connections are logged; none can end the process. */
 export function createEngine(connection: QueueConnection, log: Log): Engine {
-  const heard = <T extends { on(event: 'error', listener: (error: Error) => void): unknown }>(
-    emitter: T,
-    what: string,
-  ) => {
+  const heard = <T extends Emitter>(emitter: T, what: string) => {
     emitter.on('error', quietly(log, what))
     return emitter
   }
-  const { Queue, Worker, forQueue, forMigration, forWorker } = backendOf(connection)
+  const { queue, migratingQueue, worker, close } =
+    connection.kind === 'postgres' ? makersInPostgres(connection.url) : makersInRedis(connection)
   return {
-    queue: (name) => heard(new Queue(name, forQueue), `queue ${name}`),
-    migratingQueue: (name) => heard(new Queue(name, forMigration), `queue ${name}`),
-    worker: (name, processor, options) =>
-      heard(new Worker(name, processor, { ...options, ...forWorker }), `worker ${name}`),
+    queue: (name) => heard(queue(name), `queue ${name}`),
+    migratingQueue: (name) => heard(migratingQueue(name), `queue ${name}`),
+    worker: (name, ...more) => heard(worker(name, ...more), `worker ${name}`),
+    close,
   }
 }
 
-function backendOf(connection: QueueConnection) {
-  if (connection.kind === 'postgres') {
-    const options = { connection: postgresOptions(connection.url) }
-    const migrating = { connection: { ...options.connection, migrate: true } }
-    return { ...withBackend(createPostgresBackend), forQueue: options, forMigration: migrating, forWorker: options }
+type Emitter = { on(event: 'error', listener: (error: Error) => void): unknown }
+type Makers = Omit<Engine, 'worker'> & { worker(...given: Parameters<Engine['worker']>): EngineWorker & Emitter }
+
+function makersInPostgres(url: string): Makers {
+  const { Queue, Worker } = withBackend(createPostgresBackend)
+  const connection = postgresOptions(url)
+  return {
+    queue: (name) => new Queue(name, { connection }),
+    migratingQueue: (name) => new Queue(name, { connection: { ...connection, migrate: true } }),
+    worker: (name, processor, options) => new Worker(name, processor, { ...options, connection }),
+    close: () => undefined,
   }
-  const { prefix } = connection
+}
+
+function makersInRedis(place: RedisConnection): Makers {
+  const { Queue, Worker } = withBackend(createRedisBackend)
+  const address = readRedisAddress(place.url)
+  const cluster = address?.kind === 'cluster' ? address : undefined
+  // In a cluster all keys have one tag, so that they lie in one slot: each step of a job is one script over several keys.
+  const prefix = cluster ? `{${place.prefix}}` : place.prefix
+  const to = (maxRetriesPerRequest: number | null) =>
+    cluster ? clusterOf(place, cluster, maxRetriesPerRequest) : { ...redisOptions(place), maxRetriesPerRequest }
   // A producer fails within seconds while Redis is away; a worker waits for it to come back.
-  const producer = { connection: { ...redisOptions(connection), maxRetriesPerRequest: 1 }, prefix }
-  const consumer = { connection: { ...redisOptions(connection), maxRetriesPerRequest: null }, prefix }
-  return { ...withBackend(createRedisBackend), forQueue: producer, forMigration: producer, forWorker: consumer }
+  const [producer, consumer] = [to(1), to(null)]
+  const queue = (name: string) => new Queue(name, { connection: producer, prefix })
+  return {
+    queue,
+    migratingQueue: queue,
+    worker: (name, processor, options) => new Worker(name, processor, { ...options, connection: consumer, prefix }),
+    close: () => {
+      if (producer instanceof Cluster) producer.disconnect()
+    },
+  }
 }
 
 function postgresOptions(address: string) {
@@ -109,35 +132,72 @@ function postgresOptions(address: string) {
   }
 }
 
+const pauseOf = (times: number) => Math.min(times * 200, 2000)
+
+const waits = {
+  connectTimeout: connectTimeoutMs,
+  // Longer than any blocking read of a worker (10 s). Not `socketTimeout`: its timer outlives the connection.
+  commandTimeout: answerTimeoutMs,
+  keepAlive: 10_000,
+} as const
+
 function redisOptions(connection: RedisConnection) {
   return {
     ...redisPlace(connection),
-    connectTimeout: connectTimeoutMs,
-    // Longer than any blocking read of a worker (10 s). Not `socketTimeout`: its timer outlives the connection.
-    commandTimeout: answerTimeoutMs,
-    keepAlive: 10_000,
-    retryStrategy: (times: number) => Math.min(times * 200, 2000),
+    ...waits,
+    retryStrategy: pauseOf,
     // After a failover the connection may lead to what is a replica now.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   } as const
 }
 
+/** BullMQ takes its listeners away before a connection has ended, and the driver prints errors that nobody listens to. */
+class ListenedCluster extends Cluster {
+  constructor(...given: ConstructorParameters<typeof Cluster>) {
+    super(...given)
+    this.on('error', () => undefined)
+  }
+
+  override duplicate(...given: Parameters<Cluster['duplicate']>): Cluster {
+    return super.duplicate(...given).on('error', () => undefined)
+  }
+}
+
+type ClusterAddress = Extract<RedisAddress, { kind: 'cluster' }>
+
+/** A connection to a cluster, made when it is first used; workers copy it. */
+function clusterOf(connection: RedisConnection, address: ClusterAddress, maxRetriesPerRequest: number | null): Cluster {
+  return new ListenedCluster([...address.hosts], {
+    lazyConnect: true,
+    clusterRetryStrategy: pauseOf,
+    slotsRefreshTimeout: connectTimeoutMs,
+    redisOptions: { ...credentialsOf(address), ...tlsOf(connection, address), ...waits, maxRetriesPerRequest },
+  })
+}
+
+function tlsOf({ caFile }: RedisConnection, address: RedisAddress | undefined) {
+  return address?.encrypted ? { tls: caFile === undefined ? {} : { ca: readCertificates(caFile) } } : {}
+}
+
+function credentialsOf({ username, password }: Exclude<RedisAddress, { kind: 'server' }>) {
+  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) }
+}
+
 /** Where the server is, as the driver takes it. */
-function redisPlace({ url, caFile }: RedisConnection) {
-  const address = readRedisAddress(url)
-  const tls = address?.encrypted ? { tls: caFile === undefined ? {} : { ca: readCertificates(caFile) } } : {}
-  if (address?.kind !== 'sentinels') return { url, ...tls }
-  const { sentinels, name, database: db, username, password, sentinelPassword, encrypted } = address
+function redisPlace(connection: RedisConnection) {
+  const address = readRedisAddress(connection.url)
+  const tls = tlsOf(connection, address)
+  if (address?.kind !== 'sentinels') return { url: connection.url, ...tls }
+  const { hosts, name, database: db, sentinelPassword, encrypted } = address
   return {
     ...tls,
-    sentinels: [...sentinels],
+    sentinels: [...hosts],
     name,
     db,
-    ...(username !== undefined && { username }),
-    ...(password !== undefined && { password }),
+    ...credentialsOf(address),
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(encrypted && { enableTLSForSentinelMode: true, sentinelTLS: tls.tls }),
-    sentinelRetryStrategy: (times: number) => Math.min(times * 200, 2000),
+    sentinelRetryStrategy: pauseOf,
   }
 }
 
@@ -155,33 +215,53 @@ function readCertificates(file: string): Buffer {
  * `queue-unavailable` when it gives no answer. What else it says is left to whoever connects next.
  */
 export async function refuseOtherRedis(connection: RedisConnection): Promise<void> {
+  const address = readRedisAddress(connection.url)
+  if (address?.kind === 'cluster') {
+    const shared = { ...credentialsOf(address), ...tlsOf(connection, address) }
+    return await refuseEach(address.hosts, (at) =>
+      looked({ ...at, ...shared }, async (redis) =>
+        /^cluster_enabled:1/m.test(await redis.info()) ? undefined : 'nodes of a cluster, got a server that is in none',
+      ),
+    )
+  }
   const place = redisPlace(connection)
   if ('name' in place) {
     const { sentinelPassword: password, sentinelTLS: tls, name } = place
-    const problems = place.sentinels.map(async ({ host, port }) => {
-      const at = { host, port, ...(password && { password }), ...(tls && { tls }) }
-      const problem = await looked(at, (redis) => sentinelProblem(redis, name))
-      return problem && `${problem} at ${host}:${port}`
-    })
-    const answers = await Promise.allSettled(problems)
-    // One that answers is enough.
-    const [answered] = answers.filter((one) => one.status === 'fulfilled')
-    const silent = answers.find((one) => one.status === 'rejected')
-    if (!answered && silent) throw silent.reason
-    for (const one of answers) if (one.status === 'fulfilled' && one.value) throw redisRefused(one.value)
+    await refuseEach(place.sentinels, (at) =>
+      looked({ ...at, ...(password && { password }), ...(tls && { tls }) }, (redis) => sentinelProblem(redis, name)),
+    )
   }
   const problem = await looked(place, async (redis) => {
     const text = await redis.info()
     if (/^redis_mode:sentinel/m.test(text)) {
       return 'the address of a primary server (one that stands alone, or a proxy before it) or redis+sentinel://host/name, got a sentinel'
     }
-    const [other] = [
-      /^cluster_enabled:1/m.test(text) && 'a node of a cluster',
-      /^role:slave/m.test(text) && 'a replica',
-    ].filter((what) => what !== false)
-    return other && `the address of a primary server (one that stands alone, or a proxy before it), got ${other}`
+    if (/^cluster_enabled:1/m.test(text)) {
+      return 'the address of a primary server (one that stands alone, or a proxy before it) or redis+cluster://host,host, got a node of a cluster'
+    }
+    return /^role:slave/m.test(text)
+      ? 'the address of a primary server (one that stands alone, or a proxy before it), got a replica'
+      : undefined
   })
   if (problem !== undefined) throw redisRefused(problem)
+}
+
+type Host = { readonly host: string; readonly port: number }
+
+/** Throws what is wrong with one of several servers; one that answers is enough. */
+async function refuseEach(hosts: readonly Host[], problemAt: (host: Host) => Promise<string | undefined>) {
+  const answers = await Promise.allSettled(
+    hosts.map(async (at) => {
+      const problem = await problemAt(at)
+      return problem && `${problem} at ${at.host}:${at.port}`
+    }),
+  )
+  const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+  if (failures.length === answers.length) {
+    // What a server says is told before that another one says nothing.
+    throw failures.find((one) => one instanceof ServiceError && one.code === 'configuration-invalid') ?? failures[0]
+  }
+  for (const one of answers) if (one.status === 'fulfilled' && one.value) throw redisRefused(one.value)
 }
 
 function redisRefused(problem: string): ServiceError {
@@ -229,7 +309,11 @@ async function looked<T>(place: RedisOptions & { readonly url?: string }, ask: (
     if (isUnproven(sqlState(cause) ?? '')) {
       throw redisRefused(`a server that its certificate vouches for, else set REDIS_CA_FILE: ${messageOf(cause)}`)
     }
-    if (cause instanceof Error && cause.name === 'ReplyError') return undefined
+    if (cause instanceof Error && cause.name === 'ReplyError') {
+      // Later the driver says it in an event only, and asks again and again.
+      if (!/^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test(cause.message)) return undefined
+      throw redisRefused(`a user and password that Redis accepts: ${cause.message}`)
+    }
     throw new ServiceError('queue-unavailable', `the job queue cannot be reached: ${messageOf(cause)}`, { cause })
   } finally {
     redis.disconnect()

@@ -169,6 +169,7 @@ export class JobQueue implements AsyncDisposable {
   async close(): Promise<void> {
     this.#closed.abort(new ServiceError('queue-unavailable', closedMessage))
     await Promise.all([...this.#queues.values()].map(closeSoon))
+    this.#engine.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -214,28 +215,22 @@ export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQ
   const engine = createEngine(connection, log)
   // Redis never gives up connecting by itself, so we do; PostgreSQL may be busy with another process's migration.
   const patienceMs = connection.kind === 'redis' ? 5000 : answerMs
-  const first = await retried(async () => {
+  const first = retried(async () => {
     const opening = engine.migratingQueue(firstQueue)
     try {
-      await answered(patienceMs, Promise.race([opening.waitUntilReady(), refusal(opening)]))
+      await answered(patienceMs, opening.waitUntilReady())
       return opening
     } catch (error) {
       await closeSoon(opening)
       throw error
     }
   })
-  return new JobQueue(settings, engine, first)
-}
-
-// Redis says it in an event only, and is asked again and again without an answer.
-function refusal(queue: EngineQueue): Promise<never> {
-  return new Promise((_, reject) => {
-    queue.on('error', (cause) => {
-      if (!/^(?:WRONGPASS|NOAUTH|NOPERM)\b/.test(cause.message)) return
-      const message = `REDIS_URL: expected a user and password that Redis accepts: ${cause.message}`
-      reject(new ServiceError('configuration-invalid', message, { cause }))
-    })
-  })
+  try {
+    return new JobQueue(settings, engine, await first)
+  } catch (error) {
+    engine.close()
+    throw error
+  }
 }
 
 /** Repeats work that processes which start together make each other fail. */

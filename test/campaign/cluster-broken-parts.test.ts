@@ -134,6 +134,7 @@ test('every command ends, whichever part is broken', { timeout: 3_600_000 }, asy
     'nobody at the address of Redis': { REDIS_URL: `redis://127.0.0.1:${closed}` },
     'a Redis that never answers': { REDIS_URL: `redis://127.0.0.1:${silent}` },
     'sentinels that never answer': { REDIS_URL: `redis+sentinel://127.0.0.1:${silent},127.0.0.1:${closed}/one` },
+    'a cluster of Redis that never answers': { REDIS_URL: `redis+cluster://127.0.0.1:${silent},127.0.0.1:${closed}` },
     'a folder that cannot be made': { GIVING_DATA_DIR: path.join(file ?? '', 'data') },
     'others that never answer': {
       UPSTREAM_URL: away,

@@ -52,6 +52,7 @@ test.skipIf(missing)('a Redis that takes no jobs is refused in one sentence, by 
     ...Object.fromEntries(Object.entries(servers).map(([what, port]) => [what, `redis://127.0.0.1:${port}`])),
     'two, which is unknown': `redis+sentinel://127.0.0.1:${servers['a sentinel']}/two`,
     'another server': `redis+sentinel://127.0.0.1:${primary}/one`,
+    'a server that is in none': `redis+cluster://127.0.0.1:1,127.0.0.1:${primary}`,
   }
   for (const [what, address] of Object.entries(addresses)) {
     const service = await newInstallation({
@@ -68,9 +69,9 @@ test.skipIf(missing)('a Redis that takes no jobs is refused in one sentence, by 
     expect(doctor.code).toBe(1)
   }
   record({
-    name: 'cluster: the address of a sentinel, a replica, a node of a cluster; sentinels that are none or know no such primary',
+    name: 'cluster: the address of a sentinel, a replica, a node of a cluster; sentinels or nodes that are none; an unknown primary',
     engine: 'Redis',
-    tried: 5,
+    tried: 6,
     outcome: 'refused in one sentence; giving worker exits 2, giving doctor 1',
   })
 })
@@ -124,6 +125,81 @@ test.skipIf(missing)('the queue follows what its sentinels say, through a failov
     engine: 'Redis',
     tried: 1,
     outcome: 'jobs go on at the new primary',
+  })
+})
+
+test.skipIf(missing)('the queue in a cluster of three primaries and their replicas, through a failover', async () => {
+  const lines = ['requirepass secret', 'masterauth secret', 'save ""', 'cluster-enabled yes']
+  const nodes = new Map<number, Started>()
+  for (let one = 0; one < 6; one++) {
+    const bus = await freePort()
+    const timeouts = ['cluster-node-timeout 1000', 'cluster-replica-validity-factor 0']
+    const node = await startProgram('redis-server', () => [...lines, ...timeouts, `cluster-port ${bus}`])
+    nodes.set(node.port, node)
+  }
+  const addresses = [...nodes.keys()].map((port) => `127.0.0.1:${port}`)
+  const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes']
+  const created = spawnSync('redis-cli', ['--no-auth-warning', '-a', 'secret', ...create], { encoding: 'utf8' })
+  expect(created.stdout, created.stderr).toContain('All 16384 slots covered')
+
+  const url = `redis+cluster://:secret@127.0.0.1:1,${addresses.slice(0, 2).join(',')}`
+  const connection = { kind: 'redis', url, prefix: 'giving' } as const
+  const seen: string[] = []
+  const silent = createLog('silent')
+  const settings = { connection, lockSeconds: 5, attempts: 3, backoffMs: 100 }
+  // The nodes have just met.
+  await using queue = await until(() => openQueue(settings, silent).catch(() => undefined))
+  const worker = await queue.work('publish', 1, async ({ name }) => {
+    seen.push(name)
+    return 'seen'
+  })
+  onTestFinished(() => worker.close())
+  const add = (name: string) => queue.add({ queue: 'publish', name, data: {} })
+  await add('before')
+  await until(async () => seen.includes('before'))
+  expect(await queue.liveWorkers('publish')).toBe(1)
+  await queue.upsertScheduler('publish', 'nightly', { expression: '0 2 * * *', timezone: 'UTC' })
+  expect(await queue.findScheduler('publish', 'nightly')).toMatchObject({ name: 'nightly' })
+
+  // All keys lie at one primary; that one is killed.
+  const keysAt = async (port: number) => {
+    const node = new Redis(port, { password: 'secret' })
+    try {
+      const isPrimary = /^role:master/m.test(await node.info('replication'))
+      return isPrimary ? await node.keys('{giving}:*') : []
+    } finally {
+      node.disconnect()
+    }
+  }
+  const found = await Promise.all([...nodes.keys()].map(async (port) => ({ port, keys: await keysAt(port) })))
+  const [holder, ...others] = found.filter(({ keys }) => keys.length > 0)
+  expect(others).toEqual([])
+  await nodes.get(holder?.port ?? 0)?.kill()
+  await until(() =>
+    add('after').then(
+      () => true,
+      () => false,
+    ),
+  )
+  await until(async () => seen.includes('after'))
+
+  const database = await emptyDatabase()
+  const said = async (address: string) => {
+    const environment = { DATABASE_URL: database.url, REDIS_URL: address, REPORTING_ORG_REF: 'US-EIN-123456789' }
+    const service = await newInstallation(environment)
+    onTestFinished(() => service.remove())
+    return (await service.run(['doctor'])).stdout.split('\n').find((line) => / queue: /.test(line))
+  }
+  // The worker of this test counts as one of the service.
+  expect(await said(url)).toMatch(/Redis answers; workers: 1$/)
+  expect(await said(url.replace('secret', 'wrong'))).toMatch(
+    /^FIX .* REDIS_URL: expected a user and password that Redis accepts: WRONGPASS/,
+  )
+  record({
+    name: 'cluster: Redis Cluster of three primaries and three replicas, and kill -9 of the primary that has the queue',
+    engine: 'Redis',
+    tried: 1,
+    outcome: 'jobs go on at its replica; keys lie in one slot',
   })
 })
 

@@ -37,7 +37,7 @@ const databaseUrl: ValueType<string> = {
 
 const redisUrl: ValueType<string> = {
   expected:
-    'an address that begins with redis:// or rediss://, or redis+sentinel://host,host/name, the name being that of the primary',
+    'an address that begins with redis:// or rediss://, or redis+sentinel://host,host/name, the name being that of the primary, or redis+cluster://host,host',
   parse: (raw) => (readRedisAddress(raw) ? raw : undefined),
 }
 

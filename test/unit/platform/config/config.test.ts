@@ -148,8 +148,20 @@ describe('a variable', () => {
     ['DATABASE_POOL_SIZE', ['3', '200'], ['2', '201', 'many']],
     [
       'REDIS_URL',
-      ['redis://h', 'rediss://u:p@h:6380/2', 'rediss+sentinel://u:p%40@a,b:1/one/2?sentinelPassword=s'],
-      ['h:6379', 'http://h', 'redis+sentinel://a,b', 'redis+sentinel://a,,b/one', 'redis+sentinel://a/one?db=1'],
+      [
+        'redis://h',
+        'rediss://u:p@h:6380/2',
+        'rediss+sentinel://u:p%40@a,b:1/one/2?sentinelPassword=s',
+        'redis+cluster://:p@a,b:1',
+      ],
+      [
+        'h:6379',
+        'http://h',
+        'redis+sentinel://a,b',
+        'redis+sentinel://a,,b/one',
+        'redis+sentinel://a/one?db=1',
+        'redis+cluster://a/0',
+      ],
     ],
     [
       'PUBLISH_SCHEDULE',
