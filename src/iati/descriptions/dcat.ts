@@ -1,4 +1,11 @@
-import { type CatalogueFormat, type catalogueFormats, cataloguePath, manifestPath } from '../addresses.js'
+import {
+  type CatalogueFormat,
+  type catalogueFormats,
+  cataloguePath,
+  dataPackagePath,
+  manifestPath,
+} from '../addresses.js'
+import { countryAddress, languageAddress } from './authority-codes.js'
 import type { DescribedFile, PublicationDescription } from './publication-description.js'
 import { type RdfNode, type RdfValue, toJsonLd, toRdfXml, toTurtle } from './rdf.js'
 
@@ -6,6 +13,7 @@ const prefixes = {
   dcat: 'http://www.w3.org/ns/dcat#',
   dct: 'http://purl.org/dc/terms/',
   foaf: 'http://xmlns.com/foaf/0.1/',
+  skos: 'http://www.w3.org/2004/02/skos/core#',
   rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
   vcard: 'http://www.w3.org/2006/vcard/ns#',
 } as const
@@ -21,6 +29,9 @@ export function dcatCatalogue(description: PublicationDescription, format: Catal
 const classes: Readonly<Record<string, string>> = {
   'dct:license': 'dct:LicenseDocument',
   'dct:accrualPeriodicity': 'dct:Frequency',
+  'dct:language': 'dct:LinguisticSystem',
+  'dct:spatial': 'dct:Location',
+  'dcat:theme': 'skos:Concept',
   'dct:isReferencedBy': 'rdfs:Resource',
   'dct:format': 'dct:MediaTypeOrExtent',
   'dcat:mediaType': 'dct:MediaType',
@@ -70,12 +81,14 @@ const sets: readonly DcatDataset[] = [
   },
 ]
 
+// International issues; population and society.
+const themes = ['INTR', 'SOCI'].map((one) => `http://publications.europa.eu/resource/authority/data-theme/${one}`)
 const frequencyDaily = 'http://publications.europa.eu/resource/authority/frequency/DAILY'
 const fileTypes = 'http://publications.europa.eu/resource/authority/file-type'
 const mediaTypes = 'https://www.iana.org/assignments/media-types'
 
 function* catalogueNodes(description: PublicationDescription): Generator<RdfNode> {
-  const { title, text, publisher, contact = {}, baseUrl, language, licence, files } = description
+  const { title, text, publisher, contact = {}, baseUrl, language, licence, files, coverage } = description
   const words = (one: string): RdfValue => ({ text: one, language })
   const catalogue = `${baseUrl}${cataloguePath('jsonld')}`
   const agent = { id: `${catalogue}#publisher` }
@@ -89,17 +102,34 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
     ['dct:publisher', agent],
     ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
   ]
+  const period = { id: `${catalogue}#period` }
+  const languageAt = languageAddress(language)
+  const covered: RdfNode['properties'] = [
+    ...(languageAt ? ([['dct:language', { id: languageAt }]] as const) : []),
+    ...(coverage.issued ? ([['dct:issued', { value: coverage.issued, type: 'date' }]] as const) : []),
+    ...(coverage.since ? ([['dct:temporal', period]] as const) : []),
+    ...coverage.countries.flatMap((code) => {
+      const id = countryAddress(code)
+      return id ? ([['dct:spatial', { id }]] as const) : []
+    }),
+  ]
   yield {
     ...{ id: catalogue, type: 'dcat:Catalog' },
     properties: [
       ['dct:title', words(title)],
       ['dct:description', words(text)],
       ...shared,
+      ...covered,
       ['foaf:homepage', { id: `${baseUrl}/` }],
       ...there.map(({ name }) => ['dcat:dataset', { id: `${catalogue}#${name}` }] as const),
     ],
   }
   yield { ...agent, type: 'foaf:Agent', properties: [['foaf:name', words(publisher.name)]] }
+  if (coverage.since) {
+    const start = { value: coverage.since, type: 'gYear' } as const
+    // Without an end: it goes on.
+    yield { ...period, type: 'dct:PeriodOfTime', properties: [['dcat:startDate', start]] }
+  }
   if (asked.length > 0)
     yield { ...point, type: 'vcard:Kind', properties: [['vcard:fn', words(publisher.name)], ...asked] }
   for (const set of there) {
@@ -112,6 +142,8 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
         ['dct:description', words(set.text)],
         ['dct:publisher', agent],
         ...(asked.length > 0 ? ([['dcat:contactPoint', point]] as const) : []),
+        ...covered,
+        ...themes.map((id) => ['dcat:theme', { id }] as const),
         ['dct:accrualPeriodicity', { id: frequencyDaily }],
         ['dcat:landingPage', { id: `${baseUrl}/` }],
         ['dct:isReferencedBy', { id: `${baseUrl}${manifestPath}` }],
@@ -124,6 +156,7 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
         ...{ id: idOf(file), type: 'dcat:Distribution' },
         properties: [
           ['dct:title', words(file.path.slice(1))],
+          ['dct:description', words(describeFile(file))],
           ['dcat:accessURL', { id: `${baseUrl}${file.path}` }],
           ['dcat:downloadURL', { id: `${baseUrl}${file.path}` }],
           ['dcat:mediaType', { id: `${mediaTypes}/${file.mediaType.split(';')[0]}` }],
@@ -133,6 +166,16 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
       }
     }
   }
+}
+
+/** What a file has, in a sentence. */
+function describeFile({ path, table: one }: DescribedFile): string {
+  if (one) return `${one.table.title}, a row each, with the columns that ${dataPackagePath} explains.`
+  if (path.endsWith('.atom')) return 'Progress reports of the projects, the newest first.'
+  if (path.endsWith('.json')) return 'Which activities there are, in which file, with a hash of each.'
+  return path.includes('organisation')
+    ? 'The organisation that publishes, its budgets and documents, as an IATI organisation file.'
+    : 'Activities: who gives, who does what where, and with which money and results.'
 }
 
 /** The name of the EU's file type authority table. */

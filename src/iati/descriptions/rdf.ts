@@ -8,12 +8,16 @@ export type RdfNode = {
   readonly properties: readonly (readonly [property: string, value: RdfValue])[]
 }
 
-/** The address of a node, or a text in a language. */
-export type RdfValue = { readonly id: string } | { readonly text: string; readonly language: string }
+/** The address of a node, a text in a language, or a date or year of XML Schema. */
+export type RdfValue =
+  | { readonly id: string }
+  | { readonly text: string; readonly language: string }
+  | { readonly value: string; readonly type: 'date' | 'gYear' }
 
 /** Names of classes and properties are written with these prefixes. */
 export type Prefixes = Readonly<Record<string, string>>
 
+const xsd = 'http://www.w3.org/2001/XMLSchema#'
 const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'
 
 // The writers give a text in parts, a node each: a large publication has thousands of files.
@@ -38,7 +42,9 @@ function indentedJson(value: object, indent: string): string {
 }
 
 function jsonLdValue(value: RdfValue): object {
-  return 'id' in value ? { '@id': value.id } : { '@value': value.text, '@language': value.language }
+  if ('id' in value) return { '@id': value.id }
+  if ('type' in value) return { '@value': value.value, '@type': xsd + value.type }
+  return { '@value': value.text, '@language': value.language }
 }
 
 export function* toTurtle(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generator<string> {
@@ -50,8 +56,10 @@ export function* toTurtle(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generat
 }
 
 function turtleValue(value: RdfValue): string {
+  if ('id' in value) return turtleIri(value.id)
+  if ('type' in value) return `"${value.value}"^^<${xsd}${value.type}>`
   // The escapes of JSON are escapes of Turtle, too.
-  return 'id' in value ? turtleIri(value.id) : `${JSON.stringify(value.text)}@${value.language}`
+  return `${JSON.stringify(value.text)}@${value.language}`
 }
 
 function turtleIri(iri: string): string {
@@ -64,11 +72,11 @@ export function* toRdfXml(nodes: Iterable<RdfNode>, prefixes: Prefixes): Generat
   const root = enclose('rdf:RDF', '', Object.fromEntries(namespaces))
   yield `<?xml version="1.0" encoding="UTF-8"?>\n${root.slice(0, -end.length)}`
   for (const { id, type, properties } of nodes) {
-    const children = properties.map(([property, value]) =>
-      'id' in value
-        ? element(property, { 'rdf:resource': value.id })
-        : textElement(property, value.text, { 'xml:lang': value.language }),
-    )
+    const children = properties.map(([property, value]) => {
+      if ('id' in value) return element(property, { 'rdf:resource': value.id })
+      if ('type' in value) return textElement(property, value.value, { 'rdf:datatype': xsd + value.type })
+      return textElement(property, value.text, { 'xml:lang': value.language })
+    })
     yield writeElement(element(type, { 'rdf:about': id }, children))
   }
   yield `${end}\n`

@@ -3,15 +3,23 @@ import { catalogueFormats, cataloguePath, dataPackagePath, llmsTextPath, publicK
 import { dataPackage } from '../../iati/descriptions/data-package.js'
 import { catalogueMediaTypes, dcatCatalogue } from '../../iati/descriptions/dcat.js'
 import { llmsText } from '../../iati/descriptions/llms-text.js'
-import { describePublication } from '../../iati/descriptions/publication-description.js'
+import { type Coverage, describePublication } from '../../iati/descriptions/publication-description.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { noNotices } from '../../kernel/notice.js'
 import type { Texts } from '../bytes/texts.js'
 import type { PlannedFile } from './planned-file.js'
 
-/** What describes the files of a release: they change when a file is added, not when its content changes. */
-export function descriptions(config: MappingConfig, files: readonly PlannedFile[], publicKey?: string): PlannedFile[] {
-  const description = describePublication(config, files)
+/**
+ * What describes the files of a release: they change when a file is added, not when its content changes, unless that brings
+ * a country or an earlier year.
+ */
+export function descriptions(
+  config: MappingConfig,
+  files: readonly PlannedFile[],
+  coverage: Coverage,
+  publicKey?: string,
+): PlannedFile[] {
+  const description = describePublication(config, files, coverage)
   return [
     document(dataPackagePath, 'application/json; charset=utf-8', () => [dataPackage(description)]),
     ...catalogueFormats.map((format) =>

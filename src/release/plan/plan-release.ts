@@ -12,6 +12,7 @@ import {
   copySegment,
   heldRenderings,
   heldRules,
+  publishedCoverage,
   reportFeedsFingerprint,
   unbalancedRenderings,
 } from '../sql/renderings.js'
@@ -118,9 +119,10 @@ export async function planRelease(
     ...feedList(config, feeds, reports.length > 0),
     ...tableFiles(segments),
   ]
+  const coverage = { issued: isoDateOf(run.startedAt), ...(await publishedCoverage(db)) }
   const plan: ReleasePlan = {
     verdict: 'build',
-    files: [...described, ...descriptions(config, described, publicKey)],
+    files: [...described, ...descriptions(config, described, coverage, publicKey)],
     publisherRecord: organisations.publisherRecord,
     feeds,
     held,

@@ -1,3 +1,4 @@
+import type { Coverage } from '../../iati/descriptions/publication-description.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { unusualMinorUnits } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
@@ -150,6 +151,18 @@ export async function heldRenderings(
     [limit, rule ?? null, after ?? null, isPublished],
   )
   return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
+}
+
+/** What the published activities cover, and since which day there are releases; absent before the first one. */
+export async function publishedCoverage(db: Db): Promise<Coverage> {
+  const { rows } = await db.query<Coverage>(
+    `select to_char((select min(generated_at) from release where state <> 'held') at time zone 'UTC', 'YYYY-MM-DD') as issued,
+        to_char(min(approved_date) at time zone 'UTC', 'YYYY') as since,
+        array(select distinct country_code from project_country join rendering using (project_id)
+          where verdict = 'valid' order by 1) as countries
+      from project join rendering on project_id = project.id where verdict = 'valid'`,
+  )
+  return { countries: [], ...withoutNulls(rows[0] ?? {}) }
 }
 
 /** How many activities each rule holds, the most first. */

@@ -3,6 +3,7 @@ import { dataPackage } from '../../../src/iati/descriptions/data-package.js'
 import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
 import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
 import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
+import type { IsoDate } from '../../../src/kernel/dates.js'
 import { mappingConfig } from '../../support/builders.js'
 
 const files = [
@@ -27,7 +28,8 @@ const files = [
   { path: '/old/feeds/reports.atom', mediaType: 'text/plain' },
 ]
 const contact = { email: 'data@giving.example', page: 'https://giving.example/contact' }
-const describeAll = () => describePublication({ ...mappingConfig, contact, licence: 'cc-by' }, files)
+const coverage = { issued: '2026-11-20' as IsoDate, since: '2019', countries: ['TZ', 'UG', 'XX'] }
+const describeAll = () => describePublication({ ...mappingConfig, contact, licence: 'cc-by' }, files, coverage)
 
 describe('what describes a publication', () => {
   it('is a data package', async () => {
@@ -43,7 +45,7 @@ describe('what describes a publication', () => {
   })
 
   it('has the publication without reports and licence too', async () => {
-    const least = describePublication(mappingConfig, files.slice(0, 1))
+    const least = describePublication(mappingConfig, files.slice(0, 1), { countries: [] })
     await expect(llmsText(least)).toMatchFileSnapshot('llms-least.txt')
     await expect([...dcatCatalogue(least, 'ttl')].join('')).toMatchFileSnapshot('catalog-least.ttl')
     await expect(dataPackage(least)).toMatchFileSnapshot('datapackage-least.json')

@@ -8,6 +8,7 @@ import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
 import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
 import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import { tables } from '../../../src/iati/tables/tables.js'
+import type { IsoDate } from '../../../src/kernel/dates.js'
 import { licenceIds, licences } from '../../../src/kernel/licence.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
@@ -26,7 +27,8 @@ const files = [
 ]
 const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Giving "Lakes" & \\ <Söhne>\nsecond line' }
 const contact = { email: 'data@giving.example', page: 'https://giving.example/contact' }
-const description = describePublication({ ...mappingConfig, reportingOrg, contact, licence: 'cc-by' }, files)
+const coverage = { issued: '2026-11-20' as IsoDate, since: '2019', countries: ['TZ', 'UG'] }
+const description = describePublication({ ...mappingConfig, reportingOrg, contact, licence: 'cc-by' }, files, coverage)
 
 const catalogueIn = (format: CatalogueFormat, described = description) => [...dcatCatalogue(described, format)].join('')
 
@@ -77,6 +79,21 @@ describe('the catalogue', () => {
 
   it('has what DCAT-AP makes mandatory', async () => {
     expect(await dcatFindings(catalogueIn('ttl'))).toEqual([])
+  })
+
+  it('has what DCAT-AP recommends, where the publisher knows it', () => {
+    const said = (text: string) => new Set(text.match(/\b(?:dct|dcat):\w+/g))
+    const recommended = ['issued', 'language', 'spatial', 'temporal', 'theme', 'description', 'contactPoint', 'keyword']
+    const lacks = (text: string) =>
+      recommended.filter((name) => !said(text).has(`dct:${name}`) && !said(text).has(`dcat:${name}`))
+    expect(lacks(catalogueIn('ttl'))).toEqual([])
+    const { contact: _, ...without } = { ...description, language: 'zz', coverage: { countries: ['XX', 'ZA '] } }
+    expect(lacks(catalogueIn('ttl', without))).toEqual(['issued', 'language', 'spatial', 'temporal', 'contactPoint'])
+    const places = turtle
+      .filter(({ predicate }) => predicate.value.endsWith('/spatial'))
+      .map(({ object }) => object.value)
+    const country = 'http://publications.europa.eu/resource/authority/country'
+    expect(new Set(places)).toEqual(new Set([`${country}/TZA`, `${country}/UGA`]))
   })
 
   it.each(['dcat:accessURL', 'foaf:name', 'dcat:dataset', 'dct:title', 'dct:publisher'])(

@@ -107,7 +107,7 @@ describe('a feed of reports', () => {
 
 it('llms.txt has each word of the publisher on one line', () => {
   const reportingOrg = { ...mappingConfig.reportingOrg, name: 'Giving \n  Lakes' }
-  expect(llmsText(describePublication({ ...mappingConfig, reportingOrg }, []))).toContain(
+  expect(llmsText(describePublication({ ...mappingConfig, reportingOrg }, [], { countries: [] }))).toContain(
     '# Projects of Giving Lakes\n',
   )
 })

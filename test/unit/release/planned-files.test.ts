@@ -71,9 +71,9 @@ describe('the descriptions of a release', () => {
   ]
 
   it('are documents that change with their text', async () => {
-    const found = descriptions(mappingConfig, [one])
+    const found = descriptions(mappingConfig, [one], { countries: [] })
     expect(summary(found)).toEqual(written)
-    const more = descriptions(mappingConfig, [one, two])
+    const more = descriptions(mappingConfig, [one, two], { countries: [] })
     for (const [index, { fingerprint, content, notices }] of found.entries()) {
       expect(notices).toBe(noNotices)
       expect(fingerprint).toMatch(/^[A-Za-z0-9+/]{43}=$/)
@@ -86,7 +86,7 @@ describe('the descriptions of a release', () => {
   })
 
   it('have the public key of signed releases', () => {
-    expect(summary(descriptions(mappingConfig, [one], 'PEM'))).toEqual([
+    expect(summary(descriptions(mappingConfig, [one], { countries: [] }, 'PEM'))).toEqual([
       ...written,
       ['/.well-known/giving-iati-key.pem', 'application/x-pem-file', 1],
     ])
