@@ -21,11 +21,11 @@ export type BucketServer = AsyncDisposable & {
   /** Requests that change the bucket. */
   writes(): string[]
   /** Called with each writing request before it is done; `false` breaks the connection off instead. */
-  onWrite: (request: BucketRequest) => boolean
+  onWrite: (request: BucketRequest) => boolean | Promise<boolean>
   /** Breaks the connection off within the content of an object, after so many bytes. */
   cutAfterBytes?: number | undefined
-  /** Writes whatever the condition of a write is, as older services do. */
-  ignoresConditions?: boolean
+  /** What older services do with a write that has a condition: write, or say that they know none. */
+  conditions?: 'ignored' | 'refused' | undefined
 }
 
 /** Delivers in a process of its own, which is killed (kill -9) before its write number `at`; false when it made fewer. */
@@ -62,32 +62,31 @@ export async function startBucketServer(): Promise<BucketServer> {
   const serve = s3.callback()
   const requests: BucketRequest[] = []
   let conditional: Promise<unknown> = Promise.resolve()
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     const asked = describeRequest(request)
     if (request.headers.authorization !== undefined) {
       requests.push(asked)
-      if (isWrite(asked) && !state.onWrite(asked)) return void request.socket.destroy()
+      if (isWrite(asked) && !(await state.onWrite(asked))) return void request.socket.destroy()
     }
     // Its check of signatures takes the address of a whole bucket for another one than clients sign: it lists for everybody.
     if (asked.key === '') delete request.headers.authorization
     const cut = state.cutAfterBytes
     if (cut !== undefined && request.method === 'GET' && asked.key !== '') cutAfter(response, cut)
-    if (
-      state.ignoresConditions ||
-      request.method !== 'PUT' ||
-      !('if-match' in request.headers || 'if-none-match' in request.headers)
-    ) {
+    const hasCondition = 'if-match' in request.headers || 'if-none-match' in request.headers
+    if (state.conditions === 'ignored' || request.method !== 'PUT' || !hasCondition) {
       return void serve(request, response)
     }
+    if (state.conditions === 'refused') return refuse(request, response, 501, 'NotImplemented')
     // One after the other, and each sees what the one before has written.
     conditional = conditional.then(async () => {
+      // Of a client that was killed while it waited nothing comes any more.
+      const closed = response.destroyed || once(response, 'close').catch(() => undefined)
       if (await mayWrite(`${state.url}/${asked.key}`, request)) {
+        if (response.destroyed) return
         serve(request, response)
-        await once(response, 'close')
+        await closed
       } else {
-        request.resume()
-        response.writeHead(412, { 'content-type': 'application/xml' })
-        response.end('<Error><Code>PreconditionFailed</Code><Message>The object is another one</Message></Error>')
+        refuse(request, response, 412, 'PreconditionFailed')
       }
     })
   })
@@ -122,6 +121,12 @@ async function mayWrite(url: string, { headers }: IncomingMessage): Promise<bool
   const there = found.ok ? (found.headers.get('etag') ?? '') : undefined
   const [match, noneMatch] = [headers['if-match'], headers['if-none-match']]
   return match === undefined ? noneMatch !== '*' || there === undefined : match === there
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string): void {
+  request.resume()
+  response.writeHead(status, { 'content-type': 'application/xml' })
+  response.end(`<Error><Code>${code}</Code><Message>It is not written</Message></Error>`)
 }
 
 /** Lets an answer end in the middle, after so many bytes of its body. */

@@ -8,6 +8,7 @@ import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { shareSeenOnce } from '../wiring/shared-folders.js'
 
 /** `giving database`. */
 export function registerDatabase(program: Command, { storeAction }: CommandLine): void {
@@ -15,7 +16,7 @@ export function registerDatabase(program: Command, { storeAction }: CommandLine)
     .command('database')
     .description('an older primary, or a restored database: look, and let it count')
   addCommand(database, 'show', 'which database this is; exit code 1 when a newer one was seen').action(
-    storeAction([], show, { migrate: false }),
+    storeAction(['bucket'], show, { migrate: false }),
   )
   addCommand(
     database,
@@ -23,23 +24,26 @@ export function registerDatabase(program: Command, { storeAction }: CommandLine)
     'let this database count, though a newer one was seen or it was restored; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
     .option('--confirm', 'do it', false)
-    .action(storeAction([], accept, { migrate: false }))
+    .action(storeAction(['bucket'], accept, { migrate: false }))
 }
 
 /** What stands against the database, and which one it is. */
-async function look({ store, fence }: Runtime) {
+async function look(runtime: Runtime<'bucket'>) {
+  const { store, fence } = runtime
+  const unknown = await shareSeenOnce(runtime)
   const lineage = await findLineage(store.db)
   return {
     lineage,
     seen: lineage && fence?.seen(lineage.system),
     refusal: fence?.refusal,
     restored: await restoredProblem(store.db),
+    unknown,
   }
 }
 
-async function show(runtime: Runtime, output: Output): Promise<number> {
-  const { lineage, seen, refusal, restored } = await look(runtime)
-  const problems = [refusal, restored].filter((one) => one !== undefined)
+async function show(runtime: Runtime<'bucket'>, output: Output): Promise<number> {
+  const { lineage, seen, refusal, restored, unknown } = await look(runtime)
+  const problems = [refusal, restored, unknown].filter((one) => one !== undefined)
   return output.result(
     { ...lineage, seen, problems },
     () => [
@@ -58,9 +62,13 @@ async function show(runtime: Runtime, output: Output): Promise<number> {
 }
 
 /** Exit code 0 when nothing stands against the database, 1 when that needs --confirm. */
-async function accept(runtime: Runtime, output: Output, { confirm }: { readonly confirm: boolean }): Promise<number> {
+async function accept(
+  runtime: Runtime<'bucket'>,
+  output: Output,
+  { confirm }: { readonly confirm: boolean },
+): Promise<number> {
   const { store, fence, clock } = runtime
-  const { lineage, seen, refusal, restored } = await look(runtime)
+  const { lineage, seen, refusal, restored, unknown } = await look(runtime)
   if (refusal === undefined && restored === undefined) {
     return output.result({ accepted: false, confirmed: true }, () => 'nothing stands against this database')
   }
@@ -78,6 +86,7 @@ async function accept(runtime: Runtime, output: Output, { confirm }: { readonly 
       await forgetFact(db, 'restored-behind')
       await auditOperator(runtime, db, { action: 'database-accepted', details: { timeline: lineage?.timeline ?? 0 } })
     })
+    await shareSeenOnce(runtime)
   }
   return output.result(
     { accepted: confirm, confirmed: confirm },
@@ -89,6 +98,7 @@ async function accept(runtime: Runtime, output: Output, { confirm }: { readonly 
             'stop the other primary first: processes that still reach it let it count again',
           ]),
       ...(restored === undefined ? [] : ['that the database was restored is not told any more']),
+      ...(unknown === undefined ? [] : [unknown]),
       'donations that it lacks are entered from their charges: giving books reconcile',
       confirm ? 'done' : 'nothing was changed: repeat the command with --confirm',
     ],

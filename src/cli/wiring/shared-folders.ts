@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../kernel/system-errors.js'
 import { type Bucket, type BucketPatience, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
-import { createSharedFolder } from '../../outbound/bucket/shared-folder.js'
+import { createSharedFolder, shareSeen } from '../../outbound/bucket/shared-folder.js'
 import { bulkFolder } from '../../release/bulk/bulk-reader.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
@@ -19,7 +19,10 @@ type SharedRuntime = Pick<Runtime<'bucket'>, 'config' | 'secrets' | 'store' | 'f
  * The folders of this process as copies of what the bucket says; undefined where FEEDS_S3_IS_FOLDER is off. `patience` for a
  * person who waits.
  */
-export function sharedFolders(runtime: SharedRuntime, patience?: BucketPatience): SharedFolders | undefined {
+export function sharedFolders(
+  runtime: SharedRuntime,
+  patience?: BucketPatience,
+): (SharedFolders & { readonly bucket: () => Promise<Bucket> }) | undefined {
   const { config, store, feedsDir, clock, signal } = runtime
   const settings = config.bucket?.isFolder ? bucketSettings(runtime) : undefined
   if (!settings) return undefined
@@ -32,6 +35,7 @@ export function sharedFolders(runtime: SharedRuntime, patience?: BucketPatience)
   const begin = async () => await claimFolder({ store, feedsDir, clock })
   const common = { bucket, clock, begin }
   return {
+    bucket,
     releases: createSharedFolder({ ...common, folder: releaseFolder(feedsDir), name: 'releases' }),
     bulk: createSharedFolder({ ...common, folder: bulkFolder(feedsDir), name: 'bulk' }),
   }
@@ -43,21 +47,37 @@ export async function followOnce(runtime: SharedRuntime): Promise<void> {
 }
 
 /**
- * Brings what the bucket says into the folder of this process, again and again until that is closed; `first` resolves after
- * the first try. While the bucket is away the folder stays as it is.
+ * Shares what was seen of the database with the other machines, for a command; returns why that cannot be done, undefined where it was
+ * or where machines have nothing but their folder.
+ */
+export async function shareSeenOnce(runtime: SharedRuntime & Pick<Runtime, 'fence'>): Promise<string | undefined> {
+  const { fence } = runtime
+  const shared = fence && sharedFolders(runtime, ofPerson)
+  try {
+    if (shared) await shareSeen(await shared.bucket(), (others) => fence.exchange(others))
+    return undefined
+  } catch (error) {
+    return `what other machines have seen of the database is not known: ${messageOf(error)}`
+  }
+}
+
+/**
+ * Brings what the bucket says into the folder of this process, and shares what was seen of the database, again and again until that is
+ * closed; `first` resolves after the first try. While the bucket is away the folder stays as it is.
  */
 export function keepFollowing(
-  runtime: SharedRuntime & Pick<Runtime, 'log'>,
+  runtime: SharedRuntime & Pick<Runtime, 'log' | 'fence'>,
   cleanup: CleanupStack,
 ): { readonly first: Promise<void> } {
   const shared = sharedFolders(runtime)
   if (!shared) return { first: Promise.resolve() }
-  const { log } = runtime
+  const { log, fence } = runtime
   const stop = new AbortController()
   const signal = AbortSignal.any([runtime.signal, stop.signal])
   let failure: string | undefined
   const follow = async () => {
     try {
+      if (fence) await shareSeen(await shared.bucket(), (others) => fence.exchange(others))
       await shared.releases.follow()
       await shared.bulk.follow()
       if (failure !== undefined) log.info('the folder follows the bucket again')

@@ -32,8 +32,11 @@ export type Bucket = {
   put(object: BucketObject): Promise<void>
   /** Copies inside the bucket, with the headers of `object`; false when `from` is not there. */
   copy(from: string, object: BucketObject): Promise<boolean>
-  /** As `put`, when the object still has this mark, or with undefined when it is not there; undefined when that is not so. */
-  putIf(object: BucketObject, mark: string | undefined): Promise<string | undefined>
+  /**
+   * As `put`, when the object still has this mark, or with undefined when it is not there; undefined when that is not so. A service
+   * that says it has no conditional writes fails, or writes all the same where `unless` is `unknown`.
+   */
+  putIf(object: BucketObject, mark: string | undefined, unless?: 'unknown'): Promise<string | undefined>
   /** A small object, with a mark of this version; undefined when there is no such object. */
   get(key: string): Promise<{ readonly body: Buffer; readonly mark: string } | undefined>
   /** Hands the content of an object over, from its beginning again after a failure; throws also when there is no such object. */
@@ -138,13 +141,22 @@ export async function openBucket(
         }
       })
     },
-    putIf: async (object, mark) => {
+    putIf: async (object, mark, unless) => {
       const { key, body } = object
       const Body = Buffer.isBuffer(body) ? body : await body.bytes()
+      const input = { Bucket, Key: key, Body, ContentLength: Body.length, ...headersOf(object) }
       const condition = mark === undefined ? { IfNoneMatch: '*' } : { IfMatch: mark }
-      const input = { Bucket, Key: key, Body, ContentLength: Body.length, ...headersOf(object), ...condition }
+      const put = (more: object, options: { abortSignal: AbortSignal }) =>
+        client.send(new s3.PutObjectCommand({ ...input, ...more }), options)
       try {
-        const sent = await send(Body.length, (options) => client.send(new s3.PutObjectCommand(input), options))
+        const sent = await send(Body.length, async (options) => {
+          try {
+            return await put(condition, options)
+          } catch (error) {
+            if (unless !== 'unknown' || !isNotImplemented(error)) throw error
+            return await put({}, options)
+          }
+        })
         return sent.ETag ?? ''
       } catch (error) {
         if (error === conditionFailed) return undefined
@@ -214,13 +226,17 @@ function isConditionFailed(error: unknown): boolean {
   return error instanceof Error && ['PreconditionFailed', 'ConditionalRequestConflict'].includes(error.name)
 }
 
+function isNotImplemented(error: unknown): boolean {
+  return error instanceof Error && error.name === 'NotImplemented'
+}
+
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && ['NotFound', 'NoSuchKey'].includes(error.name)
 }
 
 /** Whether the same request may succeed soon: there was no answer, or the service says that the failure is its own. */
 function isPassing(error: unknown): boolean {
-  if (!(error instanceof Error) || isNotFound(error)) return false
+  if (!(error instanceof Error) || isNotFound(error) || isNotImplemented(error)) return false
   const { $metadata: { httpStatusCode: status } = {} } = error as { $metadata?: { httpStatusCode?: number } }
   return status === undefined || status === 429 || status >= 500
 }

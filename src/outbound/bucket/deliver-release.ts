@@ -85,7 +85,7 @@ export async function withdrawFromBucket(
     throw new ServiceError('bucket-unavailable', 'another process is delivering a release: try again in a minute')
   }
   const bucket = await openBucket(settings, signal)
-  const before = await manifestIn(bucket)
+  const { manifest: before } = await manifestIn(bucket)
   const paths = [manifestPath, ...(before?.files ?? []).map(({ path }) => path)]
   for (const path of paths) for (const key of [keyOf(path), `${keyOf(path)}.gz`]) await bucket.remove(key)
   await inParallel(bucket.keys('feeds/'), (key) => bucket.remove(key))
@@ -110,7 +110,7 @@ type Delivery = {
 
 async function deliver(delivery: Delivery): Promise<void> {
   const { bucket, release, confirm } = delivery
-  const before = await manifestIn(bucket)
+  const { manifest: before, mark } = await manifestIn(bucket)
   const paths = [...release.manifest.files.map(({ path }) => path), releaseChainPath, manifestPath]
   await inParallel(paths, (path) => keepForEver(delivery, path, before))
   await confirm()
@@ -125,7 +125,7 @@ async function deliver(delivery: Delivery): Promise<void> {
     (path) => moveName(delivery, path),
   )
   await confirm()
-  await moveName(delivery, manifestPath)
+  await moveManifest(delivery, mark)
   await stateFreshness(delivery)
   await prune(delivery, before)
 }
@@ -156,6 +156,23 @@ async function moveName({ bucket, release }: Delivery, path: string): Promise<vo
     if ((await bucket.sha256Of(object.key)) === object.sha256) continue
     if (!(await bucket.copy(immutableKey(release.id, object.key), object))) await bucket.put(object)
   }
+}
+
+/**
+ * Makes the manifest that of this release, when it still is the one that the delivery began with: a process that stood still
+ * meanwhile does not take back what another one has delivered. A service without conditional writes has the lease alone.
+ */
+async function moveManifest({ bucket, release }: Delivery, mark: string | undefined): Promise<void> {
+  const [identity, ...twins] = objectsOf(await fileOf(release, manifestPath), keyOf(manifestPath), 'live')
+  if (identity && (await bucket.sha256Of(identity.key)) !== identity.sha256) {
+    const moved = await bucket.putIf(identity, mark, 'unknown')
+    // A write that was repeated, since its answer was lost, finds itself.
+    if (moved === undefined && (await bucket.sha256Of(identity.key)) !== identity.sha256) {
+      const message = 'another process has delivered a release meanwhile: this one begins again'
+      throw new ServiceError('bucket-unavailable', message)
+    }
+  }
+  for (const twin of twins) if ((await bucket.sha256Of(twin.key)) !== twin.sha256) await bucket.put(twin)
 }
 
 /** Sends the feeds of projects that changed; they have permanent names only. */
@@ -221,9 +238,8 @@ function objectsOf(file: ServedFile, key: string, lifetime: FileLifetime): Bucke
   ]
 }
 
-/** The manifest that readers of the bucket follow; undefined before the first delivery. */
-async function manifestIn(bucket: Bucket): Promise<Manifest | undefined> {
-  let text = ''
-  for await (const line of bucket.lines(keyOf(manifestPath))) text += line
-  return text === '' ? undefined : (JSON.parse(text) as Manifest)
+/** The manifest that readers of the bucket follow, with a mark of its version; nothing before the first delivery. */
+async function manifestIn(bucket: Bucket): Promise<{ readonly manifest?: Manifest; readonly mark?: string }> {
+  const found = await bucket.get(keyOf(manifestPath))
+  return found ? { manifest: JSON.parse(found.body.toString('utf8')) as Manifest, mark: found.mark } : {}
 }

@@ -367,6 +367,20 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   }
 }
 
+/**
+ * Tells the others what this machine has seen of the database, and it what they have: of two that write at once the other one tells
+ * it later. `exchange` takes the text of the bucket and returns a newer one. Throws `bucket-unavailable`.
+ */
+export async function shareSeen(bucket: Bucket, exchange: (others: string | undefined) => string | undefined) {
+  const key = stateKey('database-seen')
+  const found = await bucket.get(key)
+  const newer = exchange(found?.body.toString('utf8'))
+  if (newer === undefined) return
+  const body = Buffer.from(newer)
+  const sha256 = hash('sha256', body)
+  await bucket.putIf({ key, body, mediaType: 'application/json', sha256, lifetime: 'live' }, found?.mark)
+}
+
 function allRefs({ releases, held }: State): [id: string, ref: ListRef][] {
   return [...Object.entries(releases), ...Object.entries(held)]
 }

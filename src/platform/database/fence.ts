@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 
 /**
  * Which database a server has, and how often one of its standbys has been promoted: a primary with a lower timeline than
@@ -96,6 +97,26 @@ export class Fence {
     if (ahead.length > 0) this.#write()
   }
 
+  /**
+   * Takes what processes with other folders have seen, as text; returns what all have seen, undefined where that is this text. What
+   * a person decided last counts.
+   */
+  exchange(others: string | undefined): string | undefined {
+    this.refresh()
+    const before = this.#seen
+    const { timelines, accepted } = readSeen(others)
+    if (accepted > before.accepted) this.#seen = { timelines, accepted }
+    else if (accepted === before.accepted) {
+      this.#seen = { ...before, timelines: highest(timelines, before.timelines) }
+    }
+    if (!isDeepStrictEqual(this.#seen, before)) this.#write()
+    const all = JSON.stringify({
+      timelines: highest(this.#seen.timelines),
+      accepted: this.#seen.accepted,
+    } satisfies Seen)
+    return all === others || Object.keys(this.#seen.timelines).length === 0 ? undefined : all
+  }
+
   /** Lets the timeline of a server count, though a higher one was seen. Throws when that cannot be written. */
   accept({ system, timeline }: Lineage, at: Date): void {
     this.#seen = { timelines: { ...this.#seen.timelines, [system]: timeline }, accepted: at.toISOString() }
@@ -134,6 +155,21 @@ export class Fence {
       // It is tried again with the next refresh.
     }
   }
+}
+
+/** What another folder has seen; nothing where the text is none of ours. */
+function readSeen(text: string | undefined): Seen {
+  try {
+    return { ...nothing, ...(JSON.parse(text ?? '{}') as Partial<Seen>) }
+  } catch {
+    return nothing
+  }
+}
+
+/** The highest timeline of each system, in the order of the systems. */
+function highest(one: Seen['timelines'], other: Seen['timelines'] = {}): Seen['timelines'] {
+  const systems = [...new Set([...Object.keys(one), ...Object.keys(other)])].sort()
+  return Object.fromEntries(systems.map((system) => [system, Math.max(one[system] ?? 0, other[system] ?? 0)]))
 }
 
 function writeSeen(file: string, seen: Seen): void {

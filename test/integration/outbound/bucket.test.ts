@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
 import { findBucketState } from '../../../src/release/bucket-state.js'
 import { publicationHealth } from '../../../src/release/health.js'
@@ -96,6 +97,7 @@ describe('a bucket', () => {
     expect(sent.sort()).toEqual(
       [
         ...[...expected, ...twins].map((path) => `PUT feeds/releases/${id}${path}`),
+        'PUT feeds/manifest.json',
         'PUT feeds/status.json',
         'PUT feeds/checked.json',
       ].sort(),
@@ -201,5 +203,33 @@ describe('a bucket', () => {
     await deliver()
     expect(await second).toBe(busy)
     expect(await findBucketState(database.store.db)).toMatchObject({ release: (await publisher.live()).id })
+  })
+  it('keeps what another process delivered while this one stood still', async () => {
+    await deliver()
+    const second = await publishChange('Another title')
+    const bucket = await openBucket(server.settings, new AbortController().signal)
+    const newer = Buffer.from('{"release":"newer","files":[]}')
+    server.onWrite = async ({ key }) => {
+      if (key !== 'feeds/manifest.json') return true
+      server.onWrite = () => true
+      await bucket.put({ key, body: newer, mediaType: 'application/json', sha256: 'newer', lifetime: 'live' })
+      return true
+    }
+    await expect(deliver()).rejects.toMatchObject({ message: expect.stringContaining('another process has delivered') })
+    expect(await (await fetch(`${server.url}/feeds/manifest.json`)).text()).toBe(`${newer}`)
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: second })
+  })
+
+  it('may be of a service that knows no conditional writes', async () => {
+    server.conditions = 'refused'
+    await deliver()
+    const second = await publishChange('Another title')
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: second })
+    const signal = new AbortController().signal
+    const bucket = await openBucket(server.settings, signal)
+    const object = { key: 'a', body: Buffer.from('a'), mediaType: 'text/plain', sha256: 'a', lifetime: 'live' } as const
+    await expect(bucket.putIf(object, undefined)).rejects.toMatchObject({ code: 'bucket-unavailable' })
   })
 })

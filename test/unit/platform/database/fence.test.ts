@@ -58,3 +58,33 @@ it('remembers alone where there is no folder, and writes what it knows once ther
   expect(torn.meet(at(1))).toBe(true)
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ timelines: { [at(2).system]: 2 } })
 })
+
+it('learns what machines with other folders have seen, and what a person decided there', async () => {
+  const [one, two] = [new Fence(await temporaryFolder()), new Fence(await temporaryFolder())]
+  let bucket: string | undefined
+  const share = (fence: Fence) => {
+    const newer = fence.exchange(bucket)
+    bucket = newer ?? bucket
+    return newer !== undefined
+  }
+  expect([share(one), bucket]).toEqual([false, undefined])
+  one.meet(at(2))
+  two.meet(at(1))
+  two.meet(at(5, '8'))
+  expect([share(one), share(two), share(one), share(two)]).toEqual([true, true, false, false])
+  expect([two.meet(at(1)), one.isBehind(at(4, '8'))]).toEqual([true, true])
+  two.accept(at(1), now)
+  expect([share(one), share(two), share(one)]).toEqual([false, true, false])
+  expect([one.meet(at(1)), one.seen('8')]).toEqual([false, 5])
+  bucket = 'none of ours'
+  expect([share(one), share(two), two.seen('8')]).toEqual([true, false, 5])
+})
+
+it('keeps for its folder what another machine has seen', async () => {
+  const [folder, other] = [await temporaryFolder(), new Fence(await temporaryFolder())]
+  other.meet(at(3))
+  const later = new Fence(folder)
+  new Fence(folder).exchange(other.exchange(undefined))
+  later.refresh()
+  expect([later.isBehind(at(2)), new Fence(folder).isBehind(at(2))]).toEqual([true, true])
+})
