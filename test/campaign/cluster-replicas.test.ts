@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -150,6 +150,15 @@ describe.skipIf(missing)('an API with two standbys', () => {
 
     expect(doctor.stdout).toContain('the processes that run (2 of giving api) need up to')
 
+    // An export leaves the primary too, and has what was written a moment ago.
+    const tuplesOf = async () => Number(await one.ask(tuplesSql)) + Number(await two.ask(tuplesSql))
+    await store.db.query(`update project set title = 'Changed before the export' where id = 2045`)
+    const tuples = await tuplesOf()
+    const exported = path.join(fleet.dataDir, 'exported')
+    expect((await giving.run(['export', exported])).code).toBe(0)
+    expect(await readFile(path.join(exported, 'projects.ndjson'), 'utf8')).toContain('Changed before the export')
+    await until(async () => (await tuplesOf()) > tuples + 200)
+
     // One dies under load.
     const asked = ask(scaled(600))
     await sleep(300)
@@ -163,6 +172,8 @@ describe.skipIf(missing)('an API with two standbys', () => {
     })
   })
 })
+
+const tuplesSql = `select tup_returned as value from pg_stat_database where datname = 'giving'`
 
 const statementsSql = `select xact_commit + xact_rollback as value from pg_stat_database where datname = 'giving'`
 

@@ -15,8 +15,10 @@ import { createReleaseReader, type ReadableRelease } from '../../release/read/re
 import { addCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { inPages } from '../wiring/in-pages.js'
+import { readingFromStandbys } from '../wiring/replicas.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { followOnce } from '../wiring/shared-folders.js'
 
@@ -44,7 +46,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     )
     .option('--with-donors', 'single donations and who gave: personal data', false)
     .option('--with-accounts', 'API users with the hashes of their passwords and keys', false)
-    .action(storeAction(['bucket'], exportFiles))
+    .action(storeAction(['bucket', 'readMaxLagSeconds'], exportFiles))
   addCommand(
     command,
     'donations',
@@ -65,7 +67,7 @@ type ExportFlags = {
 }
 
 async function exportFiles(
-  runtime: Runtime<'bucket'>,
+  runtime: Runtime<'bucket' | 'readMaxLagSeconds'>,
   output: Output,
   directory: string,
   { since, published, format, withDonors, withAccounts, ...flags }: ExportFlags,
@@ -75,8 +77,10 @@ async function exportFiles(
   const live = published ? await liveRelease(runtime) : undefined
   const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }), ...(since && { since }) }
   await auditOperator(runtime, store.db, { action: 'store-exported', details })
+  await using cleanup = new CleanupStack()
+  const reads = await readingFromStandbys(runtime, cleanup)
   const { resources } = await output.withProgress((update) =>
-    exportStore(store, directory, {
+    exportStore(reads, directory, {
       ...{ kind, since, format, donors: withDonors, accounts: withAccounts, clock, signal },
       onProgress: (resource, rows) => update(resource, rows, undefined),
     }),

@@ -1,7 +1,6 @@
 import { hash, randomUUID, X509Certificate } from 'node:crypto'
 import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
@@ -35,7 +34,7 @@ import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import { publisherFields, tellingRefusals } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
-import { openReplicas } from '../wiring/replicas.js'
+import { measureTwice, openReplicas } from '../wiring/replicas.js'
 import { openRuntime, type Runtime } from '../wiring/runtime.js'
 
 /** What an inspection says of one thing. */
@@ -272,10 +271,7 @@ async function inspectReplicas(runtime: Runtime<'readMaxLagSeconds'>): Promise<r
   const replicas = openReplicas(runtime, runtime.store, () => [])
   if (!replicas) return []
   try {
-    await replicas.measure()
-    // The first measure finds only one that has everything.
-    await sleep(answerMs / 5)
-    return (await replicas.measure()).map(({ name, lagSeconds, leftOut }) =>
+    return (await measureTwice(replicas)).map(({ name, lagSeconds, leftOut }) =>
       leftOut === undefined
         ? good(`the API reads from the standby ${name}, which is ${lagSeconds?.toFixed(1)} s behind`)
         : fix(`DATABASE_READ_URL: the standby ${name} is not read from: ${leftOut}`, 'docs/how-to/database.md'),

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { readDatabaseAddress } from '../../kernel/database-address.js'
-import { Replicas } from '../../platform/database/replicas.js'
+import { type ReplicaState, Replicas } from '../../platform/database/replicas.js'
 import type { Store } from '../../platform/database/store.js'
+import type { CleanupStack } from './cleanup-stack.js'
 import { openPool, type Runtime } from './runtime.js'
 
 // A standby that stalls is left out soon.
 const answerMs = 1_000
+const betweenMeasuresMs = 1_000
 
 /** The standbys of DATABASE_READ_URL, each with the stores that `open` makes for reads; undefined when none is configured. */
 export function openReplicas(
@@ -32,4 +35,28 @@ export function openReplicas(
       else log.warn({ standby: name, reason: leftOut }, 'the API reads no more from a standby')
     },
   })
+}
+
+/**
+ * The store of a command that reads much at once: a standby that has all that the primary has now, else the primary, which also
+ * repeats what a standby breaks off.
+ */
+export async function readingFromStandbys(
+  runtime: Runtime<'readMaxLagSeconds'>,
+  cleanup: CleanupStack,
+): Promise<Store> {
+  const { store } = runtime
+  const replicas = openReplicas(runtime, store, (url) => [openPool({ ...runtime, databaseUrl: url }, { max: 2 })])
+  if (!replicas) return store
+  cleanup.defer(() => replicas.close())
+  await measureTwice(replicas)
+  await replicas.caughtUp()
+  return store.reading(() => replicas.pick(0))
+}
+
+/** How the standbys are: the first measure finds only one that has everything. */
+export async function measureTwice(replicas: Replicas): Promise<readonly ReplicaState[]> {
+  await replicas.measure()
+  await sleep(betweenMeasuresMs)
+  return await replicas.measure()
 }
