@@ -44,8 +44,8 @@ export type Fleet = {
   readonly processes: readonly FleetProcess[]
   /** Starts a process; resolves when it is ready. */
   start(command: 'worker' | 'api' | 'start', environment?: Record<string, string>): Promise<FleetProcess>
-  /** Starts one without waiting: the promise is its being ready. */
-  launch(command: string, environment?: Record<string, string>): Launched
+  /** Starts one without waiting: the promise is its being ready. `within` is a command that runs it, such as `ip netns exec a`. */
+  launch(command: string, environment?: Record<string, string>, within?: readonly string[]): Launched
   /** Kills whatever still runs. */
   end(): Promise<void>
 }
@@ -57,9 +57,10 @@ export async function createFleet(environment: Record<string, string>): Promise<
   const dataDir = environment.GIVING_DATA_DIR ?? (await mkdtemp(path.join(tmpdir(), 'giving-fleet-')))
   const program = await transpileProgram()
   const processes: FleetProcess[] = []
-  const launch: Fleet['launch'] = (command, more = {}) => {
+  const launch: Fleet['launch'] = (command, more = {}, within = []) => {
     const { PATH = '', HOME = '' } = process.env
-    const child = spawn(process.execPath, [path.join(program, 'src/cli.js'), command], {
+    const [first = '', ...rest] = [...within, process.execPath, path.join(program, 'src/cli.js'), command]
+    const child = spawn(first, rest, {
       env: {
         PATH,
         HOME,
@@ -113,7 +114,7 @@ function follow(
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk
       // BASE_URL is what links say; the address is in the log of the server.
-      baseUrl ||= /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? ''
+      baseUrl ||= /http:\/\/\d+(?:\.\d+){3}:\d+/.exec(output)?.[0] ?? ''
       consoleUrl ||= /console is at (http:\S+:\d+)/.exec(output)?.[1] ?? ''
       if (output.length > 2_000_000) output = output.slice(-1_000_000)
       look()

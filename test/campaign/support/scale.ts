@@ -22,6 +22,8 @@ export const scale = {
   bucketKills: scaled(1_000),
   /** A machine killed in each publication, where machines share no folder. */
   noSharedFolder: Math.max(6, scaled(40)),
+  /** Minutes in which machines of a network of their own are killed, one every few seconds. */
+  machineMinutes: scaled(20),
   /** Seconds of starting, stopping and killing workers under a schedule; once with two of them, once with four. */
   scheduleSeconds: Math.max(10, scaled(30)),
   /** Five processes starting at the same moment. */
