@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { startBucketServer } from '../../support/bucket-server.js'
@@ -112,19 +111,6 @@ describe.skipIf(missing)('two API and two worker machines, each with a folder of
     server.conditions = 'ignored'
     expect(await doctor()).toContain('ignores If-Match and If-None-Match')
     server.conditions = undefined
-
-    // What one machine has seen of the database all know, until a person decides on any of them.
-    const seen = JSON.parse((await operator.run(['database', 'show', '--json'])).stdout) as { system: string }
-    const bucket = await openBucket(server.settings, new AbortController().signal)
-    const body = Buffer.from(JSON.stringify({ timelines: { [seen.system]: 9 }, accepted: '' }))
-    const key = 'store/database-seen.json'
-    await bucket.put({ key, body, mediaType: 'application/json', sha256: 'seen', lifetime: 'live' })
-    const needs = async ({ baseUrl }: FleetProcess) => await (await fetch(`${baseUrl}/readyz`)).text()
-    for (const api of apis()) await until(async () => (await needs(api)).includes('database'))
-    const shown = await operator.run(['database', 'show'])
-    expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining('timeline 9 was seen')])
-    expect((await operator.run(['database', 'accept', '--confirm'])).code).toBe(0)
-    for (const api of apis()) await until(async () => !(await needs(api)).includes('database'))
 
     const { sets, faults } = await readers.end()
     expect(faults).toEqual([])
