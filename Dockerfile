@@ -1,7 +1,7 @@
 # The service for production: its database is DATABASE_URL, so the binaries of the embedded one are left out.
 
-# With a digest where builds must be repeatable: docker build --build-arg NODE_IMAGE=node:24-slim@sha256:...
-ARG NODE_IMAGE=node:24-slim
+# With a digest where builds must be repeatable: docker build --build-arg NODE_IMAGE=node:22-slim@sha256:...
+ARG NODE_IMAGE=node:22-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

