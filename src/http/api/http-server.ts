@@ -6,7 +6,7 @@ import type { ServerDeps } from './deps.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */
-export type TimeLimits = {
+type TimeLimits = {
   /** For all headers of a request, from the first byte of a connection or the end of the answer before. */
   readonly headersMs: number
   /** For the whole request. */

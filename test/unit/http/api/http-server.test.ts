@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls'
 import pino from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createHttpServer, type TimeLimits } from '../../../../src/http/api/http-server.js'
+import { createHttpServer } from '../../../../src/http/api/http-server.js'
 import { createServer } from '../../../../src/http/api/server.js'
 import { testConfig } from '../../../support/api-config.js'
 import { selfSigned } from '../../../support/self-signed.js'
@@ -20,7 +20,7 @@ describe('the server under the framework', () => {
     expect(server.timeout).toBe(120_000)
   })
 
-  const connectTo = async (handler: RequestListener, times: TimeLimits) => {
+  const connectTo = async (handler: RequestListener, times: Parameters<typeof createHttpServer>[3]) => {
     const server = createHttpServer(handler, deps, () => false, times)
     server.listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
