@@ -22,6 +22,8 @@ const { values, positionals } = parseArgs({
 })
 /** Those who notice are nearly always among the first. */
 const mostJudges = 20
+/** Per cent that tests should notice in each room; below it the command fails. */
+const leastScore = 90
 
 if (values.map) drawMap(positionals)
 const map = readMap()
@@ -123,9 +125,13 @@ function printScores(): void {
     const [noticed = 0, late = 0, survived = 0, untouched = 0] = (
       ['noticed', 'timed out', 'survived', 'untouched'] as const
     ).map((which) => outcomes.filter((outcome) => outcome === which).length)
-    const score = ((100 * (noticed + late)) / outcomes.length).toFixed(1)
-    console.log(`| ${room} | ${outcomes.length} | ${noticed} | ${late} | ${survived} | ${untouched} | ${score}% |`)
+    const score = (100 * (noticed + late)) / outcomes.length
+    if (score < leastScore) process.exitCode = 1
+    console.log(
+      `| ${room} | ${outcomes.length} | ${noticed} | ${late} | ${survived} | ${untouched} | ${score.toFixed(1)}% |`,
+    )
   }
+  console.log(`\nBar: ${leastScore}% in each room`)
 }
 
 function printSurvivors(): void {
