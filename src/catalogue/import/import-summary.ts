@@ -135,6 +135,17 @@ export class ImportTally {
     else this.#unchanged++
   }
 
+  /** Counts the records of a file that would change nothing. */
+  countKnown(records: number): void {
+    this.records += records
+    this.#unchanged += records
+  }
+
+  /** How many things there are to say of records so far. */
+  get remarks(): number {
+    return this.#problemCount + this.#differing + this.#refused + this.#kept + this.#brokenFiles
+  }
+
   /** Counts the elements of one activity that was not refused. */
   countElements(elements: ReadRecord<unknown>['elements'] = new Map()): void {
     for (const [name, { taken, count }] of elements) {

@@ -18,6 +18,7 @@ import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
+import { findKnownFile, markOf } from './known-files.js'
 import type { DecimalSign, MissingWords } from './number-notation.js'
 import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
@@ -185,9 +186,10 @@ async function importAll(
     for (const opened of await openFiles(files, { kind, csv: options.csv, stdin: options.stdin }, options.signal)) {
       tally.beginFile()
       const before = tally.counts()
-      if ('broken' in opened) tally.breakFile(opened.file, opened.broken)
-      else await importFile(transact, opened, saving, tally, { ...options, refusedRows })
-      const of = 'broken' in opened ? {} : { kind: opened.importer.kind, ...opened.hash() }
+      const of =
+        'broken' in opened
+          ? tally.breakFile(opened.file, opened.broken)
+          : await takeFile(transact, opened, saving, tally, { ...options, refusedRows })
       await onFile?.({ name: opened.file, ...of, ...tally.countsSince(before) }, tally)
     }
   } finally {
@@ -196,16 +198,40 @@ async function importAll(
   return tally.summary()
 }
 
+type FileOptions = ImportOptions & { readonly refusedRows: RefusedRows | undefined }
+
+/** Imports a file, or counts its records where it would change nothing. */
+async function takeFile(
+  transact: Transact,
+  opened: ReadableFile,
+  saving: ImportSaving,
+  tally: ImportTally,
+  options: FileOptions,
+): Promise<Pick<ImportedFile, 'kind' | 'sha256' | 'mark'>> {
+  const { kind } = opened.importer
+  const mark = await markOf(transact, opened, saving, options.csv)
+  const known = mark && (await findKnownFile(transact, opened, mark, saving, options.signal))
+  if (mark && known) {
+    tally.countKnown(known.records)
+    return { kind, sha256: known.sha256, mark }
+  }
+  const before = tally.remarks
+  const isAdded = await importFile(transact, opened, saving, tally, options)
+  return { kind, ...opened.hash(), ...(mark && isAdded && tally.remarks === before && { mark }) }
+}
+
+/** Imports the records of a file; returns whether all of them are such that are only ever added. */
 async function importFile<Row, Prepared>(
   transact: Transact,
   { file, form, importer, records }: ReadableFile<Row, Prepared>,
   saving: ImportSaving,
   tally: ImportTally,
-  { signal, onProgress, refusedRows }: ImportOptions & { readonly refusedRows: RefusedRows | undefined },
-): Promise<void> {
+  { signal, onProgress, refusedRows }: FileOptions,
+): Promise<boolean> {
   refusedRows?.begin(file, form)
   const yieldIfDue = createYielder()
   const firstLines = new FirstLines()
+  let isAdded = true
   // A map, so that the last of equal keys in a batch wins.
   let batch = new Map<string, BatchEntry<Row>>()
   let limit = new BatchLimit(importer.together)
@@ -233,6 +259,7 @@ async function importFile<Row, Prepared>(
       continue
     }
     const { key, once } = reading
+    isAdded &&= reading.isAdded ?? false
     const earlier = firstLines.add(once.join(' '), item.line)
     const repeats = earlier === undefined ? undefined : repeatedProblem(once, earlier)
     if (repeats) tally.repeated++
@@ -247,6 +274,7 @@ async function importFile<Row, Prepared>(
   }
   await flush()
   await refusedRows?.end()
+  return isAdded
 }
 
 function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: number): FieldProblem {

@@ -71,6 +71,15 @@ export type Kind<F extends KindFields = KindFields> = {
   readonly repeated: 'last' | 'each'
   /** How many records of a file are saved together; absent: as many as of any records. */
   readonly together?: number
+  /** How the store tells that a file which it read whole would change nothing; absent: it reads the file again. */
+  readonly known?: {
+    /** Whether the row is only ever added: a later one of the same key does not replace it. */
+    isAdded(row: RowOf<F>): boolean
+    /** What moves when a stored record changes. */
+    turn(db: Db): Promise<number>
+    /** Whether all that was added is in the store as it came. */
+    isWhole(db: Db, saving: ImportSaving): Promise<boolean>
+  }
   /** What may stand once in a file, by field; absent: the key. */
   once?(row: RowOf<F>): readonly [field: string, value: string]
   /** Problems of a row whose fields are each valid alone. */

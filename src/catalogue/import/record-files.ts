@@ -22,6 +22,8 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
   readonly file: string
   readonly importer: RecordImporter<Row, Prepared>
   readonly form: FileForm
+  /** Undefined: standard input. */
+  readonly bytes: number | undefined
   /** The hash of its content, once all of it was read. */
   hash(): { readonly sha256?: string }
   /** Its records; where it cannot be read on, one `broken` item is the last. */
@@ -86,7 +88,7 @@ async function recognise(
       yield toBroken(error, signal)
     }
   }
-  return { file, importer, form, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
+  return { file, importer, form, bytes: bytesTotal, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
 }
 
 function toBroken(error: unknown, signal: AbortSignal | undefined): Broken {

@@ -21,6 +21,8 @@ export type ReadRecord<Row> = {
   readonly key: string
   /** What may stand once in a file. */
   readonly once: readonly [field: string, value: string]
+  /** Whether it is only ever added: a later one of the same key does not replace it. */
+  readonly isAdded?: boolean | undefined
   /** Elements of it by name: whether the store takes them, or they are kept as they are. */
   readonly elements?: ReadonlyMap<string, { readonly taken: boolean; readonly count: number }>
 }
@@ -31,6 +33,7 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   readonly kind: string
   readonly repeated: Kind['repeated']
   readonly together?: Kind['together']
+  readonly known?: Pick<NonNullable<Kind['known']>, 'turn' | 'isWhole'> | undefined
   read(
     value: ParsedValue,
     saving: ImportSaving,
@@ -49,6 +52,7 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
     kind: kind.name,
     repeated: kind.repeated,
     together: kind.together,
+    known: kind.known,
     read: (value, saving) => {
       const { decimal, currency, date, missing, today } = saving
       const notation = { decimal, date, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
@@ -56,7 +60,8 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) {
         const key = keyOf(reading.row)
-        return { row: reading, key, once: kind.once?.(reading.row) ?? [kind.key.join(' and '), key] }
+        const once = kind.once?.(reading.row) ?? [kind.key.join(' and '), key]
+        return { row: reading, key, once, isAdded: kind.known?.isAdded(reading.row) }
       }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
       return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }

@@ -1,6 +1,7 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
-import type { Db } from '../../platform/database/connection.js'
+import { quotedName } from '../../platform/database/backup.js'
+import { type Db, isDataError } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 type ImportCounts = {
@@ -17,6 +18,21 @@ export type ImportedFile = ImportCounts & {
   readonly name: string
   readonly kind?: string
   readonly sha256?: string
+  /** Of a file all of whose records are in the store as they came. */
+  readonly mark?: FileMark
+}
+
+/** How a file was read, and what moves when stored records change, as it was when the file was opened. */
+export type FileMark = { readonly reading: string; readonly turn: number }
+
+/** The files that were read whole with this mark, by the hashes of their contents, with the numbers of their records. */
+export async function filesWithMark(db: Db, mark: FileMark): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ sha256: string; records: number }>(
+    `select f ->> 'sha256' as sha256, (f ->> 'records')::bigint as records
+      from import i cross join jsonb_array_elements(i.files) f where i.files @> $1 and f @> $2`,
+    [JSON.stringify([{ mark }]), JSON.stringify({ mark })],
+  )
+  return new Map(rows.map(({ sha256, records }) => [sha256, records]))
 }
 
 type KeptProblem = FieldProblem & { readonly file: string; readonly line?: number; readonly recordId?: string }
@@ -123,6 +139,8 @@ export type Obstacle = {
   readonly needs?: { readonly what: string; readonly key: Readonly<Record<string, unknown>>; readonly rows: number }
   /** The later import that wrote it. */
   readonly byImport?: number
+  /** What the database says to what would be brought back; `key` is then that of the row in whose way it stands, where one does. */
+  readonly refused?: string
 }
 
 /** What taking an import back does, by table. */
@@ -170,10 +188,18 @@ export async function undoImport(
     [id],
   )
   if (recalled.rows.length > 0) return { obstacles: recalled.rows.map(toObstacle) }
-  const { rows } = await db.query<OutcomeRow>(
-    `select outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows from undo_import($1)`,
-    [id],
-  )
+  await db.query('savepoint undoing')
+  let rows: OutcomeRow[]
+  try {
+    ;({ rows } = await db.query<OutcomeRow>(
+      `select outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows from undo_import($1)`,
+      [id],
+    ))
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    await db.query('rollback to undoing')
+    return { obstacles: [await refusedBy(db, id, error as RefusedByDatabase)] }
+  }
   const obstacles = rows.filter(({ outcome }) => outcome === 'changed' || outcome === 'needed')
   if (obstacles.length > 0) return { obstacles: obstacles.map(toObstacle) }
   await db.query(`update import set state = 'undone', undone_at = $2, undone_by = $3 where id = $1`, [id, at, actor])
@@ -185,6 +211,25 @@ export async function undoImport(
     restored: counts('restored'),
     closed: rows.flatMap(({ outcome, key }) => (outcome === 'closed' ? [Number(key?.id)] : [])),
   }
+}
+
+type RefusedByDatabase = Error & { readonly table?: string; readonly detail?: string }
+
+/** Why the database refuses what an import would bring back; of a value that another row has since, which row that is. */
+async function refusedBy(db: Db, id: number, { table, detail, message }: RefusedByDatabase): Promise<Obstacle> {
+  const refused = detail ?? message
+  const [, column, value] = /^Key \((\w+)\)=\((.*)\) already exists\.$/s.exec(detail ?? '') ?? []
+  const { rows } = await db.query<{ keys: string }>('select keys from import_tables() where name = $1', [table ?? ''])
+  if (table === undefined || rows[0] === undefined || column === undefined)
+    return { what: table ?? 'store', key: {}, refused }
+  const found = await db.query<{ key: Obstacle['key']; byImport: number | null }>(
+    `select k.key, (select max(c.import_id) from import_change c
+        where c.table_name = $1 and c.key = k.key and c.import_id <> $2) as "byImport"
+      from (select (to_jsonb(t) - import_columns($1, $3)) as key from ${quotedName(table)} t where to_jsonb(t) ->> $4 = $5 limit 1) k`,
+    [table, id, rows[0].keys, column, value],
+  )
+  const { key = {}, byImport = null } = found.rows[0] ?? {}
+  return { what: table, key, refused, ...(byImport !== null && { byImport }) }
 }
 
 function toObstacle({ what, key, other, otherKey, byImport, rows }: OutcomeRow): Obstacle {

@@ -142,7 +142,11 @@ function describeUndone({ removed, returned, restored, closed }: Undone): string
   ]
 }
 
-function describeObstacle({ what, key, needs, byImport }: Obstacle): string {
+function describeObstacle({ what, key, needs, byImport, refused }: Obstacle): string {
+  if (refused !== undefined) {
+    const of = byImport === undefined ? '' : ` (of import ${byImport}: take that back first)`
+    return `${[what, keyText(key)].join(' ').trim()}${of} stands in the way of what it would bring back: ${refused}`
+  }
   const by = byImport === undefined ? '' : ` by import ${byImport}: take that back first`
   if (!needs) return `${what} ${keyText(key)} was changed since${by}`
   const more = needs.rows > 1 ? ` and ${needs.rows - 1} more` : ''

@@ -2,6 +2,7 @@ import { type IsoDate, later } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
+import { findFact } from '../../platform/database/facts.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
@@ -30,7 +31,7 @@ type Saving = {
   readonly correct?: boolean | undefined
 }
 
-/** What became of a gift; `differs`: it is known, and its month is no longer in the store. */
+/** What became of a gift; `differs`: it is known, and its month is not in the store as its gifts say. */
 export type GiftOutcome = RowChange | FieldProblem | { readonly change: 'unchanged'; readonly differs: true }
 
 /** A month as it will be; `origin` is undefined while only a project's record speaks of it. */
@@ -64,6 +65,7 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   const refilled: ImportedGift[] = []
   const corrected: ImportedGift[] = []
   const months = await storedMonths(db, gifts, saving)
+  const differing = await changedMonths(db, gifts, known, saving)
   const openings = await openingDays(db, gifts, saving.source)
   const counted: ImportedGift[] = []
   const outcomes = gifts.map((gift): GiftOutcome => {
@@ -71,7 +73,10 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
     const before = single && known.get(single.referenceHash)
     if (single && before !== undefined) {
       if (before.content === single.contentHash) {
-        if (!saving.repair) return months.has(keyOf(gift)) ? 'unchanged' : { change: 'unchanged', differs: true }
+        if (!saving.repair) {
+          const isThere = months.has(keyOf(gift)) && !differing.has(keyOf(gift))
+          return isThere ? 'unchanged' : { change: 'unchanged', differs: true }
+        }
         refilled.push(gift)
         stale.set(keyOf(gift), gift)
         return 'unchanged'
@@ -109,6 +114,7 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   await rewriteGifts(db, refilled, 'those without values')
   await rewriteGifts(db, corrected, 'all')
   const mended = await sumMonths(db, [...stale.values()], saving)
+  for (const key of stale.keys()) differing.delete(key)
   return outcomes.map((outcome, index) => {
     const gift = gifts[index]
     return outcome === 'unchanged' && gift?.single && mended.has(keyOf(gift)) ? 'changed' : outcome
@@ -241,6 +247,63 @@ async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Savi
       return [keyOf(month), month]
     }),
   )
+}
+
+/** Months of single gifts, of these projects or of all, that are not the sums of their gifts. */
+async function differingMonths(
+  db: Db,
+  projects: readonly number[] | undefined,
+  { source, currency }: Pick<Saving, 'source' | 'currency'>,
+): Promise<MonthKey[]> {
+  const { rows } = await db.query<MonthKey>(
+    `select g.project_id as "projectId", g.month, g.kind, g.funder_id as "funderId"
+      from (
+        select project_id, date_trunc('month', given_on)::date as month, kind, funder_id, sum(amount) as amount,
+          sum(count) as count, max(given_on) as last_on
+        from imported_gift where $1::bigint[] is null or project_id = any ($1) group by 1, 2, 3, 4
+      ) g left join donation_month m
+        on (m.project_id, m.month, m.kind, m.source, m.currency) = (g.project_id, g.month, g.kind, $2, $3)
+        and m.funder_id is not distinct from g.funder_id
+      where (m.amount, m.count, m.last_on) is distinct from (g.amount, g.count, g.last_on)
+        and ($1::bigint[] is null
+          or not exists (select from imported_gift o where o.project_id = g.project_id and o.given_on is null))`,
+    [projects ?? null, source, currency],
+  )
+  return rows
+}
+
+/** What an import has found out of the projects of gifts that it knows; each is looked at once. */
+const examined = new WeakMap<Saving, { readonly projects: Set<number>; readonly differing: Set<string> }>()
+
+async function changedMonths(
+  db: Db,
+  gifts: readonly ImportedGift[],
+  known: ReadonlyMap<string, KnownGift>,
+  saving: Saving,
+): Promise<Set<string>> {
+  const { projects, differing } = examined.get(saving) ?? { projects: new Set<number>(), differing: new Set<string>() }
+  examined.set(saving, { projects, differing })
+  const ofKnown = gifts.filter(({ single }) => single && known.has(single.referenceHash))
+  const fresh = new Set(ofKnown.map(({ projectId }) => projectId).filter((id) => !projects.has(id)))
+  if (saving.repair || fresh.size === 0) return differing
+  for (const month of await differingMonths(db, [...fresh], saving)) differing.add(keyOf(month))
+  for (const id of fresh) projects.add(id)
+  return differing
+}
+
+/** What moves when a stored gift changes; gifts that are added do not move it. */
+export async function giftTurn(db: Db): Promise<number> {
+  return Number((await findFact(db, 'gift-turn')) ?? 0)
+}
+
+/** Whether each month of single gifts is their sum, and what they belong to is as it was when they came. */
+export async function areGiftsWhole(db: Db, saving: Pick<Saving, 'source' | 'currency'>): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from imported_month i join project p on p.id = i.project_id
+      where p.source in ('upstream', 'demo')
+        or (i.funder_id is not null and not exists (select from organisation o where o.id = i.funder_id)) limit 1`,
+  )
+  return rows.length === 0 && (await differingMonths(db, undefined, saving)).length === 0
 }
 
 /** The day of the opening total of each of these projects that has one of this source. */

@@ -33,6 +33,8 @@ export type FactName =
   | 'restored-behind'
   /** The newest backup of the store, as JSON. */
   | 'last-backup'
+  /** How often stored gifts, or what files name their projects by, have changed; triggers count it. */
+  | 'gift-turn'
   /** What one operator has asked for and a second one has not yet, as JSON. */
   | 'second-person'
 

@@ -5,13 +5,15 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
+import { listImports } from '../../../src/catalogue/sql/imports.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
-import { exported, fillWithTemplates, importAndUndo } from '../../support/import-undo.js'
+import { exported, fillWithTemplates, importAndUndo, importing, takeBack } from '../../support/import-undo.js'
 import { publishedBytes } from '../../support/published-bytes.js'
 import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
@@ -158,6 +160,27 @@ describe('giving imports', () => {
     for (let id = cleared; id >= themes; id--) await giving(`imports undo ${id}`)
   })
 
+  it('stay while another row has what they would bring back, and say which', async () => {
+    await importing('projects.csv', 'id,title,status\n66,Nets,active\n')
+    const report = (id: number) =>
+      `id,externalId,url,project,title,published,html\n${id},R-1,https://p.example/${id},66,Nets,2025-03-05,<p>Nets.</p>\n`
+    await importing('reports.csv', report(661))
+    const { import: removed } = await giving('reports remove 661')
+    const second = await importing('reports.csv', report(662))
+    const refused = 'Key (external_id)=(R-1) already exists.'
+    expect((await giving(`imports undo ${removed}`, 1)).obstacles).toEqual([
+      { what: 'progress_report', key: { id: 662 }, byImport: second, refused },
+    ])
+    const told = await runCommandLine(['imports', 'undo', String(removed)], environment)
+    expect(told.stdout).toContain(
+      `progress_report 662 (of import ${second}: take that back first) stands in the way of what it would bring back: ${refused}`,
+    )
+    await giving(`imports undo ${second}`)
+    await giving(`imports undo ${removed}`)
+    const { rows } = await store.db.query(`select id from progress_report where external_id = 'R-1'`)
+    expect(rows).toEqual([{ id: 661 }])
+  })
+
   /** A command in a process of its own. */
   async function started(line: string) {
     const program = path.join(await transpileProgram(), 'src/cli.js')
@@ -300,6 +323,95 @@ const page = {
   },
 }
 
+describe('a large file of single gifts that was read whole', () => {
+  const rows = 5_000
+  const long = 'G'.repeat(190)
+  const gift = (at: number, amount = '5.00') =>
+    `${at % 2 === 0 ? 'one' : 'two'},2025-0${1 + (at % 9)}-05,${amount},USD,${long}${at}`
+  const textOf = (gifts: readonly string[]) => ['project,date,amount,currency,reference', ...gifts, ''].join('\n')
+  const all = Array.from({ length: rows }, (_, at) => gift(at))
+  let store: Store
+  let file: string
+  beforeAll(async () => {
+    store = (await testDatabase()).store
+    file = await fileOf('large-gifts.csv', textOf(all))
+    const projects = await fileOf('projects.csv', 'externalId,title,status\none,Wells,active\ntwo,Desks,active\n')
+    await importFiles(store, [projects], importing)
+  })
+
+  async function fileOf(name: string, text: string): Promise<string> {
+    const file = path.join(folder, name)
+    await writeFile(file, text)
+    return file
+  }
+
+  /** What an import of the file says, and whether it read it. */
+  async function again(options: Partial<ImportOptions> = {}) {
+    let isRead = false
+    const onProgress = () => {
+      isRead = true
+    }
+    const summary = await importFiles(store, [file], { ...importing, kind: 'gifts', ...options, onProgress })
+    const { import: id, records, created, changed, unchanged, differing, refused } = summary
+    return { id, isRead, records, created, changed, unchanged, differing, refused }
+  }
+
+  const nothing = { records: rows, created: 0, changed: 0, unchanged: rows, differing: 0, refused: 0 }
+
+  it('is not read again while the store is as it said', async () => {
+    const first = await again()
+    expect(first).toMatchObject({ isRead: true, created: rows })
+    expect(await again()).toMatchObject({ isRead: false, ...nothing })
+    expect(await again({ dryRun: true, correct: true })).toMatchObject({ isRead: false, ...nothing })
+    // In other words it may say something else, and what is repaired is compared row by row.
+    expect(await again({ decimal: 'point' })).toMatchObject({ isRead: true, ...nothing })
+    expect(await again({ repair: true })).toMatchObject({ isRead: true, ...nothing })
+    const more = await fileOf('more-gifts.csv', textOf([gift(rows)]))
+    await importFiles(store, [more], importing)
+    expect(await again()).toMatchObject({ isRead: false, ...nothing })
+    await writeFile(file, textOf([...all, gift(rows + 1)]))
+    expect(await again()).toMatchObject({ isRead: true, created: 1, unchanged: rows })
+    await writeFile(file, textOf(all))
+    expect(await again()).toMatchObject({ isRead: false, ...nothing })
+    for (const { id, created } of await listImports(store.db, { limit: 100 })) {
+      if (created > 0 && id >= (first.id ?? 0)) expect(await takeBack(store, id)).toBe(true)
+    }
+    expect(await again()).toMatchObject({ isRead: true, created: rows })
+  })
+
+  it('is read after each change of what it said', async () => {
+    const changes: Readonly<Record<string, readonly [change: string, back: string]>> = {
+      'a month has another sum': [
+        `update donation_month set amount = amount + 1 where month = '2025-03-01'`,
+        `update donation_month set amount = amount - 1 where month = '2025-03-01'`,
+      ],
+      'a gift has other contents': [
+        `update imported_gift set content_hash = sha256(content_hash || 'x') where ctid = (select min(ctid) from imported_gift)`,
+        '',
+      ],
+      'a gift is gone': [`delete from imported_gift where ctid = (select max(ctid) from imported_gift)`, ''],
+      'a project has another id': [
+        `update project set external_id = 'three' where external_id = 'two'`,
+        `update project set external_id = 'two' where external_id = 'three'`,
+      ],
+      'a project is no longer of the platform': [
+        `update project set source = 'upstream' where external_id = 'one'`,
+        `update project set source = 'import' where external_id = 'one'`,
+      ],
+    }
+    for (const [what, [change, back]] of Object.entries(changes)) {
+      await store.db.query(change)
+      const after = await again()
+      expect(after, what).toMatchObject({ isRead: true })
+      expect(after, what).not.toMatchObject(nothing)
+      if (back !== '') await store.db.query(back)
+      for (const mend of [{ correct: true }, { repair: true }]) await again(mend)
+      expect(await again(), what).toMatchObject(nothing)
+      expect(await again(), what).toMatchObject({ isRead: false, ...nothing })
+    }
+  })
+})
+
 describe('what was changed by SQL', () => {
   let store: Store
   let environment: Readonly<Record<string, string>>
@@ -353,6 +465,13 @@ describe('what was changed by SQL', () => {
     await store.db.query('update donation_month set amount = 1 where project_id = 1')
     expect(await giving(`import ${folder}/gifts.csv --repair`)).toMatchObject({ changed: 2, unchanged: 1 })
     expect(await months()).toEqual(before)
+  })
+
+  it('is counted where months of gifts have other sums', async () => {
+    await store.db.query('update donation_month set amount = amount + 1 where project_id = 1')
+    expect(await giving(`import ${folder}/gifts.csv`)).toMatchObject({ changed: 0, unchanged: 3, differing: 2 })
+    expect(await giving(`import ${folder}/gifts.csv --repair`)).toMatchObject({ changed: 2, unchanged: 1 })
+    expect(await giving(`import ${folder}/gifts.csv`)).toMatchObject({ unchanged: 3, differing: 0 })
   })
 
   it('gives a reference other values with --correct, and back', async () => {

@@ -1741,6 +1741,21 @@ begin
     set version = excluded.version, changed_at = excluded.changed_at, dirty = true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.move_gift_turn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if tg_level = 'STATEMENT' and tg_op <> 'TRUNCATE' then
+    if not exists (select from old_rows) then return null; end if;
+  end if;
+  insert into store_fact as f (name, value, recorded_at) values ('gift-turn', '1', now())
+  on conflict (name) do update set value = f.value::bigint + 1, recorded_at = excluded.recorded_at;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.move_organisations(ids bigint[])
  RETURNS void
  LANGUAGE sql
@@ -2219,6 +2234,12 @@ CREATE TRIGGER remember_delete AFTER DELETE ON imported_gift REFERENCING OLD TAB
   EXECUTE FUNCTION remember_change('reference_hash', '', '');
 CREATE TRIGGER remember_update AFTER UPDATE ON imported_gift REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT
   EXECUTE FUNCTION remember_change('reference_hash', '', '');
+CREATE TRIGGER turn_delete AFTER DELETE ON imported_gift REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_gift_turn();
+CREATE TRIGGER turn_truncate AFTER TRUNCATE ON imported_gift FOR EACH STATEMENT
+  EXECUTE FUNCTION move_gift_turn();
+CREATE TRIGGER turn_update AFTER UPDATE ON imported_gift REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+  EXECUTE FUNCTION move_gift_turn();
 CREATE TRIGGER remember_delete AFTER DELETE ON imported_month REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
   EXECUTE FUNCTION remember_change('project_id month kind funder_id', '', 'import_id');
 CREATE TRIGGER remember_insert AFTER INSERT ON imported_month REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
@@ -2261,6 +2282,8 @@ CREATE TRIGGER remember_update AFTER UPDATE ON organisation REFERENCING OLD TABL
   EXECUTE FUNCTION remember_change('id', '', '');
 CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON organisation FOR EACH ROW
   EXECUTE FUNCTION say_what_is_refused();
+CREATE TRIGGER turn_external_id AFTER UPDATE OF external_id ON organisation FOR EACH ROW WHEN (old.external_id IS NOT NULL AND old.external_id IS DISTINCT FROM new.external_id)
+  EXECUTE FUNCTION move_gift_turn();
 CREATE TRIGGER mark_delete AFTER DELETE ON organisation_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
@@ -2369,6 +2392,8 @@ CREATE TRIGGER say_what_is_refused BEFORE INSERT OR UPDATE ON project FOR EACH R
   EXECUTE FUNCTION say_what_is_refused();
 CREATE TRIGGER say_why_not_identifier BEFORE INSERT OR UPDATE OF iati_identifier ON project FOR EACH ROW
   EXECUTE FUNCTION refuse_identifier();
+CREATE TRIGGER turn_external_id AFTER UPDATE OF external_id ON project FOR EACH ROW WHEN (old.external_id IS NOT NULL AND old.external_id IS DISTINCT FROM new.external_id)
+  EXECUTE FUNCTION move_gift_turn();
 CREATE TRIGGER mark_delete AFTER DELETE ON project_country REFERENCING OLD TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_insert AFTER INSERT ON project_country REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
