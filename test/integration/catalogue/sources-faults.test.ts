@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { userInfo } from 'node:os'
@@ -10,6 +10,9 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openFolder } from '../../../src/catalogue/sources/folder-place.js'
+import { placeLimits, type SourcePlace } from '../../../src/catalogue/sources/place.js'
+import { openS3 } from '../../../src/catalogue/sources/s3-place.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import type { Store } from '../../../src/platform/database/store.js'
@@ -18,6 +21,7 @@ import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { startSftpServer } from '../../support/sftp-server.js'
+import { startProxy } from '../../support/stalling-proxy.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
@@ -143,6 +147,73 @@ describe('a source of any form', () => {
     expect(await giving('sources', 'run', form)).toMatchObject({ outcome: 'imported' })
     expect(await wholeGifts()).toBe(before + 20)
     expect(await giving('sources', 'run', form)).toMatchObject({ outcome: 'unchanged' })
+  })
+})
+
+describe('a file that changes or stands still while it is read', () => {
+  const text = head + gifts('C', 1, 10_000)
+  const deps = () => ({
+    ...{ allowPrivateNetworks: true, limits: { ...placeLimits, idleMs: 300 }, signal: new AbortController().signal },
+    source: { from: '' },
+  })
+  /** Reads the one file of a place whole; `meanwhile` comes after its first chunk. */
+  async function readWhole(place: SourcePlace, meanwhile: () => Promise<unknown> = async () => undefined) {
+    const [listed] = await place.list()
+    if (!listed) throw new Error('the place has no file')
+    const opened = await place.open(listed, undefined)
+    let isFirst = true
+    let read = ''
+    for await (const chunk of opened?.chunks ?? []) {
+      if (isFirst) await meanwhile()
+      isFirst = false
+      read += chunk.toString()
+    }
+    return read
+  }
+
+  it.each<[string, (at: string) => Promise<unknown>]>([
+    ['appended to', (at) => appendFile(at, gifts('C', 10_001, 10_002))],
+    ['cut', (at) => truncate(at, 100_000)],
+    ['replaced by another one', () => file('changing/gifts.csv', text.toLowerCase())],
+    ['removed', (at) => rm(at)],
+  ])('of a folder: nothing of it is taken when it is %s', async (_what, change) => {
+    const at = await file('changing/gifts.csv', text)
+    const place = openFolder(path.dirname(at), deps())
+    expect(await readWhole(place)).toBe(text)
+    await expect(readWhole(place, () => change(at))).rejects.toMatchObject({ code: 'source-unavailable' })
+  })
+
+  it('of a bucket: a silence ends it, and an object that was replaced comes whole or not', async () => {
+    await using server = await startBucketServer()
+    const { endpoint = '', name, keys } = server.settings
+    const bucket = await openBucket(server.settings, new AbortController().signal)
+    const put = async (content: string) => {
+      const sha256 = createHash('sha256').update(content).digest('hex')
+      const body = Buffer.from(content)
+      await bucket.put({ key: 'slow/gifts.csv', body, mediaType: 'text/csv', sha256, lifetime: 'live' })
+    }
+    const large = text.repeat(40)
+    await put(large)
+    const proxy = await startProxy(Number(new URL(endpoint).port))
+    const secretFile = await file('slow-keys', `${keys?.accessKeyId}:${keys?.secretAccessKey}\n`)
+    const location = { bucket: name, key: 'slow/', region: 'us-east-1', endpoint: `http://127.0.0.1:${proxy.port}` }
+    await using place = await openS3(location, { ...deps(), source: { from: '', secretFile } })
+    try {
+      expect(await readWhole(place)).toBe(large)
+      const stalls = async () => {
+        proxy.mode = 'stall'
+      }
+      await expect(readWhole(place, stalls)).rejects.toMatchObject({ code: 'source-unavailable' })
+      proxy.mode = 'pass'
+      proxy.cut()
+      const [listed] = await place.list()
+      await put(large.toLowerCase())
+      const replaced = listed && (await place.open(listed, undefined).catch(({ code }: { code: string }) => code))
+      expect(typeof replaced === 'string' ? replaced : replaced?.version).not.toBe(listed?.version)
+      expect(await readWhole(place)).toBe(large.toLowerCase())
+    } finally {
+      await proxy.close()
+    }
   })
 })
 
