@@ -1,4 +1,5 @@
 import type { ApiConfig } from '../../src/http/api/deps.js'
+import { makeBrand } from '../../src/http/portal/brand.js'
 import { mappingConfig } from './builders.js'
 
 /** The headers of a request that a proxy passes on, which took it over HTTPS. */
@@ -10,6 +11,7 @@ export function proxyHeaders(address: string) {
 export const testConfig: ApiConfig = {
   baseUrl: () => 'https://giving.example',
   publisherName: 'Giving <Platform>',
+  brand: makeBrand({}),
   assumed: mappingConfig.assumed,
   trustProxy: false,
   tls: undefined,

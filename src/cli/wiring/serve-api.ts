@@ -13,6 +13,7 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { nextPublication } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { listRuns } from '../../work/sql/runs.js'
+import { readBrand } from './brand.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, listeningUrl, readCertificate, toListenError } from './listening.js'
 import { logAccount, openPayments, paymentFields } from './payments.js'
@@ -38,6 +39,7 @@ export const apiFields = [
   'portal',
   'projectLinkTemplate',
   'websubHub',
+  'brand',
   'tokenTimeoutHours',
   'registration',
   'mail',
@@ -119,6 +121,7 @@ export async function serveApi(
     config: {
       baseUrl: () => baseUrl,
       publisherName: config.reportingOrg.name,
+      brand: await readBrand(config.brand),
       assumed: config.assumed,
       trustProxy: config.trustProxy,
       tls: await readCertificate(config),

@@ -10,6 +10,7 @@ import type { Metrics } from '../../platform/observability/metrics.js'
 import type { BulkReader } from '../../release/bulk/bulk-reader.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
+import type { Brand } from '../portal/view.js'
 
 /** Limits of one process. */
 export type ApiLimits = {
@@ -70,6 +71,8 @@ export type ApiConfig = {
   readonly baseUrl: () => string
   /** Name of the publisher, shown to people. */
   readonly publisherName: string
+  /** What pages look and read like. */
+  readonly brand: Brand
   /** What is published where no record states it. */
   readonly assumed: Assumptions
   /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or addresses and networks. */

@@ -1,8 +1,3 @@
-import { hash } from 'node:crypto'
-
 /** The picture of all pages in a browser's tabs: two bars, what came in and what went out. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b4648"/><path fill="#fff" d="M3 13V7h4v6zm6 0V3h4v10z"/></svg>
 `
-
-/** Its address, which changes with its bytes. */
-export const iconAddress = `/portal/${hash('sha256', icon).slice(0, 12)}.svg`

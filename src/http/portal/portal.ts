@@ -19,7 +19,7 @@ import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
 import { ProjectIndex } from './project-index.js'
-import { type Language, languages, namesOf, type PageBody, type View } from './view.js'
+import { type Brand, type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -54,6 +54,7 @@ type Site = {
   readonly baseUrl: () => string
   readonly publisherName: string
   readonly projectLinkTemplate?: string | undefined
+  readonly brand: Brand
 }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
@@ -135,12 +136,13 @@ export class Portal {
     return {
       ...opened,
       language,
-      words: languages[language],
+      words: this.#site.brand.words[language],
       prefix: isChosen ? `/${language}` : '',
       address,
       baseUrl: this.#site.baseUrl(),
       publisherName: this.#site.publisherName,
       projectLinkTemplate: this.#site.projectLinkTemplate,
+      brand: this.#site.brand,
     }
   }
 

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-
 /** The one stylesheet of all pages. */
 export const style = `
 :root { color-scheme: light dark; --paper: #fbfaf6; --card: #ffffff; --ink: #1b2427; --soft: #434f57; --line: #dcd8cc; --deep: #0b5d5e; --link: #08565a;
@@ -21,6 +19,7 @@ a:hover { text-decoration-thickness: 2px; }
 .top a { color: inherit; text-decoration: none; }
 .top a:hover, .top a[aria-current] { text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: .4em; }
 .top .name { font: 700 1.2rem/1.3 Georgia, "Noto Serif", serif; }
+.top .logo { height: 2.2rem; width: auto; max-width: 100%; vertical-align: middle; margin-inline-end: .6rem; }
 .top .name small { font: 400 .9rem system-ui, sans-serif; }
 nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.3rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: .15rem 0; }
@@ -45,7 +44,7 @@ p, li, dd { max-width: 46rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16.5rem), 1fr)); gap: 1.1rem; list-style: none; padding: 0; margin: 1rem 0; }
 .card { overflow: hidden; display: flex; flex-direction: column; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
-.card .blank { display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: var(--on-top); background: linear-gradient(135deg, var(--top), #2b6f5f); }
+.card .blank { display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: var(--on-top); background: linear-gradient(135deg, var(--top), color-mix(in srgb, var(--top), #000 35%)); }
 .card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
 .card h2, .card h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .card h2 a, .card h3 a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
@@ -109,6 +108,3 @@ a.give { display: inline-block; background: var(--top); color: var(--on-top); bo
 .bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }
 @media print { .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
 `
-
-/** Its address, which changes with its bytes. */
-export const styleAddress = `/portal/${hash('sha256', style).slice(0, 12)}.css`

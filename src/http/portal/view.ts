@@ -23,6 +23,17 @@ import { pt } from './words/pt.js'
 export const languages = { en, fr, es, pt, ar } as const satisfies Record<string, Words>
 export type Language = keyof typeof languages
 
+/** A file of the portal at an address that changes with its bytes. */
+export type Asset = { readonly address: string; readonly mediaType: string; readonly bytes: string | Buffer }
+
+/** What a platform's pages look and read like. */
+export type Brand = {
+  readonly style: Asset
+  readonly icon: Asset
+  readonly logo: Asset | undefined
+  readonly words: Readonly<Record<Language, Words>>
+}
+
 /** What every page is made from. */
 export type View = {
   readonly language: Language
@@ -33,6 +44,7 @@ export type View = {
   readonly address: string
   readonly baseUrl: string
   readonly publisherName: string
+  readonly brand: Brand
   readonly release: ReadableRelease
   readonly index: ActivityIndex
   readonly projectIndex: ProjectIndex

@@ -184,6 +184,12 @@ const fields = {
   signing: (variable) => either(variable.get('SIGNING_KEY'), 'given', 'none'),
   currency: (variable) => variable.get('DEFAULT_CURRENCY'),
   language: (variable) => variable.get('DEFAULT_LANGUAGE'),
+  /** What pages look and read like, where it is not the built-in. */
+  brand: (variable) => ({
+    logo: toAbsolute(variable.get('PORTAL_LOGO')),
+    colours: variable.get('PORTAL_COLOURS'),
+    wordsDir: toAbsolute(variable.get('PORTAL_WORDS_DIR')),
+  }),
   portal: (variable) => variable.get('PORTAL') === 'on',
   /** Where people give to a project; undefined: the page of its record. */
   projectLinkTemplate: (variable) => variable.get('PROJECT_LINK_TEMPLATE'),

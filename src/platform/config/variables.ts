@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { expectedBrandColours, parseBrandColours } from '../../kernel/brand-colours.js'
 import { readDatabaseAddress } from '../../kernel/database-address.js'
 import { parseDonorKeys } from '../../kernel/donor.js'
 import { licenceIds } from '../../kernel/licence.js'
@@ -357,6 +358,18 @@ export const variables = {
     'Language of texts in the store (ISO 639-1).',
     text('two small letters', /^[a-z]{2}$/),
     'en',
+  ),
+  PORTAL_LOGO: variable(
+    'Picture before the name on each page (SVG, PNG, JPEG or WebP of at most 200 kB; docs/how-to/brand.md); unset: none.',
+    text('a file'),
+  ),
+  PORTAL_COLOURS: variable(
+    'Two colours of the pages, of the head and of links, such as #0b4648,#08565a; unset: these.',
+    { expected: expectedBrandColours, parse: parseBrandColours },
+  ),
+  PORTAL_WORDS_DIR: variable(
+    'Folder with words of your own, en.json and so on (docs/how-to/brand.md); unset: the built-in ones.',
+    text('a folder'),
   ),
   PORTAL: variable('Pages for people: on; off: only the page for developers.', wordOf('on', 'off'), 'on'),
   PROJECT_LINK_TEMPLATE: variable(

@@ -15,7 +15,7 @@ import { assetRoutes, frameOf, pageHeaders, servePage } from './portal.js'
 
 /** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
 export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
-  assetRoutes(app)
+  assetRoutes(app, deps.config.brand)
   const drawing = new InFlight<string>()
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const frame = frameOf(deps, request, chosen, address)

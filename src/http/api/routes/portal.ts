@@ -4,7 +4,6 @@ import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
 import { InFlight } from '../../../kernel/in-flight.js'
 import { html } from '../../portal/html.js'
-import { icon, iconAddress } from '../../portal/icon.js'
 import { licenceOf } from '../../portal/linked-data.js'
 import { framed } from '../../portal/pages/frame.js'
 import { groupPages } from '../../portal/pages/group.js'
@@ -12,8 +11,7 @@ import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
 import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
 import type { Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
-import { style, styleAddress } from '../../portal/style.js'
-import { type Language, languages, to } from '../../portal/view.js'
+import { type Asset, type Brand, type Language, languages, to } from '../../portal/view.js'
 import { afterSweep } from '../after-sweep.js'
 import { clientNetwork } from '../client-network.js'
 import { isUnchanged } from '../conditional.js'
@@ -93,18 +91,17 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   }
 }
 
-/** The stylesheet and the script, at addresses that change with them. */
-export function assetRoutes(app: FastifyInstance): void {
-  const serve = (address: string, mediaType: string, text: string) =>
+/** The stylesheet, the script and the pictures of all pages, at addresses that change with them. */
+export function assetRoutes(app: FastifyInstance, { style, icon, logo }: Brand): void {
+  const serve = ({ address, mediaType, bytes }: Asset) =>
     app.get(address, pageForPeople, async (_request, reply) =>
       reply
-        .header('content-type', `${mediaType}; charset=utf-8`)
+        .header('content-type', typeof bytes === 'string' ? `${mediaType}; charset=utf-8` : mediaType)
         .header('cache-control', 'public, max-age=31536000, immutable')
-        .send(text),
+        .send(bytes),
     )
-  serve(styleAddress, 'text/css', style)
-  serve(scriptAddress, 'text/javascript', script)
-  serve(iconAddress, 'image/svg+xml', icon)
+  for (const one of [style, icon, ...(logo ? [logo] : [])]) serve(one)
+  serve({ address: scriptAddress, mediaType: 'text/javascript', bytes: script })
 }
 
 const maxRedirectLength = 2_048
@@ -139,7 +136,7 @@ export function sendFailure(deps: ApiDeps, error: unknown, request: FastifyReque
   if (code === 'not-found') return sendNothingHere(deps, request, reply)
   if (code !== 'release-missing') return sendError(error, request, reply)
   const chosen = chosenIn(request)
-  const { title, nothing } = languages[chosen ?? languageOf(request)].developers
+  const { title, nothing } = deps.config.brand.words[chosen ?? languageOf(request)].developers
   reply.code(503).header('retry-after', String(retryAfterSeconds))
   return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
 }
@@ -171,7 +168,7 @@ export function sendNothingHere(
   if (!isForPeople(request)) return sendError(nothingHere(request), request, reply)
   const shorter = withoutEndSlashes(request)
   if (shorter !== undefined) return reply.redirect(shorter, 301)
-  const { notFound, notFoundNote } = languages[chosen ?? languageOf(request)]
+  const { notFound, notFoundNote } = deps.config.brand.words[chosen ?? languageOf(request)]
   return sendNotice(deps, request, reply.code(404), chosen, notFound, notFoundNote)
 }
 
@@ -310,7 +307,7 @@ async function readLedger({ listRuns, nextRun, log }: ApiDeps): Promise<ShownLed
 export function frameOf({ config }: ApiDeps, request: FastifyRequest, chosen: Language | undefined, address: string) {
   const language = chosen ?? languageOf(request)
   return {
-    ...{ language, words: languages[language], prefix: chosen ? `/${chosen}` : '', address },
-    ...{ baseUrl: config.baseUrl(), publisherName: config.publisherName },
+    ...{ language, words: config.brand.words[language], prefix: chosen ? `/${chosen}` : '', address },
+    ...{ baseUrl: config.baseUrl(), publisherName: config.publisherName, brand: config.brand },
   }
 }

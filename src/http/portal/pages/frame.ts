@@ -1,12 +1,10 @@
 import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
 import { type Html, html } from '../html.js'
-import { iconAddress } from '../icon.js'
 import { scriptAddress } from '../script.js'
-import { styleAddress } from '../style.js'
 import { type Language, languages, type PageBody, to, type View } from '../view.js'
 
 /** What the frame of a page needs; a page that is drawn without a release has none to name. */
-export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName'> & {
+export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName' | 'brand'> & {
   readonly release?: View['release'] | undefined
   readonly licence?: View['licence']
   /** Whether the other pages are served too. */
@@ -15,7 +13,7 @@ export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'b
 
 /** A whole page: head, navigation, content, languages. */
 export function framed(view: Framed, body: PageBody): string {
-  const { words, publisherName, baseUrl, address } = view
+  const { words, publisherName, brand, baseUrl, address } = view
   const title = body.section || address !== '/' ? `${body.title} – ${publisherName}` : body.title
   // English is what addresses without a language show to whoever asks for none.
   const canonicalIn = (code: Language) =>
@@ -33,8 +31,8 @@ export function framed(view: Framed, body: PageBody): string {
 <title>${title}</title>
 <meta name="description" content="${body.description}">
 ${body.isUnlisted ? html`<meta name="robots" content="noindex, follow">\n` : undefined}<link rel="canonical" href="${canonical}">
-${versions}<link rel="icon" href="${iconAddress}" type="image/svg+xml">
-<link rel="stylesheet" href="${styleAddress}">
+${versions}<link rel="icon" href="${brand.icon.address}" type="image/svg+xml">
+<link rel="stylesheet" href="${brand.style.address}">
 <script src="${scriptAddress}" defer data-sort="${words.tables.sort}" data-filter="${words.tables.filter}"></script>
 <meta property="og:locale" content="${words.locale}">
 <meta property="og:site_name" content="${publisherName}">
@@ -45,7 +43,7 @@ ${body.head}</head>
 <body>
 <a class="skip" href="#content">${words.skip}</a>
 <header class="top"><div class="wide">
-<a class="name" href="${view.prefix === '' ? '/' : view.prefix}"><span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
+<a class="name" href="${view.prefix === '' ? '/' : view.prefix}">${brand.logo && html`<img class="logo" src="${brand.logo.address}" alt="">`}<span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
 ${view.hasPortal === false ? undefined : navigation(view, body)}</div></header>
 <main id="content" class="wide">
 ${

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
+import { makeBrand } from '../../../../src/http/portal/brand.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
 import { type Filter, type Found, ProjectIndex } from '../../../../src/http/portal/project-index.js'
 import { languages } from '../../../../src/http/portal/view.js'
@@ -163,7 +164,7 @@ describe('the portal over the demo', async () => {
     const { release, previous = '' } = await publisher.manifest()
     const releases = createReleaseReader(publisher.feedsDir)
     let live = previous
-    const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform' }
+    const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform', brand: makeBrand({}) }
     const portal = new Portal({ ...releases, live: () => releases.byId(live) }, createIndexReader(), new Turns(2), site)
     const draw = () => portal.page({ address: '/', query: {}, language: 'en', isChosen: false, client: '127.0.0.1' })
     const first = await draw()
