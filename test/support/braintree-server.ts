@@ -49,6 +49,9 @@ type Hyphenated<S extends string> = S extends `${infer First}${infer Rest}`
 /** Members of a transaction that the types of the library know, or that it reads without them. */
 type TransactionFields = { readonly [name in Hyphenated<keyof braintree.Transaction>]?: string }
 
+/** The nonce of a bank account, whose debit takes days. */
+const debitNonce = 'us_bank_account_of_the_tests'
+
 /** Answers of the gateway itself in place of a code of the card's issuer. */
 const rejections: Readonly<Record<string, string>> = {
   'fake-gateway-rejected-fraud-nonce': 'fraud',
@@ -122,7 +125,7 @@ export async function startBraintree(): Promise<BraintreeServer> {
       (wanted.options.three_d_secure?.required && shifted === undefined ? 'three_d_secure' : undefined)
     const behaviour = rejection
       ? { fault: { kind: 'answer' } as const, slowMs: 0 }
-      : readNonce(shifted === undefined ? nonce : 'fake-valid-nonce', wanted.amount)
+      : readNonce(shifted === undefined && nonce !== debitNonce ? nonce : 'fake-valid-nonce', wanted.amount)
     if (!behaviour) {
       const field = wanted.payment_method_nonce === undefined ? 'payment_method_token' : 'payment_method_nonce'
       return invalid(field === 'payment_method_token' ? '91518' : '91565', field, wanted)
@@ -139,7 +142,8 @@ export async function startBraintree(): Promise<BraintreeServer> {
     const token = wanted.options.store_in_vault_on_success ? `kept_${ledger.nextId()}` : undefined
     if (token !== undefined) ledger.keptMethods.set(token, shifted === undefined ? nonce : 'fake-valid-nonce')
     const keeps = token !== undefined && { kept: { token } }
-    const entry = { reference, carried: wanted.order_id, amount: cents, currency, ...keeps }
+    const waits = nonce === debitNonce && ({ waits: 'processor' } as const)
+    const entry = { reference, carried: wanted.order_id, amount: cents, currency, ...keeps, ...waits }
     const reason = rejection
     if (reason !== undefined) rejected.set(reference, reason)
     const declineCode = code ?? (reason === undefined ? undefined : 0)
@@ -231,6 +235,7 @@ export async function startBraintree(): Promise<BraintreeServer> {
       settled,
       voided,
       failed,
+      waits,
       refunds,
       disputes,
     } = charge
@@ -245,7 +250,9 @@ export async function startBraintree(): Promise<BraintreeServer> {
             : 'settlement_declined'
           : settled
             ? 'settled'
-            : open
+            : waits
+              ? 'settlement_pending'
+              : open
         : reason !== undefined
           ? 'gateway_rejected'
           : refused

@@ -16,12 +16,12 @@ export const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500') 
 
 export type ProcessorWithSdk = 'stripe' | 'braintree'
 
-/** The gateway over the processor's own library, to a stand-in; it takes all `limits`. */
-export function gatewayAt(name: ProcessorWithSdk, address: ProcessorAddress): Gateway {
+/** The gateway over the processor's own library, to a stand-in; it takes all `limits`. What is asked for is Braintree's. */
+export function gatewayAt(name: ProcessorWithSdk, address: ProcessorAddress, needsThreeDSecure = false): Gateway {
   if (name === 'stripe') return createStripeGateway({ ...stripeKeys, timeoutMs, address })
   const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
   const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
-  return createBraintreeGateway({ ...settings, address })
+  return createBraintreeGateway({ ...settings, needsThreeDSecure, address })
 }
 
 /** Stand-ins of both processors, which settle other currencies in dollars, with their gateways. */

@@ -40,8 +40,10 @@ export const declined: ReadonlySet<string> = new Set([
   'settlement_declined',
 ])
 export const approved: ReadonlySet<string> = new Set([
-  ...['submitted_for_settlement', 'settlement_pending', 'settlement_confirmed', 'settling', 'settled'],
+  ...['submitted_for_settlement', 'settlement_confirmed', 'settling', 'settled'],
 ])
+/** Of a bank account, and now and then of others: whether money comes is known in days. */
+export const undecided = 'settlement_pending'
 
 /** A sale, also by the id of one of its refunds, with its refunds and disputes; undefined: there is none with this id. */
 export async function readBraintreeCharge(

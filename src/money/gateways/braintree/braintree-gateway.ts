@@ -23,6 +23,7 @@ import {
   returned,
   type Transaction,
   transactionAmount,
+  undecided,
 } from './braintree-charge-state.js'
 import { methodCodes, rejectionCodes } from './braintree-declines.js'
 import { listBraintreeEntries } from './braintree-entries.js'
@@ -143,7 +144,7 @@ export function createBraintreeGateway(settings: BraintreeSettings): Gateway {
     const outcome = outcomeOf(transaction)
     const right =
       sameAmount(transactionAmount(transaction), wanted.amount) && transaction.currencyIsoCode === wanted.currency
-    if (outcome.kind === 'approved' && !right)
+    if (outcome.kind !== 'declined' && !right)
       throw new UnclearAnswer('Braintree charged another amount than it was asked for')
     return outcome
   }
@@ -281,6 +282,7 @@ function outcomeOf(transaction: Transaction): ChargeOutcome {
     const said = { ...(liabilityShifted !== undefined && { liabilityShifted }), ...(settled && { settled }) }
     return { kind: 'approved', chargeId: id, ...said }
   }
+  if (status === undecided) return { kind: 'processing' }
   if (!declined.has(status)) throw new UnclearAnswer(`Braintree has not decided on the charge yet: ${status}`)
   if (status === 'gateway_rejected')
     return { kind: 'declined', decline: declineOf(rejectionCodes[reason ?? ''] ?? 2038) }

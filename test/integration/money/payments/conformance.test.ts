@@ -16,7 +16,7 @@ import { type DonationSteps, donationSteps } from '../../../support/donation-ste
 import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
 import { type MailServer, openMailServer, readMail } from '../../../support/mail-server.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
-import { limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
+import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
 import { type Publisher, testPublisher } from '../../../support/publishing.js'
 import { braintreeDelivery, type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
 
@@ -30,17 +30,17 @@ const differences = {
     delivery: stripeDelivery,
     /** Stripe asks after the gift was sent; its debit of a bank account takes days. */
     authenticated: { nonce: 'pm_card_authenticationRequired' },
-    slow: { nonce: 'pm_sepa_debit_of_the_tests', changes: { ipAddress: '192.0.2.7', userAgent: 'Example/1.0' } },
+    slow: [{ nonce: 'pm_sepa_debit_of_the_tests', changes: { ipAddress: '192.0.2.7', userAgent: 'Example/1.0' } }],
     pay: (charge: LedgerCharge) => Object.assign(charge, { waits: undefined }),
     fail: (charge: LedgerCharge) => Object.assign(charge, { waits: undefined, declineCode: 2001 }),
   },
   braintree: {
     delivery: braintreeDelivery,
-    /** Braintree's page asks before there is a nonce; a gift in another currency waits until it is paid out. */
+    /** Braintree's page asks before there is a nonce. A debit takes days, and a gift in another currency waits until it is paid out. */
     authenticated: { nonce: 'fake-three-d-secure-visa-full-authentication-nonce' },
-    slow: { changes: { currencyCode: 'EUR' } },
-    pay: (charge: LedgerCharge) => charge,
-    fail: (charge: LedgerCharge) => Object.assign(charge, { failed: true }),
+    slow: [{ nonce: 'us_bank_account_of_the_tests' }, { changes: { currencyCode: 'EUR' } }],
+    pay: (charge: LedgerCharge) => Object.assign(charge, { waits: undefined }),
+    fail: (charge: LedgerCharge) => Object.assign(charge, { waits: undefined, failed: true }),
   },
 } as const satisfies Record<ProcessorWithSdk, unknown>
 
@@ -236,10 +236,18 @@ describe.each(names)('what every processor must do, at %s', async (name) => {
       ])
       expect(rows).toEqual([{ liability_shifted: true }])
     })
+
+    it('authentication that is required declines the gift where it was not done', async () => {
+      const gateway = quick(gatewayAt(name, processor.address, true))
+      const steps = donationSteps(testPayments(store, { gateway, timeoutMs, limits, clock: () => now }), keyId)
+      const submit = () => steps.submit({ transactionId: randomUUID() }, { paymentGateway: name })
+      await expect(submit()).rejects.toMatchObject({ code: 'payment-declined', number: 2099 })
+      expect(await newest()).toMatchObject({ status: 'declined' })
+    })
   }
 
-  it('a gift that takes days is pending, then paid', async () => {
-    const gift = aGift(slow)
+  it.each<Given>(slow)('a gift that takes days is pending, then paid: %o', async (given) => {
+    const gift = aGift(given)
     expect(await send(gift)).toMatchObject({ checkedOut: false, status: 'pending' })
     await later(3 * 1440)
     expect(await newest()).toMatchObject({ status: 'received' })
@@ -249,8 +257,8 @@ describe.each(names)('what every processor must do, at %s', async (name) => {
     expect(await send(gift)).toMatchObject({ checkedOut: true })
   })
 
-  it('a gift that takes days and fails is declined, without a receipt', async () => {
-    const gift = aGift(slow)
+  it.each<Given>(slow)('a gift that takes days and fails is declined, without a receipt: %o', async (given) => {
+    const gift = aGift(given)
     expect(await send(gift)).toMatchObject({ checkedOut: false, status: 'pending' })
     fail(charge())
     await webhook('failed')

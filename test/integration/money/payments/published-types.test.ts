@@ -42,10 +42,12 @@ async function askAll(name: ProcessorWithSdk, { ledger }: ProcessorServer, gatew
   const { kept } = (await gateway.findByReference(first, never)) ?? {}
   if (!kept) throw new Error('no way to pay was kept')
   await charge({ method: { kind: 'kept', ...kept } })
+  await charge({
+    method: { kind: 'nonce', nonce: name === 'stripe' ? 'pm_sepa_debit_of_the_tests' : 'us_bank_account_of_the_tests' },
+  })
   if (gateway.abandon) {
     const asked = await charge({ mayAsk: true, method: { kind: 'nonce', nonce: 'pm_card_authenticationRequired' } })
     await gateway.abandon(asked, never)
-    await charge({ method: { kind: 'nonce', nonce: 'pm_sepa_debit_of_the_tests' } })
   }
   for (const one of ledger.approved()) ledger.settle(one)
   const back = { reference: randomUUID(), amount: '5.00' as Decimal, currency: usd }
