@@ -64,9 +64,15 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         changed.publish.releaseSeconds / full.publish.releaseSeconds,
       ),
       atMost(
-        1.5,
+        1.2,
         `one of ${projects} changed, from publish to live`,
         one.render.seconds + one.publish.releaseSeconds,
+        's',
+      ),
+      atMost(
+        8,
+        `1% of ${projects} changed, release and bulk files`,
+        changed.publish.releaseSeconds + changed.publish.bulkSeconds,
         's',
       ),
       atMost(40, 'written for it, bulk files included', written / 1e6, 'MB'),

@@ -71,6 +71,8 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     bars.push(atLeast(0.9, `downloads, ${encoding}, of node:http with createReadStream`, speedRatio(ours, floor)))
   }
   const reads = await apiDuringPublication({ program, url: giving.value, apiKey, environment, progress })
+  progress('first reads of records')
+  const firstReads = await readUnrendered(database.store, giving.value, apiKey)
   return {
     tables: [
       {
@@ -92,6 +94,12 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         2,
         'p99 of a list page during a publication, of quiet',
         reads[1].milliseconds[1] / reads[0].milliseconds[1],
+      ),
+      atMost(
+        20,
+        'first read of a record that is not rendered, p99',
+        firstReads[Math.floor(firstReads.length * 0.99)] ?? 0,
+        'ms',
       ),
     ],
   }
@@ -170,4 +178,21 @@ async function apiDuringPublication(given: Publication): Promise<readonly [Reads
     codes: [0],
   })
   return [quiet, await load('during a publication of everything', publication)]
+}
+
+/** Milliseconds, ascending, of reads of projects whose records were taken away, one after the other. */
+async function readUnrendered({ db }: Store, url: string, apiKey: string): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `delete from wire_record where project_id in (select id from project where active order by id limit 1000)
+      returning project_id as id`,
+  )
+  const times: number[] = []
+  for (const { id } of rows) {
+    const began = performance.now()
+    const answer = await fetch(`${url}/api/public/projectservice/projects/${id}.json?api_key=${apiKey}`)
+    await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`expected project ${id}, got ${answer.status}`)
+    times.push(performance.now() - began)
+  }
+  return times.sort((a, b) => a - b)
 }

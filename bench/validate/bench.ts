@@ -65,7 +65,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     ],
     bars: [
       atLeast(
-        20,
+        22,
         `activities a second (${strictest.name}), of 130`,
         projects / median(seconds(strictest)) / publishedPerSecond,
       ),
