@@ -148,11 +148,7 @@ test('an ordinary day: mistakes are named where they are made, and nothing false
     },
     notices: async (project) => {
       await publish()
-      const { rows } = await store.db.query<{ codes: string }>(
-        'select notice_counts::text as codes from rendering where project_id = $1',
-        [project],
-      )
-      return rows[0]?.codes ?? 'none'
+      return await command(['projects', 'show', String(project)])
     },
   }
 

@@ -1,3 +1,4 @@
+import type { Notice } from '../../kernel/notice.js'
 import type { ProjectStatus, RowSource } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -29,20 +30,26 @@ export type ProjectStateRow = {
 const stateColumns = `p.id, p.title, ${projectState('p')} as state,
   p.operator_state is not null as decided, p.source, p.organisation_id as "organizationId"`
 
-export type ProjectStateFilter = { readonly state?: ProjectState; readonly organizationId?: number }
+/** `notice`: the code of a notice that the newest mapping has about the project. */
+export type ProjectStateFilter = {
+  readonly state?: ProjectState
+  readonly organizationId?: number
+  readonly notice?: string
+}
 
 /** Up to `limit` projects with ids above `after`, by id. */
 export async function listProjectStates(
   db: Db,
-  { state, organizationId }: ProjectStateFilter,
+  { state, organizationId, notice }: ProjectStateFilter,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<ProjectStateRow[]> {
   const { rows } = await db.query<ProjectStateRow>(
     `select ${stateColumns} from project p
       where p.id > $1 and ($2::text is null or ${projectState('p')} = $2)
         and ($3::bigint is null or p.organisation_id = $3)
-      order by p.id limit $4`,
-    [after, state ?? null, organizationId ?? null, limit],
+        and ($4::text is null or exists (select from rendering r where r.project_id = p.id and r.notice_counts ? $4))
+      order by p.id limit $5`,
+    [after, state ?? null, organizationId ?? null, notice ?? null, limit],
   )
   return rows.map(withoutNulls)
 }
@@ -60,13 +67,16 @@ export type ProjectStateDetails = ProjectStateRow & {
   readonly lastUpdatedAt?: Date | undefined
   /** The next publication renders it again. */
   readonly stale: boolean
+  /** The first few of the newest mapping, worst first. */
+  readonly notices: readonly Notice[]
 }
 
 /** Undefined when the store has no such project. */
 export async function findProjectState(db: Db, id: number): Promise<ProjectStateDetails | undefined> {
   const { rows } = await db.query<ProjectStateDetails>(
     `select ${stateColumns}, p.active, p.status, p.paused, o.name as "organizationName", p.first_seen_on as "firstSeenOn",
-        i.identifier, r.last_updated_at as "lastUpdatedAt", coalesce(v.dirty, true) as stale
+        i.identifier, r.last_updated_at as "lastUpdatedAt", coalesce(v.dirty, true) as stale,
+        coalesce(r.notices, '[]') as notices
       from project p left join organisation o on o.id = p.organisation_id
         left join project_version v on v.project_id = p.id left join rendering r on r.project_id = p.id
         left join published_identifier i on i.project_id = p.id

@@ -10,9 +10,11 @@ import {
   undecideProjectState,
 } from '../../catalogue/sql/project-states.js'
 import { isoInstantOf } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { ruleOf } from '../wiring/held-projects.js'
 import { inPages } from '../wiring/in-pages.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -22,10 +24,11 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
   addCommand(projects, 'list', 'every project with its state, by id')
     .addOption(new Option('--state <state>', 'only in this state').choices(projectStates))
     .option('--organization <id>', 'only of this organisation', wholeNumber)
+    .option('--notice <code>', 'only with this notice, such as deadline-unusable')
     .option('--after <id>', 'only those with a higher id', wholeNumber)
     .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
     .action(storeAction([], list))
-  addCommand(projects, 'show', 'one project: its state, who decided on it, its identifier')
+  addCommand(projects, 'show', 'one project: its state, who decided on it, its identifier, what is noticed about it')
     .argument('<id>', 'its number', wholeNumber)
     .action(storeAction([], show))
   addCommand(projects, 'set', 'override the state of a project; imports and syncs no longer change it')
@@ -41,12 +44,24 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
 type Filters = {
   readonly state?: ProjectState
   readonly organization?: number
+  readonly notice?: string
   readonly after?: number
   readonly limit?: number
 }
 
-async function list({ store }: Runtime, output: Output, { state, organization, ...range }: Filters): Promise<number> {
-  const filter = { ...(state && { state }), ...(organization !== undefined && { organizationId: organization }) }
+async function list(
+  { store }: Runtime,
+  output: Output,
+  { state, organization, notice, ...range }: Filters,
+): Promise<number> {
+  if (notice !== undefined && !ruleOf(notice)) {
+    throw new ServiceError('not-found', `there is no notice ${notice} (docs/reference/notices.md)`)
+  }
+  const filter = {
+    ...(state && { state }),
+    ...(organization !== undefined && { organizationId: organization }),
+    ...(notice !== undefined && { notice }),
+  }
   const pages = inPages(range, (page) => listProjectStates(store.db, filter, page))
   return await output.list('projects', pages, describe, 'no projects')
 }
@@ -96,6 +111,7 @@ function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStat
   return output.result({ ...project, ...(updated && { lastUpdatedAt: updated }) }, () => [
     describe(project),
     ...labelled(facts, 14),
+    ...project.notices.map(({ code, path, detail }) => `${code}  ${ruleOf(code)} (${path}: ${detail})`),
     ...(project.stale ? ['the next publication renders it again'] : []),
   ])
 }

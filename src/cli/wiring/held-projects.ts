@@ -2,6 +2,7 @@ import { fieldsOfElement, projectField } from '../../catalogue/import/fields-of-
 import type { HeldProject, HeldRule } from '../../http/console/pages/held.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import { validationNotices } from '../../iati/validation/index.js'
+import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Db } from '../../platform/database/connection.js'
 import {
@@ -24,7 +25,7 @@ export async function listHeldProjects(
 
 /** How many projects each rule holds, the most first, with the rule in plain English. */
 export async function countHeldByRule(db: Db): Promise<HeldRule[]> {
-  return (await heldRules(db)).map(({ code, count }) => ({ code, rule: rules[code]?.sentence ?? '', count }))
+  return (await heldRules(db)).map(({ code, count }) => ({ code, rule: ruleOf(code) ?? '', count }))
 }
 
 /** Why a project is held; undefined when it is not. */
@@ -33,7 +34,12 @@ export async function findHeldProject(db: Db, projectId: number): Promise<HeldPr
   return row && explain(row)
 }
 
-const rules: Readonly<Record<string, { readonly sentence: string }>> = { ...mappingNotices, ...validationNotices }
+const rules = lookupTable<{ readonly sentence: string }>({ ...mappingNotices, ...validationNotices })
+
+/** The rule behind the code of a notice, in plain English; undefined for a code that is none. */
+export function ruleOf(code: string): string | undefined {
+  return rules[code]?.sentence
+}
 
 function explain({ notices, ...held }: HeldRow): HeldProject {
   return { ...held, notices: notices.filter(({ severity }) => severity === 'error').map(toReason) }
@@ -45,5 +51,5 @@ function toReason({ code, path, detail }: Notice): HeldProject['notices'][number
     /^\/iati-activity\/([\w-]+)/.exec(path) ?? /^expected at least \d+ ([\w-]+) in iati-activity\b/.exec(detail) ?? []
   // The mapping names the field itself.
   const fields = element === undefined ? projectField(path) : fieldsOfElement(element)
-  return { code, rule: rules[code]?.sentence ?? '', path, detail, fields }
+  return { code, rule: ruleOf(code) ?? '', path, detail, fields }
 }

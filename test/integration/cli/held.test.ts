@@ -37,3 +37,18 @@ it('says in plain words why a project is held, since when and how to fix it, and
   expect(again?.since).toEqual(publisher.now)
   expect(again?.notices[0]?.fields).toEqual(['projects.title'])
 })
+
+it('is not said of a project that is published all the same: giving projects names it, and what is noticed about it', async () => {
+  const { store, url } = await testDatabase()
+  await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
+  await store.db.query(`update project set deadline = '9999-12-31' where id = 2`)
+  await (await testPublisher(store)).publish()
+  const run = async (...args: string[]) => (await runCommandLine(['projects', ...args], { DATABASE_URL: url })).stdout
+  expect(await run('show', '2')).toMatch(
+    /^deadline-unusable {2}The deadline lies before .* was left out\. \(deadline: expected .*, got 9999-12-31\)$/m,
+  )
+  expect(await run('show', '1')).not.toContain('deadline')
+  expect(JSON.parse(await run('list', '--notice', 'deadline-unusable', '--json'))).toMatchObject({
+    projects: [{ id: 2 }],
+  })
+})

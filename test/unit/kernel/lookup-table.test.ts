@@ -41,7 +41,6 @@ const lookedUp: Readonly<Record<string, string>> = {
   pathParameters: 'names in our routes',
   periods: 'its own keys',
   references: 'one character of a pattern',
-  rules: 'codes of notices',
   schemas: 'schemas of our description',
   storageReasons: 'codes of the system',
   stripePlaces: 'currencies, in capitals',
