@@ -15,13 +15,14 @@ export type Caller = {
 }
 
 /**
- * The caller with this key, and whether the token was issued for it and is neither expired nor revoked at `at`; undefined
+ * The caller with this key, and whether the token was issued for it and is neither expired, revoked nor, where that ends it, unused for
+ * `idleMs` at `at`; undefined
  * when the key is unknown, revoked, expired or of a disabled account. Secrets are compared as hashes, so the time of the comparison
  * reveals nothing of them.
  */
 export async function findCaller(
   db: Db,
-  { apiKey, token, at }: { apiKey: string; token: string; at: Date },
+  { apiKey, token, at, idleMs }: { apiKey: string; token: string; at: Date; idleMs?: number | undefined },
 ): Promise<{ caller: Caller; tokenValid: boolean } | undefined> {
   const { rows } = await db.query<Caller & { readonly tokenValid: boolean }>(
     `select k.id as "keyId", k.account_id as "accountId", lower(a.email) as account, k.scope, k.last_used_at as "lastUsedAt",
@@ -30,14 +31,26 @@ export async function findCaller(
       from api_key k
         join account a on a.id = k.account_id
         left join access_token t on t.token_hash = $2 and t.api_key_id = k.id and t.expires_at > $3
+          and ($4::timestamptz is null or coalesce(t.last_used_at, t.issued_at) > $4)
       where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
         and a.disabled_at is null`,
-    [secretHash(apiKey), secretHash(token), at],
+    [secretHash(apiKey), secretHash(token), at, idleMs === undefined ? null : new Date(at.getTime() - idleMs)],
     'find-caller',
   )
   if (!rows[0]) return undefined
   const { tokenValid, ...caller } = withoutNulls(rows[0])
   return { caller, tokenValid }
+}
+
+const useWrittenAfterMs = 5 * 60_000
+
+/** Records that a token was used, unless that was recorded within the last five minutes. */
+export async function recordTokenUse(db: Db, token: string, at: Date): Promise<void> {
+  await db.query(
+    'update access_token set last_used_at = $2 where token_hash = $1 and coalesce(last_used_at, issued_at) <= $3',
+    [secretHash(token), at, new Date(at.getTime() - useWrittenAfterMs)],
+    'record-token-use',
+  )
 }
 
 /** Ends a token of this key, if it exists. */

@@ -34,6 +34,7 @@ export function syncSettings(
     concurrency: upstream.concurrency,
     requestsPerSecond: upstream.requestsPerSecond,
     allowPrivateNetworks,
+    hosts: upstream.hosts,
     userAgent: `giving-iati data sync (${config.reportingOrg.name.replace(/[^\x20-\x7e]/g, '?')})`,
   }
   return { upstream, currency, client }

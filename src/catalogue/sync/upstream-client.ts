@@ -21,6 +21,8 @@ export type ClientOptions = {
   readonly concurrency: number
   readonly requestsPerSecond: number
   readonly allowPrivateNetworks: boolean
+  /** The only hosts beside that of `url` that addresses from data may lead to; undefined: any. */
+  readonly hosts?: readonly string[] | undefined
   /** Names this program and version to the upstream's operator. */
   readonly userAgent: string
   /** That of the machine unless given. */
@@ -78,10 +80,11 @@ export class UpstreamClient implements AsyncDisposable {
 
   constructor(options: ClientOptions) {
     this.#options = { ...clientDefaults, ...options }
-    const { url, concurrency, requestsPerSecond, allowPrivateNetworks, time } = options
+    const { url, concurrency, requestsPerSecond, allowPrivateNetworks, hosts, time } = options
     this.#pace = new Pace({ concurrency, perSecond: requestsPerSecond }, time)
     // The operator chose the configured origin; every other address came from data.
-    const guard = { trustedOrigin: new URL(url).origin, allowPrivateNetworks }
+    const { origin, hostname } = new URL(url)
+    const guard = { trustedOrigin: origin, allowPrivateNetworks, hosts: hosts && [hostname, ...hosts] }
     this.#client = new HttpClient({ ...this.#options, connections: concurrency, guard })
   }
 

@@ -41,6 +41,7 @@ export const apiFields = [
   'websubHub',
   'brand',
   'tokenTimeoutHours',
+  'tokenIdleMinutes',
   'registration',
   'mail',
   'shutdownSeconds',
@@ -137,6 +138,7 @@ export async function serveApi(
       projectLinkTemplate: config.projectLinkTemplate,
       websubHub: config.websubHub,
       tokenTimeoutSeconds: config.tokenTimeoutHours * 3600,
+      tokenIdleSeconds: config.tokenIdleMinutes && config.tokenIdleMinutes * 60,
     },
   })
   let closing: Promise<void> | undefined

@@ -100,4 +100,6 @@ export type ApiConfig = {
   readonly projectLinkTemplate?: string | undefined
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
+  /** After how long a pause a token ends; undefined: only with its lifetime. */
+  readonly tokenIdleSeconds?: number | undefined
 }

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import type { OperatorToken } from '../../platform/config/operator-token.js'
 import { clientNetwork } from '../api/client-network.js'
 import { MinuteCounter } from '../api/minute-counter.js'
-import { refusal } from './pages/frame.js'
+import { refusal, signedOut, signOutPath } from './pages/frame.js'
 
 const signedIn = new WeakMap<FastifyRequest, string>()
 
@@ -17,6 +17,7 @@ export function operatorOf(request: FastifyRequest): string | undefined {
 const open = new Set(['/healthz', '/readyz'])
 
 const wrongTokensPerMinute = 10
+const challenge = 'Basic realm="giving console", charset="UTF-8"'
 
 /**
  * Lets in who has a token: `Authorization: Bearer TOKEN`, or the name and token as a browser asks for them. Without tokens
@@ -38,14 +39,19 @@ export function guardAccess(app: FastifyInstance, operators: readonly OperatorTo
     }
     // First of all, since behind a proxy the one who guesses and all operators have one address.
     const name = nameOf(request.headers.authorization, operators)
-    if (name !== undefined) return void signedIn.set(request, name)
+    if (name !== undefined) {
+      if (request.routeOptions.url !== signOutPath) return void signedIn.set(request, name)
+      // A browser forgets what it has when that is refused, or where it knows this header.
+      reply.header('clear-site-data', '"cookies"').header('www-authenticate', challenge)
+      return reply.code(401).type('text/html; charset=utf-8').send(signedOut(true))
+    }
     const network = clientNetwork(request.ip)
     if (wrongTokens.isFull(network)) {
       reply.header('retry-after', '60')
       return refuse(reply, 429, 'too many wrong tokens came from this address: wait a minute')
     }
     if (request.headers.authorization !== undefined) wrongTokens.add(network)
-    reply.header('www-authenticate', 'Basic realm="giving console", charset="UTF-8"')
+    reply.header('www-authenticate', challenge)
     return refuse(reply, 401, 'sign in with a name and its token of OPS_TOKEN')
   })
 }

@@ -12,7 +12,7 @@ import { actionRoutes } from './action-routes.js'
 import { boardPath, createBoard } from './board.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { pageRoutes } from './page-routes.js'
-import { refusal } from './pages/frame.js'
+import { refusal, signedOut, signOutPath } from './pages/frame.js'
 import { consoleStyle, consoleStyleAddress } from './style.js'
 
 const headers = {
@@ -57,6 +57,7 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   )
   // Browsers ask for it by themselves.
   app.get('/favicon.ico', async (_request, reply) => reply.code(204).send())
+  app.get(signOutPath, async (_request, reply) => reply.type('text/html; charset=utf-8').send(signedOut(false)))
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   pageRoutes(app, deps)

@@ -194,6 +194,7 @@ const fields = {
   /** Where people give to a project; undefined: the page of its record. */
   projectLinkTemplate: (variable) => variable.get('PROJECT_LINK_TEMPLATE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
+  tokenIdleMinutes: (variable) => variable.get('TOKEN_IDLE_MINUTES'),
   /** Who may make an account: everybody, those with an invitation, or the operator alone. */
   registration: (variable) =>
     variable.get('REGISTRATION') ?? either(variable.get('REPORTING_ORG_REF'), 'closed', 'open'),
@@ -347,6 +348,7 @@ function readUpstream(variable: VariableReader) {
   variable.need('REPORTING_ORG_REF', 'the IATI identifier of the publisher, which mirrored data is published under')
   return {
     url,
+    hosts: variable.get('UPSTREAM_HOSTS'),
     concurrency: variable.get('UPSTREAM_CONCURRENCY'),
     requestsPerSecond: variable.get('UPSTREAM_RATE'),
     schedule: variable.get('SYNC_SCHEDULE'),

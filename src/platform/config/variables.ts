@@ -74,6 +74,18 @@ function isNetwork(text: string): boolean {
   return version !== 0 && Number(prefix ?? 0) <= (version === 4 ? 32 : 128)
 }
 
+const hosts: ValueType<readonly string[]> = {
+  expected: 'names or addresses of hosts without port, separated by commas',
+  parse: (raw) => {
+    const names = raw.split(',').map((name) => name.trim().toLowerCase())
+    return names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name) && hostOf(name) === name) ? names : undefined
+  },
+}
+
+function hostOf(name: string): string | undefined {
+  return URL.canParse(`https://${name}`) ? new URL(`https://${name}`).hostname : undefined
+}
+
 const cron: VariableType<string> = {
   expected: (raw) => `a cron expression of five or six fields (${cronSyntaxProblem(raw)})`,
   parse: (raw) => (cronSyntaxProblem(raw) === undefined ? raw : undefined),
@@ -377,6 +389,10 @@ export const variables = {
     text('an address that begins with https:// or http:// and has {id}', /^https?:\/\/[^\s<>"]*\{id\}[^\s<>"]*$/),
   ),
   TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumberIn(1, 8760), '10'),
+  TOKEN_IDLE_MINUTES: variable(
+    'Minutes without a request after which an access token ends; unset: it ends with its lifetime only.',
+    wholeNumberIn(15, 1440),
+  ),
   REGISTRATION: variable(
     'Who may make an account: open (everybody), invite (giving users invite) or closed (the operator); unset: closed with REPORTING_ORG_REF, otherwise open.',
     wordOf('open', 'invite', 'closed'),
@@ -403,6 +419,10 @@ export const variables = {
     'upstreamApiKey',
     'API key at the mirrored platform; required with UPSTREAM_URL.',
     text('an API key', /^\S+$/),
+  ),
+  UPSTREAM_HOSTS: variable(
+    'Hosts beside that of UPSTREAM_URL that its data and redirects may lead to, separated by commas; unset: any public one.',
+    hosts,
   ),
   UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', wholeNumberIn(1, 64), '4'),
   UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', wholeNumberIn(1, 10_000), '5'),

@@ -12,7 +12,11 @@ export type ConnectionLimits = {
   /** The most connections to one origin. */
   readonly connections?: number
   /** Addresses of other origins than the trusted one are checked; see {@link checkAddress}. */
-  readonly guard?: { readonly trustedOrigin: string; readonly allowPrivateNetworks: boolean }
+  readonly guard?: {
+    readonly trustedOrigin: string
+    readonly allowPrivateNetworks: boolean
+    readonly hosts?: readonly string[] | undefined
+  }
   /** False: any certificate will do. */
   readonly rejectUnauthorized?: boolean
 }
@@ -63,7 +67,7 @@ export class HttpClient implements AsyncDisposable {
     this.#agent ??= this.#openAgent()
     const dispatcher = await this.#agent
     for (let hops = 0; ; hops++) {
-      if (this.#isForeign(url)) checkAddress(url, this.#guard?.allowPrivateNetworks ?? true)
+      if (this.#isForeign(url)) checkAddress(url, this.#guard?.allowPrivateNetworks ?? true, this.#guard?.hosts)
       onAddress?.(url, previous)
       const answer = await request(url, {
         ...{ dispatcher, method, signal, body },

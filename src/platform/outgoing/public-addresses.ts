@@ -37,15 +37,18 @@ export function isPublicHost(hostname: string): boolean {
 
 /**
  * Checks an address that came from data before it is fetched: http or https, no credentials, no literal private
- * address. What a name resolves to is checked by {@link publicLookup} at the moment of connecting. Throws
+ * address, and one of these hosts where they are named. What a name resolves to is checked by {@link publicLookup} at the moment of connecting. Throws
  * `address-refused`.
  */
-export function checkAddress(url: URL, allowPrivate: boolean): void {
+export function checkAddress(url: URL, allowPrivate: boolean, hosts?: readonly string[]): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new ServiceError('address-refused', `expected an http or https address, got one with ${url.protocol}`)
   }
   if (url.username !== '' || url.password !== '') {
     throw new ServiceError('address-refused', `the address of ${url.host} carries credentials`)
+  }
+  if (hosts && !hosts.includes(url.hostname)) {
+    throw new ServiceError('address-refused', `expected one of the hosts of UPSTREAM_HOSTS, got ${url.hostname}`)
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   // A literal address is connected to without a look-up.

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditActions, listAudit } from '../../../src/accounts/sql/audit-events.js'
+import { auditActions, listAudit, recordAudit } from '../../../src/accounts/sql/audit-events.js'
+import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { proxyHeaders, type TestApi, testApi, testConfig } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
@@ -107,6 +108,30 @@ describe('the audit trail', async () => {
     const { stdout } = await runCommandLine(['audit'], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
     expect(stdout).toMatch(/^\S+Z sign-in refused +unknown from 192\.0\.2\.7: account 1$/m)
     await expect(runCommandLine(['audit', '--since', 'yesterday'], {})).resolves.toMatchObject({ code: 2 })
+  })
+
+  it('stays as it was written, whoever asks for a change, until its time is over', async () => {
+    const before = await trail()
+    expect(before.length).toBeGreaterThan(0)
+    for (const statement of [
+      `update audit_event set actor = 'nobody'`,
+      'delete from audit_event',
+      'truncate audit_event',
+    ]) {
+      await expect(store.db.query(statement), statement).rejects.toThrow(
+        'audit_event: expected the entries of the last',
+      )
+    }
+    expect(await trail()).toEqual(before)
+    const at = new Date(Date.now() - 401 * 86_400_000)
+    await recordAudit(store.db, { at, action: 'sign-in', actor: 'account 1', origin: address })
+    await expect(store.db.query(`update audit_event set at = now() where at <= $1`, [at])).rejects.toThrow('got update')
+    const { auditEvents } = await pruneDatabase(store.db, new Date(), {
+      keepReleases: 3,
+      donorRetentionDays: undefined,
+    })
+    expect(auditEvents).toBe(1)
+    expect(await trail()).toEqual(before)
   })
 
   it('knows the actions that docs/reference/audit.md lists', async () => {

@@ -43,6 +43,7 @@ create table access_token (
   api_key_id bigint not null,
   issued_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  last_used_at timestamp with time zone,
   constraint access_token_pkey PRIMARY KEY (token_hash),
   constraint access_token_token_hash_check CHECK (length(token_hash) = 32)
 );
@@ -1558,6 +1559,18 @@ AS $function$
   select format('import_change c cross join lateral jsonb_populate_record(null::%I, c.key) k', name)
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_audit_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if old.at < now() - interval '399 days' then return old; end if;
+  end if;
+  raise exception 'audit_event: expected the entries of the last 399 days to stay as they are, got %', lower(tg_op)
+    using errcode = 'restrict_violation';
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_original_goal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2164,6 +2177,10 @@ CREATE TRIGGER mark_truncate AFTER TRUNCATE ON activity_rows FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER mark_update AFTER UPDATE ON activity_rows REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
+CREATE TRIGGER keep_row BEFORE DELETE OR UPDATE ON audit_event FOR EACH ROW
+  EXECUTE FUNCTION keep_audit_event();
+CREATE TRIGGER keep_table BEFORE TRUNCATE ON audit_event FOR EACH STATEMENT
+  EXECUTE FUNCTION keep_audit_event();
 CREATE TRIGGER mark_update AFTER UPDATE ON country REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
 CREATE TRIGGER refuse_nonsense BEFORE INSERT OR UPDATE ON country FOR EACH ROW

@@ -1,8 +1,8 @@
 import type { Grant } from '../../../accounts/sql/account-administration.js'
 import { type ApiKey, findKey, recordKeyUse, secretDigest } from '../../../accounts/sql/accounts.js'
-import { type Caller, findCaller } from '../../../accounts/sql/callers.js'
+import { type Caller, findCaller, recordTokenUse } from '../../../accounts/sql/callers.js'
 import { ServiceError } from '../../../kernel/errors.js'
-import type { AccessDeps } from '../deps.js'
+import type { AccessDeps, ApiConfig } from '../deps.js'
 
 /** Finds the key of a request; throws `key-missing` or `key-unknown`. */
 export type Authenticate = (key: string | undefined) => Promise<ApiKey>
@@ -54,14 +54,15 @@ export function requireScope({ scope }: Pick<ApiKey, 'scope'>, needed: 'read' | 
  * `token-missing`, `key-unknown`, `key-restricted`, `token-unknown` or `grant-missing`.
  */
 export async function authenticateSecure(
-  { store, clock }: AccessDeps,
+  { store, clock, config }: AccessDeps & { readonly config: Pick<ApiConfig, 'tokenIdleSeconds'> },
   { apiKey, token }: { readonly apiKey: string | undefined; readonly token: string | undefined },
   grant: Grant,
   identified: (caller: Caller) => void,
 ): Promise<Caller> {
   if (isAbsent(apiKey)) throw missingSecret('key-missing', 'api_key', 'X-Api-Key')
   if (isAbsent(token)) throw missingSecret('token-missing', 'api_token', 'Authorization: Bearer')
-  const found = await findCaller(store.db, { apiKey, token, at: clock() })
+  const idleMs = config.tokenIdleSeconds && config.tokenIdleSeconds * 1000
+  const found = await findCaller(store.db, { apiKey, token, at: clock(), idleMs })
   if (!found) throw unknownKey(apiKey)
   identified(found.caller)
   requireScope(found.caller, 'donate')
@@ -69,6 +70,7 @@ export async function authenticateSecure(
   if (!found.tokenValid) {
     throw new ServiceError('token-unknown', 'the api_token is not valid for this api_key: get a new one')
   }
+  if (idleMs !== undefined) await recordTokenUse(store.db, token, clock())
   if (!found.caller.grants.includes(grant)) {
     const message = `this account has not been granted ${grant}: ask the operator, who gives it with giving users grant (docs/tutorial/donate.md)`
     throw new ServiceError('grant-missing', message)

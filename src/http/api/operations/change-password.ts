@@ -28,7 +28,7 @@ export async function changePassword(deps: CredentialDeps, change: NewPassword &
   return account.id
 }
 
-const resetMs = 3_600_000
+const resetMs = 600_000
 
 /**
  * Has a code mailed with which a new password is set. Known and unknown e-mails get the same answer after the same work: the

@@ -16,9 +16,12 @@ const sections = {
 
 export type Section = keyof typeof sections
 
+/** Where a browser forgets with which name and token it was let in. */
+export const signOutPath = '/sign-out'
+
 /** A whole page of the console. */
 export function consolePage(title: string, main: Html | readonly Html[], section?: Section): string {
-  const links = Object.entries(sections).map(
+  const links = Object.entries({ ...sections, 'sign out': signOutPath }).map(
     ([name, address]) =>
       html`<li><a href="${address}"${name === section ? html` aria-current="page"` : undefined}>${name[0]?.toUpperCase()}${name.slice(1)}</a></li>\n`,
   )
@@ -44,6 +47,14 @@ ${main}
 </body>
 </html>
 `.html
+}
+
+/** The page of who has signed out, or was never asked for a token. */
+export function signedOut(wasAsked: boolean): string {
+  const what = wasAsked
+    ? 'This browser is let in again when it is given a name and its token.'
+    : 'Nobody signs in here: without OPS_TOKEN the console answers at addresses of this machine only.'
+  return consolePage('Signed out', html`<p>${what}</p>\n<p><a href="/">To the overview</a></p>`)
 }
 
 /** The page of a request that was not carried out. */

@@ -258,6 +258,17 @@ describe('addresses that come from data', () => {
     expect(asked).toEqual([])
   })
 
+  test.each<[readonly string[], string]>([
+    [['files.example.org', 'localhost'], 'done'],
+    [['files.example.org'], 'failed'],
+  ])('a redirect to localhost, where the hosts are %j: %s', async (hosts, state) => {
+    const other = insideUrl.replace('127.0.0.1', 'localhost')
+    onSecondPage((response) => response.writeHead(302, { location: other }).end())
+    const run = await full({ hosts })
+    expect(run).toMatchObject(state === 'done' ? { state } : { state, error: { code: 'address-refused' } })
+    expect(asked.length > 0).toBe(state === 'done')
+  })
+
   test('a link to a bulk file in a private network is refused with a notice, and the list is walked', async () => {
     upstream.state.download = insideUrl
     const run = await full({ allowPrivateNetworks: false })

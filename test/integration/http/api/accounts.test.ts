@@ -301,6 +301,22 @@ describe('the secure area', async () => {
     api.now = before
   })
 
+  it('ends with a pause where TOKEN_IDLE_MINUTES says so', async () => {
+    const idle = await testApi(store, { store, config: { ...testConfig, tokenIdleSeconds: 1800 } })
+    const start = api.now.getTime()
+    const used = await call.newToken(email, apiKey)
+    const statusAfter = async (minutes: number, { app } = idle) => {
+      idle.now = new Date(start + minutes * 60_000)
+      const query = new URLSearchParams({ api_key: apiKey, api_token: used })
+      return (await app.inject({ url: `/api/secure/givingservice/nothing?${query}` })).statusCode
+    }
+    expect([await statusAfter(29), await statusAfter(58), await statusAfter(87)]).toEqual([404, 404, 404])
+    // A use of the last five minutes may be unrecorded.
+    expect([await statusAfter(117), await statusAfter(118)]).toEqual([401, 401])
+    // Elsewhere it is valid for as long as ever.
+    expect(await statusAfter(118, api)).toBe(404)
+  })
+
   it('never lets a key, a token or a password into the log', () => {
     const log = JSON.stringify(api.log)
     for (const secret of [apiKey, token, password, 'quiet <river>']) expect(log).not.toContain(secret)

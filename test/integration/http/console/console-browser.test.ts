@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
 import { axeFindings, browserProgram, launchBrowser, lookAt } from '../../../support/browser.js'
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
@@ -74,6 +74,25 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     await context.close()
   })
 
+  it('signs out on every page: the browser forgets name and token', async () => {
+    const guarded = await openConsole({
+      ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, OPS_TOKEN: 'ana:a-long-token-of-ana' },
+    })
+    onTestFinished(guarded.close)
+    const page = await browser.newPage()
+    const statusAfter = async (act: () => Promise<unknown>) => {
+      // A page that is refused is no page for a browser that can ask nobody for a name.
+      const answered = page.waitForResponse((one) => one.request().isNavigationRequest())
+      const [answer] = await Promise.all([answered, act().catch(() => undefined)])
+      return answer.status()
+    }
+    await page.goto(guarded.base.replace('//', '//ana:a-long-token-of-ana@'))
+    await page.goto(`${guarded.base}/audit`)
+    expect(await statusAfter(() => page.getByRole('link', { name: 'Sign out' }).click())).toBe(401)
+    expect(await statusAfter(() => page.goto(`${guarded.base}/audit`))).toBe(401)
+    await page.close()
+  })
+
   it('shows the queues in Bull Board, whose scripts and styles its policy allows, and asks no other host', async () => {
     const page = await browser.newPage()
     const problems: string[] = []
@@ -81,7 +100,13 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     page.on('request', (request) => {
       if (!request.url().startsWith(`${one.base}/`)) problems.push(`another host: ${request.url()}`)
     })
+    page.on('response', (answer) => {
+      if (answer.status() >= 400) problems.push(`${answer.status()}: ${answer.url()}`)
+    })
     await page.goto(`${one.base}/board/`)
+    await page.getByText('settlement').first().waitFor()
+    // A page below it, asked for by its own address.
+    await page.goto(`${one.base}/board/queue/settlement`)
     await page.getByText('settlement').first().waitFor()
     expect(problems).toEqual([])
     await page.close()

@@ -286,6 +286,10 @@ describe('a console with tokens', () => {
     expect((await one.ask('/', basic('ana:a-long-token-of-ana'))).status).toBe(200)
     // Names of hosts say nothing here: who has a token is let in.
     expect((await one.ask('/', { ...robot, host: 'console.example' })).status).toBe(200)
+    expect(await one.ask('/sign-out', robot)).toMatchObject({
+      ...{ status: 401, text: expect.stringContaining('Signed out') },
+      headers: { 'www-authenticate': expect.stringMatching(/^Basic /), 'clear-site-data': '"cookies"' },
+    })
     const wrong = ['ana:a-long-token-of-robot', 'robot:a-long-token-of-ana', 'ana:', ':a-long-token-of-ana', 'ana']
     for (const text of wrong) expect((await one.ask('/', basic(text))).status, text).toBe(401)
     await one.confirm('/schedules/publish/pause', { name: 'Somebody' }, basic('ana:a-long-token-of-ana'))
@@ -443,12 +447,15 @@ describe.each(['PostgreSQL', 'Redis'] as const)('queues on %s', (engine) => {
     const board = await one.ask('/board/')
     expect(board).toMatchObject({
       status: 200,
-      headers: { 'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self';/) },
+      headers: {
+        'content-security-policy': expect.stringMatching(/^default-src 'none'; script-src 'self';.* base-uri 'none';/),
+      },
     })
     expect(board.text).not.toMatch(/https?:\/\//)
-    for (const [, address] of board.text.matchAll(/(?:src|href)="(static\/[^"]+)"/g)) {
-      expect((await one.ask(`/board/${address}`)).status, address).toBe(200)
-    }
+    expect(board.text).toContain('"/sign-out"')
+    const parts = [...board.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = '']) => address)
+    expect(parts.length).toBeGreaterThan(4)
+    for (const address of parts) expect((await one.ask(address)).status, address).toBe(200)
     const { queues } = JSON.parse((await one.ask('/board/api/queues')).text)
     expect(queues.find(({ name }: { name: string }) => name === 'settlement')).toMatchObject({
       readOnlyMode: true,

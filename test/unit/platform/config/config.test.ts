@@ -116,6 +116,17 @@ describe('a secret in a file', () => {
     expect(secrets.upstreamApiKey).toBe('key-1')
   })
 
+  it('names hosts without port where an upstream is mirrored', () => {
+    const upstream = { UPSTREAM_URL: 'https://upstream.example', REPORTING_ORG_REF: 'US-EIN-123456789' }
+    const hostsOf = (UPSTREAM_HOSTS: string) => ({ ...upstream, UPSTREAM_API_KEY: 'key', UPSTREAM_HOSTS })
+    expect(readConfig(hostsOf('Files.example.org, [::1],192.0.2.7')).config.upstream?.hosts).toEqual([
+      ...['files.example.org', '[::1]', '192.0.2.7'],
+    ])
+    for (const wrong of ['https://files.example.org', 'files.example.org:8080', 'a b', 'a,,b', 'a/b']) {
+      expect(refusal(hostsOf(wrong)).problems, wrong).toMatchObject([{ field: 'UPSTREAM_HOSTS' }])
+    }
+  })
+
   it('is refused when the file is missing or empty, or the variable is set too, without its text', () => {
     expect(refusal({ REDIS_URL_FILE: path.join(folder, 'none') }).problems).toMatchObject([{ field: 'REDIS_URL_FILE' }])
     expect(refusal({ REDIS_URL_FILE: fileOf(' \n') }).problems).toMatchObject([{ field: 'REDIS_URL_FILE' }])
@@ -179,6 +190,7 @@ describe('a variable', () => {
     ['DEFAULT_CURRENCY', ['EUR'], ['eur', 'EURO', '€']],
     ['DEFAULT_LANGUAGE', ['fr'], ['FR', 'fra', 'fr-FR']],
     ['TOKEN_TIMEOUT_HOURS', ['1', '8760'], ['0', '8761', '10h']],
+    ['TOKEN_IDLE_MINUTES', ['15', '1440'], ['14', '1441', '15m']],
     ['QUEUE_LOCK_SECONDS', ['2', '600'], ['1', '601']],
     ['SHUTDOWN_SECONDS', ['1', '600'], ['0', '601']],
     ['SMTP_URL', [], ['mail.example.org', 'http://mail.example.org']],
