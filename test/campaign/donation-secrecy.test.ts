@@ -5,6 +5,6 @@ import { scaled } from './support/scale.js'
 
 const donations = scaled(300)
 for (const processor of processorNames) {
-  describeSecrecy({ processor, donations, kills: scaled(10), mails: processor === 'sandbox' })
+  describeSecrecy({ processor, donations, kills: scaled(10) })
 }
 if (redisMissing() === undefined) describeSecrecy({ processor: 'sandbox', donations, kills: 2, redis: true })

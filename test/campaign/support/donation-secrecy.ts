@@ -3,8 +3,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { readConfig } from '../../../src/platform/config/config.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
+import { createLog } from '../../../src/platform/observability/log.js'
 import { braintreeKeys } from '../../support/braintree-server.js'
 import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
 import { donationFields, targetRecord } from '../../support/donations.js'
@@ -21,8 +24,6 @@ export type SecrecyPlan = {
   readonly kills: number
   /** Whether the queue is in Redis. */
   readonly redis?: boolean
-  /** Whether donors get mail, which waits for the next minute. */
-  readonly mails?: boolean
 }
 
 // Words that stand in each donation and nowhere else.
@@ -36,11 +37,12 @@ const gatewayKey = 'findme-gateway-key'
 const nonces = ['fake-valid-findme7-nonce', 'fake-valid-findme8-nonce', 'fake-timeout-after-nonce', 'fake-down-nonce']
 
 /**
- * Donations to real API processes that are killed meanwhile; then everything that the service keeps or prints is searched
- * for what donors sent, and for the keys of the service.
+ * Donations to real API processes that are killed meanwhile, with receipts as mail and PDF, a refund and the statement of the
+ * year; then everything that the service keeps or prints is searched for what donors sent, for the addresses that are for a donor
+ * alone, and for the keys of the service.
  */
 export function describeSecrecy(plan: SecrecyPlan): void {
-  const { processor: name, donations, kills, redis: inRedis = false, mails = false } = plan
+  const { processor: name, donations, kills, redis: inRedis = false } = plan
   describe(`donations at ${name}, ${inRedis ? 'the queue in Redis, ' : ''}processes killed`, () => {
     const closing: (() => Promise<unknown>)[] = []
     afterAll(async () => {
@@ -91,25 +93,39 @@ export function describeSecrecy(plan: SecrecyPlan): void {
       const stillOpen = async () => (await store.db.query(`select from donation where status = 'received'`)).rowCount
       await store.db.query(`update donation set lease_until = now() where status = 'received'`)
       services.push(await installation.serve('worker'))
+      const tick = await ticksOf(opened, redis, closing)
       while ((await stillOpen()) > 0) await sleep(200)
       const { rows } = await store.db.query<{ settled: string }>(
         `select coalesce(sum(amount + addon), 0)::numeric(18, 2)::text as settled from donation where status = 'settled'`,
       )
       expect(rows[0]?.settled).toBe((await processor.held(store)).sum)
       expect(Number(rows[0]?.settled)).toBeGreaterThan(0)
-      // Receipts, and the message about a gift that goes back, are mailed by the worker; some are refused with the recipient's name.
+      // Receipts, some of which are refused with the recipient's name; then all else that donors are told.
+      const none = async (query: string) => {
+        while ((await store.db.query(query)).rowCount > 0) await sleep(200)
+      }
+      const mailed = async () => {
+        await store.db.query('update donor_mail set next_at = now()')
+        await tick('receipts')
+        for (const table of ['receipt_mail', 'donor_mail']) {
+          await none(`select from ${table} where state in ('due', 'sending')`)
+        }
+      }
+      await mailed()
+      const told = () => mail.taken.map((message) => readMail(message).text)
+      const links = await useLinks(`${services[0]?.baseUrl}`, told())
+      mail.takesAll()
       const { rows: back } = await store.db.query<{ id: number }>(
-        `select id from donation where status = 'settled' order by id limit 1`,
+        `select id from donation where status = 'settled' order by id limit 2`,
       )
-      const refund = ['donations', 'refund', String(back[0]?.id)]
-      expect(await installation.runHere(refund)).toMatchObject({ code: 0 })
-      const unmailed = async () =>
-        (
-          await store.db.query(
-            `select from receipt_mail where state in ('due', 'sending') union all select from donor_mail where state in ('due', 'sending')`,
-          )
-        ).rowCount
-      while (mails && (await unmailed()) > 0) await sleep(200)
+      const [givenBack = '', paid = ''] = back.map(({ id }) => String(id))
+      expect(await installation.runHere(['donations', 'refund', givenBack])).toMatchObject({ code: 0 })
+      const year = String(new Date().getUTCFullYear())
+      expect(await installation.runHere(['donors', 'statements', year, '--mail'])).toMatchObject({ code: 0 })
+      await mailed()
+      const texts = told().join()
+      const pdf = path.join(await temporaryFolder(), 'receipt.pdf')
+      expect(await installation.runHere(['donations', 'receipt', paid, '--pdf', pdf])).toMatchObject({ code: 0 })
       expect(await installation.runHere(['publish', '--inline'])).toMatchObject({ code: 0 })
       const checked = await installation.runHere(['books', 'check'])
       expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('the books agree') })
@@ -129,16 +145,22 @@ export function describeSecrecy(plan: SecrecyPlan): void {
       expect(kept['the rows of every table']).toContain('spring-drive')
       expect(kept['the logs']).toContain('/api/secure/givingservice/donationsclient')
       expect(files.some(([, bytes]) => bytes.includes('spring-drive'))).toBe(true)
-      if (mails) {
-        expect(mail.taken.map((message) => readMail(message).text).join()).toContain(donor.firstname)
-        expect(kept['the logs']).toContain('was not mailed and will not be tried again')
+      for (const words of [
+        donor.firstname,
+        'were given back',
+        'thank you for your donations of',
+        'The receipt as PDF',
+      ]) {
+        expect(texts).toContain(words)
       }
+      expect(kept['the logs']).toContain('was not mailed and will not be tried again')
+      expect(kept['the logs']).toContain('/gifts/')
       const feeds = Object.entries(kept).filter(([place]) => place.endsWith('activities.xml'))
       expect(feeds.some(([, text]) => text.includes('<transaction ref="don'))).toBe(true)
       const donorKeys = await readFile(path.join(installation.dataDir, 'donor-keys'), 'utf8')
       const secrets = [
         ...[donor.firstname, donor.lastname, donor.address, donor.city, donor.zip, donor.ipAddress, donor.userAgent],
-        ...[email, email.replace('@', '%40'), note, gatewayKey, ...nonces, apiKey, token],
+        ...[email, email.replace('@', '%40'), note, gatewayKey, ...nonces, apiKey, token, ...links],
         ...[...donorKeys.matchAll(/:(\S+)/g)].map(([, secret]) => secret ?? ''),
         ...[braintreeKeys.privateKey, stripeKeys.secretKey, 'seven quiet rivers run'],
       ].map((secret) => secret.toLowerCase())
@@ -149,6 +171,30 @@ export function describeSecrecy(plan: SecrecyPlan): void {
       expect(found).toEqual([])
     })
   })
+}
+
+/** Has the worker do what it does every minute. */
+async function ticksOf(
+  { databaseUrl }: { readonly databaseUrl: string },
+  redis: TestRedis | undefined,
+  closing: (() => Promise<unknown>)[],
+): Promise<(schedule: 'receipts') => Promise<void>> {
+  const { config, secrets } = readConfig(redis ? { REDIS_URL: redis.url } : {}, ['queue'])
+  const settings = queueSettings(config, secrets, databaseUrl)
+  const queue = await openQueue(settings, createLog('silent', 'json'))
+  closing.push(() => queue[Symbol.asyncDispose]())
+  return (schedule) => queue.add({ queue: 'settlement', name: 'tick', data: { schedule } })
+}
+
+/** Opens what the messages lead to: receipts as PDF. Gives what proves the donor. */
+async function useLinks(base: string, texts: readonly string[]): Promise<string[]> {
+  const links = texts.flatMap((text) => [...text.matchAll(/\/gifts\/(?:receipts\/)?(\w{40})/g)])
+  for (const [address, link] of links) {
+    const answer = await fetch(base + address)
+    expect([link, answer.status]).toEqual([link, 200])
+  }
+  expect(links.length).toBeGreaterThan(0)
+  return links.map(([, link = '']) => link)
 }
 
 async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, closing: (() => Promise<unknown>)[]) {
@@ -171,21 +217,27 @@ async function open(name: ProcessorPlace['name'], redis: TestRedis | undefined, 
   const file = path.join(await temporaryFolder(), 'project.json')
   await writeFile(file, JSON.stringify({ projects: { project: [targetRecord] } }))
   expect(await installation.runHere(['import', file])).toMatchObject({ code: 0 })
-  return { installation, processor, store, mail, clusterDir: database.clusterDir }
+  return { installation, processor, store, mail, clusterDir: database.clusterDir, databaseUrl: database.url }
 }
 
-/** The first and every third recipient after it is refused, with an answer that names it, as those of real servers do. */
-async function openRefusingMailServer(): Promise<MailServer> {
-  let asked = 0
-  return await openMailServer({
+/** The first and every third recipient after it is refused at first, with an answer that names it, as those of real servers do. */
+async function openRefusingMailServer(): Promise<MailServer & { takesAll(): void }> {
+  let [asked, refuses] = [0, true]
+  const server = await openMailServer({
     onRcptTo: ({ address }, _session, done) => {
       asked += 1
       const refused = Object.assign(new Error(`<${address}>: no mailbox of ${donor.lastname} here`), {
         responseCode: 550,
       })
-      done(asked % 3 === 1 ? refused : null)
+      done(refuses && asked % 3 === 1 ? refused : null)
     },
   })
+  return {
+    ...server,
+    takesAll: () => {
+      refuses = false
+    },
+  }
 }
 
 function gatewaySettings({ place: { name, address } }: CampaignProcessor): Record<string, string> {
