@@ -17,7 +17,7 @@ if (missing !== undefined) console.warn(`Reads from standbys are skipped: ${miss
 
 describe.skipIf(missing)('an API with two standbys', () => {
   test('reads from them, and a client never reads what is older than its own writes', {
-    timeout: 600_000,
+    timeout: 3_600_000,
   }, async () => {
     const server = await startInstalledPostgres()
     const store = openStore({ url: server.url, max: 2, applicationName: 'campaign' })
