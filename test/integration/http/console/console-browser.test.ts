@@ -1,11 +1,13 @@
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.js'
+import { listRuns } from '../../../../src/work/sql/runs.js'
+import { adoptSchedule } from '../../../../src/work/sql/schedules.js'
 import { axeFindings, browserProgram, launchBrowser, lookAt } from '../../../support/browser.js'
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { type Console, openConsole } from '../../../support/console.js'
 import { type TestDatabase, testDatabase } from '../../../support/database.js'
+import { readProjectFile } from '../../../support/markdown-table.js'
 import { testPublisher } from '../../../support/publishing.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
@@ -61,18 +63,93 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     expect(problems).toEqual([])
   }, 120_000)
 
-  it('pauses a schedule by its buttons, under its policy and without scripts', async () => {
+  it('lets an operator do ten tasks, each from the overview, as docs/how-to/console.md lists them', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
-    await page.goto(one.base)
-    await page.getByRole('link', { name: 'Pause publish' }).click()
-    await page.getByLabel('Your name').fill('Ana')
-    await page.getByRole('button', { name: 'Pause the schedule publish' }).click()
-    await page.getByRole('link', { name: 'Resume publish' }).waitFor()
-    expect(new URL(page.url()).pathname).toBe('/')
-    expect((await findSchedule(database.store.db, 'publish'))?.pausedAt).toBeInstanceOf(Date)
+    const { db } = database.store
+    const run = () => listRuns(db, 1).then(([newest]) => newest)
+    const confirm = async (button: string) => {
+      await page.getByLabel('Your name').fill('Ana')
+      await page.getByRole('button', { name: button }).click()
+    }
+    const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
+      'see whether anything needs a person, and go where it is done': async () => {
+        await page.getByRole('link', { name: 'release-held' }).click()
+        await page.getByRole('heading', { name: 'Activities that go' }).waitFor()
+      },
+      'see why a release is held, and what would change': () =>
+        page.getByText('It was held: 1 published identifier would vanish').waitFor(),
+      'publish now': async () => {
+        await page.getByRole('link', { name: 'Publish now' }).click()
+        await confirm('Publish now')
+        expect(await run()).toMatchObject({ state: 'queued', trigger: 'manual' })
+      },
+      'cancel a run': async () => {
+        await page.getByRole('link', { name: 'Runs', exact: true }).click()
+        await page.getByRole('link', { name: String((await run())?.id), exact: true }).click()
+        await page.getByRole('link', { name: 'Cancel it' }).click()
+        await confirm(`Cancel run ${(await run())?.id}`)
+        await page.getByText('failed: an operator cancelled it').waitFor()
+      },
+      'ask for a run again': async () => {
+        await page.getByRole('link', { name: 'Runs', exact: true }).click()
+        await page.getByLabel('Number of a run').fill(String((await run())?.id))
+        await page.getByRole('button', { name: 'Open' }).click()
+        await page.getByRole('link', { name: 'Run again' }).click()
+        await confirm(`Publish again as run ${(await run())?.id} did`)
+        expect(await run()).toMatchObject({ state: 'queued' })
+      },
+      'find the runs that were held, and the lines of one': async () => {
+        await page.getByRole('link', { name: 'Runs', exact: true }).click()
+        await page.getByLabel('State').selectOption('held')
+        await page.getByRole('button', { name: 'Show' }).click()
+        await page.getByRole('rowheader', { name: '3', exact: true }).getByRole('link').click()
+        await page.getByRole('heading', { name: 'Its log' }).waitFor()
+      },
+      'compare two releases': async () => {
+        await page.getByRole('link', { name: 'Releases', exact: true }).click()
+        await page.getByRole('button', { name: 'Compare' }).click()
+        await page.getByText('Files that differ').waitFor()
+      },
+      'roll back, and say why': async () => {
+        await page.getByRole('link', { name: 'Releases', exact: true }).click()
+        await page
+          .getByRole('link', { name: /^Roll back/ })
+          .last()
+          .click()
+        await page.getByLabel('Why').fill('the titles are wrong')
+        await confirm((await page.getByRole('heading', { level: 1 }).textContent()) ?? '')
+        await page
+          .getByRole('link', { name: /^Roll back/ })
+          .first()
+          .waitFor()
+      },
+      'pause a schedule and resume it': async () => {
+        await page.getByRole('link', { name: 'Pause publish' }).click()
+        await confirm('Pause the schedule publish')
+        await page.getByRole('link', { name: 'Resume publish' }).click()
+        await confirm('Resume the schedule publish')
+        await page.getByRole('link', { name: 'Pause publish' }).waitFor()
+      },
+      'find who did something, and why': async () => {
+        await page.getByRole('link', { name: 'Audit', exact: true }).click()
+        await page.getByLabel('Action').selectOption('release-rolled-back')
+        await page.getByRole('button', { name: 'Show' }).click()
+        const row = page.getByRole('row', { name: /release-rolled-back/ })
+        expect(await row.textContent()).toMatch(/operator Ana \(console\).*the titles are wrong/)
+      },
+    }
+    const [, listed = ''] = readProjectFile('docs/how-to/console.md').split('## Ten tasks')
+    const document = [...(listed.split('\n## ', 1)[0]?.matchAll(/^\d+\. (.+)\.$/gm) ?? [])].map(([, task]) => task)
+    expect(document).toEqual(Object.keys(tasks))
+    for (const [task, act] of Object.entries(tasks)) {
+      if (!task.startsWith('see why')) await page.goto(one.base)
+      await act().catch((error: unknown) => {
+        throw new Error(`${task}: ${String(error)}`)
+      })
+    }
     await context.close()
-  })
+  }, 120_000)
 
   it('signs out on every page: the browser forgets name and token', async () => {
     const guarded = await openConsole({
