@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { startBucketServer } from '../../support/bucket-server.js'
@@ -8,7 +9,7 @@ import { emptyDatabase } from '../../support/database.js'
 import { redisMissing, startRedis } from '../../support/redis.js'
 import { seedProjects } from '../../support/seeded.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
-import { askForRun, createFleet, type FleetProcess, runEnded, until } from '../support/fleet.js'
+import { askForRun, consoleToken, createFleet, type FleetProcess, runEnded, until } from '../support/fleet.js'
 import { record } from '../support/record.js'
 import { scale } from '../support/scale.js'
 import { readSets } from '../support/sets.js'
@@ -55,7 +56,7 @@ describe.skipIf(missing)('two API and two worker machines, each with a folder of
     const publish = async (title: string) => {
       await store.db.query('update project set title = $1 where id = 1', [title])
       const run = await runEnded(store, await askForRun(store))
-      expect(run.state, run.reason).toBe('published')
+      expect([run.state, run.reason]).toEqual(['published', undefined])
       return run.releaseId ?? ''
     }
     const liveAt = async ({ baseUrl }: FleetProcess) => {
@@ -111,6 +112,21 @@ describe.skipIf(missing)('two API and two worker machines, each with a folder of
     server.conditions = 'ignored'
     expect(await doctor()).toContain('ignores If-Match and If-None-Match')
     server.conditions = undefined
+
+    // What one machine has seen of the database all know, until a person decides on any of them.
+    const seen = JSON.parse((await operator.run(['database', 'show', '--json'])).stdout) as { system: string }
+    const bucket = await openBucket(server.settings, new AbortController().signal)
+    const body = Buffer.from(JSON.stringify({ timelines: { [seen.system]: 9 }, accepted: '' }))
+    const key = 'store/database-seen.json'
+    await bucket.put({ key, body, mediaType: 'application/json', sha256: 'seen', lifetime: 'live' })
+    const headers = { authorization: `Bearer ${consoleToken}` }
+    const isRefused = async ({ consoleUrl }: FleetProcess) =>
+      (await (await fetch(consoleUrl, { headers })).text()).includes('the database is an older primary')
+    for (const api of apis()) await until(() => isRefused(api))
+    const shown = await operator.run(['database', 'show'])
+    expect([shown.code, shown.stdout]).toEqual([1, expect.stringContaining('timeline 9 was seen')])
+    expect((await operator.run(['database', 'accept', '--confirm'])).code).toBe(0)
+    for (const api of apis()) await until(async () => !(await isRefused(api)))
 
     const { sets, faults } = await readers.end()
     expect(faults).toEqual([])
