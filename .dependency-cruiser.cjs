@@ -241,7 +241,7 @@ module.exports = {
     onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
     onlyIn('@bull-board', '^src/http/console/', 'The board of the queue is a part of the console.'),
     onlyIn(
-      'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache',
+      'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache|@resvg|uqr',
       '^src/http/portal/',
       'Charts and pages are drawn in the portal.',
     ),

@@ -8,6 +8,8 @@ import type { ActivityIndex, IndexReader } from '../../release/read/activity-ind
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
+import { type CompareQuery, comparePage, compareParameters } from './pages/compare.js'
+import { embedPage } from './pages/embed.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
 import { groupsCsv, groupsPage, monthsCsv } from './pages/groups.js'
@@ -19,6 +21,7 @@ import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
 import { ProjectIndex } from './project-index.js'
+import { sharePicture } from './share-picture.js'
 import { type Brand, type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
@@ -26,7 +29,7 @@ const compress = promisify(gzip)
 /** What is asked for; `address` is the path without the language that the reader chose, if any. */
 export type PageRequest = {
   readonly address: string
-  readonly query: ListQuery
+  readonly query: ListQuery & CompareQuery
   readonly language: Language
   readonly isChosen: boolean
   /** Who asks: clients take turns. */
@@ -122,7 +125,7 @@ export class Portal {
   async page(request: PageRequest): Promise<RenderedPage | 'unready' | undefined> {
     const opened = await this.#open()
     if (!opened) return 'unready'
-    const query = isList(request.address) ? definedOf(request.query) : {}
+    const query = queryOf(request)
     const search = new URLSearchParams(query).toString()
     const address = search === '' ? request.address : `${request.address}?${search}`
     const view = this.#view(opened, request, address)
@@ -179,7 +182,7 @@ export class Portal {
   async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
     const drawn = await this.#draw(view, address, query)
     if (!drawn) return undefined
-    const identity = Buffer.from(drawn.text)
+    const identity = typeof drawn.text === 'string' ? Buffer.from(drawn.text) : drawn.text
     let twin: Promise<Buffer> | undefined
     return {
       release: view.release.id,
@@ -194,7 +197,21 @@ export class Portal {
     }
   }
 
-  async #draw(view: View, address: string, query: ListQuery): Promise<{ text: string; mediaType: string } | undefined> {
+  async #draw(
+    view: View,
+    address: string,
+    query: PageRequest['query'],
+  ): Promise<{ text: string | Buffer; mediaType: string } | undefined> {
+    const embedded = /^\/embed\/projects\/([^/]*)$/.exec(address)?.[1]
+    if (embedded !== undefined) {
+      const text = embedPage(view, embedded)
+      return text === undefined ? undefined : { text, mediaType: htmlType }
+    }
+    const picture = /^\/pictures\/(?:home|projects\/([^/]+))\.png$/.exec(address)
+    if (picture) {
+      const text = await sharePicture(view, picture[1])
+      return text && { text, mediaType: 'image/png' }
+    }
     if (address === '/changes.atom') {
       return { text: await changesFeed(view, this.differences), mediaType: 'application/atom+xml; charset=utf-8' }
     }
@@ -218,13 +235,13 @@ export class Portal {
     return body && { text: framed(view, body), mediaType: htmlType }
   }
 
-  async #body(view: View, address: string, query: ListQuery): Promise<PageBody | undefined> {
+  async #body(view: View, address: string, query: PageRequest['query']): Promise<PageBody | undefined> {
     const [, kind = '', ...rest] = address.split('/')
     const key = rest.map(decodeURIComponent).join('/')
     if (Object.hasOwn(groupPages, kind)) {
       return key === ''
         ? groupsPage(view, kind as GroupPageKind, query.page)
-        : groupPage(view, kind as GroupPageKind, key)
+        : await groupPage(view, kind as GroupPageKind, key)
     }
     if (rest.length > 1) return undefined
     switch (kind) {
@@ -233,7 +250,9 @@ export class Portal {
       case 'projects':
         return key === '' ? projectsPage(view, query) : await projectPage(view, key)
       case 'quality':
-        return key === '' ? await qualityPage(view) : undefined
+        return key === '' ? await qualityPage(view, this.differences) : undefined
+      case 'compare':
+        return key === '' ? comparePage(view, query) : undefined
       case 'changes':
         return key === '' ? await changesPage(view, this.differences) : await changePage(view, this.differences, key)
       default:
@@ -254,6 +273,12 @@ export class Portal {
     for (const group of groups) if (group.name === name) return group.key
     return undefined
   }
+}
+
+/** The part of a query that an address knows. */
+function queryOf({ address, query }: PageRequest): ListQuery & CompareQuery {
+  if (address !== '/compare') return isList(address) ? definedOf(query) : {}
+  return Object.fromEntries(compareParameters.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }
 
 /** Whether the query of an address chooses what it shows. */

@@ -14,9 +14,19 @@ export type ShownProject = {
   readonly reports: readonly ShownReport[]
 }
 
+/** What the index says about the project of this number; undefined when it has no published record. */
+export function findEntry({ index }: Pick<View, 'index'>, id: string): ActivityEntry | undefined {
+  const row = rowOf(index, id)
+  return row === undefined ? undefined : index.entry(row)
+}
+
+function rowOf(index: View['index'], id: string) {
+  return /^\d{1,15}$/.test(id) ? index.rowOfProject(Number(id)) : undefined
+}
+
 /** The project of this number; undefined when it has no published record. */
 export async function readProject(view: View, id: string): Promise<ShownProject | undefined> {
-  const row = /^\d{1,15}$/.test(id) ? view.index.rowOfProject(Number(id)) : undefined
+  const row = rowOf(view.index, id)
   if (row === undefined) return undefined
   const entry = view.index.entry(row)
   const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { InFlight } from '../../../kernel/in-flight.js'
 import { html } from '../../portal/html.js'
 import { licenceOf } from '../../portal/linked-data.js'
+import { type CompareQuery, compareParameters } from '../../portal/pages/compare.js'
 import { framed } from '../../portal/pages/frame.js'
 import { groupPages } from '../../portal/pages/group.js'
 import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
@@ -26,6 +27,10 @@ import { manifestLink, noRelease } from './feeds.js'
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
+/** Of a card for pages of others: they may show it in a frame, and nothing else. */
+const embedPolicy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+
 /** Addresses of pages below each language. */
 const pagePaths = [
   '/projects',
@@ -38,9 +43,13 @@ const pagePaths = [
   '/sectors/:key',
   '/themes',
   '/themes/:key',
+  '/compare',
   '/quality',
   '/changes',
   '/changes/:pair',
+  '/embed/projects/:id',
+  '/pictures/:file',
+  '/pictures/projects/:file',
 ] as const
 
 const codes = Object.keys(languages) as Language[]
@@ -207,7 +216,8 @@ async function sendPage(
   page: RenderedPage,
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
-  const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
+  // A picture is packed already.
+  const zipped = page.mediaType !== 'image/png' && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   const validators = {
     identityTag: `"${page.tag}"`,
     gzipTag: `"${page.tag}-gz"`,
@@ -219,9 +229,14 @@ async function sendPage(
     .header('etag', zipped ? validators.gzipTag : validators.identityTag)
     .header('last-modified', validators.lastModified)
     .header('x-release', page.release)
+  if (isEmbedded(request)) reply.header('content-security-policy', embedPolicy)
   if (isUnchanged(request.headers, validators)) return reply.code(304).send()
   if (zipped) reply.header('content-encoding', 'gzip')
   return reply.send(zipped ? await page.gzip() : page.identity)
+}
+
+function isEmbedded({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url?.endsWith('/embed/projects/:id') === true
 }
 
 /** The headers of every page for people. */
@@ -264,10 +279,12 @@ function addressOf(request: FastifyRequest, chosen: Language | undefined): strin
   return path.slice(chosen.length + 1) || '/'
 }
 
-function listQueryOf(request: FastifyRequest): ListQuery {
+function listQueryOf(request: FastifyRequest): ListQuery & CompareQuery {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return Object.fromEntries(
-    listParameters.flatMap((name) => (query.get(name) ? [[name, query.get(name)?.slice(0, 200)]] : [])),
+    [...listParameters, ...compareParameters].flatMap((name) =>
+      query.get(name) ? [[name, query.get(name)?.slice(0, 200)]] : [],
+    ),
   )
 }
 

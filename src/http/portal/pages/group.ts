@@ -1,3 +1,6 @@
+import { organisationsPath } from '../../../iati/addresses.js'
+import { escapeText } from '../../../kernel/xml/writer.js'
+import { unescapeText } from '../../../release/read/activity-text.js'
 import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
@@ -30,7 +33,7 @@ const shownProjects = 12
 const shownBars = 12
 
 /** `/countries/{code}` and its like: totals and projects of a group; undefined when nothing is in it. */
-export function groupPage(view: View, kind: GroupPageKind, key: string): PageBody | undefined {
+export async function groupPage(view: View, kind: GroupPageKind, key: string): Promise<PageBody | undefined> {
   const { words, projectIndex } = view
   const group = projectIndex.groups[kind].get(key)
   if (!group) return undefined
@@ -48,13 +51,27 @@ export function groupPage(view: View, kind: GroupPageKind, key: string): PageBod
     description: `${label}: ${name}. ${words.projects(projects, pluralOf(view, group.places.length))}`,
     section: 'projects',
     main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
-<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
+${kind === 'organisations' ? await siteLink(view, key) : undefined}<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
 ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
 ${breakdowns(view, kind, group)}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>`,
+<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
+${projectIndex.groups[kind].size > 1 ? html`<p><a href="${to(view, 'compare')}?${new URLSearchParams({ kind, first: key }).toString()}" rel="nofollow">${words.group.compare}</a></p>` : undefined}`,
   }
+}
+
+/** The partner's own page, as the organisation file has it (iati.md 12.2). */
+async function siteLink({ words, release }: View, ref: string): Promise<Html | undefined> {
+  const text = (await (await release.find(organisationsPath))?.identity.text()) ?? ''
+  const from = text.indexOf(`<organisation-identifier>${escapeText(ref)}<`)
+  if (from < 0) return undefined
+  const record = text.slice(from, text.indexOf('</iati-organisation>', from))
+  const [, url = ''] =
+    /<document-link\b[^>]* url="([^"]*)"(?:(?!<\/document-link>)[\s\S])*<category code="B16"/.exec(record) ?? []
+  const address = unescapeText(url)
+  if (!/^https?:\/\//i.test(address)) return undefined
+  return html`<p>${words.group.site}: <a href="${address}" rel="external nofollow" dir="ltr">${address}</a></p>\n`
 }
 
 /** The name of a group in the reader's language. */

@@ -22,7 +22,16 @@ import {
   type View,
 } from '../view.js'
 import { size } from './developers.js'
-import { legend, localAddress, monthPoints, monthTable, openingSum, projectCards, tickOf } from './parts.js'
+import {
+  legend,
+  localAddress,
+  monthPoints,
+  monthTable,
+  openingSum,
+  pictureLink,
+  projectCards,
+  tickOf,
+} from './parts.js'
 import { searchForm } from './projects.js'
 
 const shownMonths = 24
@@ -41,7 +50,7 @@ export async function homePage(view: View): Promise<PageBody> {
   return {
     title,
     description,
-    head: html`<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
+    head: html`${pictureLink(view, 'home')}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
 <link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">

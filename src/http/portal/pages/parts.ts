@@ -31,7 +31,12 @@ const zero = '0' as Decimal
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', reasons: readonly string[]): Html {
+export function projectCard(
+  view: View,
+  entry: ActivityEntry,
+  level: 'h1' | 'h2' | 'h3',
+  reasons: readonly string[],
+): Html {
   const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
@@ -43,7 +48,7 @@ function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', reaso
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
     : html`<span class="blank" aria-hidden="true">${theme?.[1]}</span>`
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
-  const heading = level === 'h2' ? html`<h2 dir="auto">${link}</h2>` : html`<h3 dir="auto">${link}</h3>`
+  const heading = { html: `<${level} dir="auto">${link.html}</${level}>` }
   return html`<li class="card">${image}<div>${heading}
 <p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.join(', ')}</span></p>` : undefined}</div></li>
 `
@@ -86,6 +91,12 @@ export function projectCards(
   })
   return html`<ul class="cards">
 ${cards}</ul>`
+}
+
+/** The picture that is shown where the address of a page is shared. */
+export function pictureLink({ baseUrl, language }: View, name: string): Html {
+  const prefix = language === 'en' ? '' : `/${language}`
+  return html`<meta property="og:image" content="${baseUrl}${prefix}/pictures/${name}.png">\n`
 }
 
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */

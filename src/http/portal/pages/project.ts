@@ -1,10 +1,11 @@
+import { encode } from 'uqr'
 import { projectFeedPath } from '../../../iati/addresses.js'
 import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
 import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
-import { localAddress } from './parts.js'
+import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
 import { moneySection } from './project-money.js'
@@ -43,7 +44,8 @@ ${photoSection(shown)}
 ${resultSection(shown)}
 ${reportSection(shown)}
 ${documentSection(shown)}
-${dataSection(shown)}`,
+${dataSection(shown)}
+${shareSection(shown)}`,
   }
 }
 
@@ -74,7 +76,8 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
       ? undefined
       : html`<link rel="alternate" type="application/atom+xml" title="${words.project.reports}" href="${projectFeedPath(entry.project)}">\n`
   return html`<meta property="og:type" content="article">
-${picture && html`<meta property="og:image" content="${entry.picture ?? ''}">\n<meta property="og:image:alt" content="${words.project.picture(cut(entry.title, 120))}">\n`}<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
+${pictureLink(view, `projects/${id}`)}<meta property="og:image:alt" content="${words.project.picture(cut(entry.title, 120))}">
+<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
 <link rel="alternate" type="application/json" title="IATI" href="${record}.json">
 ${feed}${linkedData(linked)}`
 }
@@ -113,6 +116,26 @@ function paragraphs(text: string, kind?: string): Html[] {
 
 function textSection(title: string, text: string): Html {
   return text === '' ? html`` : html`<h2>${title}</h2>${paragraphs(text)}`
+}
+
+/** The card for pages of others, and on paper the way back. */
+function shareSection({ view, entry }: ShownProject): Html {
+  const { baseUrl, words } = view
+  const id = String(entry.project)
+  const card = `<iframe src="${baseUrl}${to(view, 'embed', 'projects', id)}" title="${cut(entry.title, 120).replaceAll('"', '&quot;')}" width="320" height="520" loading="lazy" style="border:0"></iframe>`
+  return html`<details><summary>${words.project.share}</summary><p class="kind">${words.project.shareNote}</p>
+<pre tabindex="0"><code>${card}</code></pre></details>
+${qrCode(`${baseUrl}${to(view, 'projects', id)}`, words.project.printed)}`
+}
+
+/** An address for the camera of a phone; the stylesheet shows it on paper. */
+function qrCode(address: string, label: string): Html {
+  const { data, size } = encode(address, { border: 4 })
+  const rows = data.map((row) => row.map((isDark) => (isDark ? '1' : '0')).join(''))
+  const dark = rows.flatMap((row, y) =>
+    [...row.matchAll(/1+/g)].map(({ 0: { length }, index: x }) => `M${x} ${y}h${length}v1h-${length}z`),
+  )
+  return html`<figure class="qr"><svg viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path d="${dark.join('')}"/></svg><figcaption>${label}: ${address}</figcaption></figure>`
 }
 
 function dataSection({ view, entry }: ShownProject): Html {

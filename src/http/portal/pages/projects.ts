@@ -4,6 +4,7 @@ import { termsOf } from '../text-index.js'
 import {
   countryName,
   countText,
+  dayText,
   type Language,
   moneyName,
   type PageBody,
@@ -82,10 +83,19 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
 ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${places.length === 0 ? words.list.nothing : count}</p>
-${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>` : undefined}
+${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${citation(view, query)}` : undefined}
 ${shown.length > 0 ? projectCards(view, shown, 'h2', reason) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
+}
+
+/** What a text names that uses the list: who, what, of which release, where. */
+function citation(view: View, { page: _, ...query }: ListQuery): Html {
+  const { words, publisherName, release, baseUrl } = view
+  const chosen = Object.values(namesOfQuery(view, query))
+  const what = chosen.length === 0 ? words.list.title : `${words.list.title} (${chosen.join(', ')})`
+  const address = `${baseUrl}${to(view, 'projects')}${queryText(query)}`
+  return html`<p class="kind">${words.list.cite} <cite dir="auto">${publisherName}: ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${address}</cite></p>`
 }
 
 function groupLinks(view: View): Html[] {
@@ -96,8 +106,18 @@ function groupLinks(view: View): Html[] {
 
 /** Each filter with a link to the list without it. */
 function chips(view: View, query: ListQuery): Html | undefined {
-  const { words, projectIndex } = view
-  const names: ListQuery = {
+  const { words } = view
+  const items = Object.entries(namesOfQuery(view, query)).map(([parameter, name]) => {
+    const others = Object.fromEntries(Object.entries(query).filter(([one]) => one !== parameter && one !== 'page'))
+    return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span dir="auto">${name}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
+  })
+  return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
+}
+
+/** What each filter chooses, in the reader's language. */
+function namesOfQuery(view: View, query: ListQuery): ListQuery {
+  const { projectIndex } = view
+  return {
     ...(query.q && { q: `“${query.q}”` }),
     ...(query.country && { country: countryName(view, query.country) }),
     ...(query.theme && { theme: projectIndex.groups.themes.get(query.theme)?.name ?? query.theme }),
@@ -108,11 +128,6 @@ function chips(view: View, query: ListQuery): Html | undefined {
     }),
     ...(query.year && { year: query.year }),
   }
-  const items = Object.entries(names).map(([parameter, name]) => {
-    const others = Object.fromEntries(Object.entries(query).filter(([one]) => one !== parameter && one !== 'page'))
-    return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span dir="auto">${name}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
-  })
-  return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
 }
 
 /** Words, country and theme to look for; for a page that is not the list. */

@@ -3,9 +3,11 @@ import { isActiveCode } from '../../../iati/standard/index.js'
 import { indexedElements } from '../../../release/read/activity-entry.js'
 import type { ActivityIndex } from '../../../release/read/activity-index.js'
 import type { Manifest } from '../../../release/read/manifest.js'
+import type { ReadableRelease } from '../../../release/read/release-reader.js'
 import { meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { countText, month, type PageBody, percent, table, tile, type View } from '../view.js'
+import { countText, dayText, month, type PageBody, percent, table, tile, type View } from '../view.js'
+import type { Differences } from './changes.js'
 
 /** What is counted over the entries of a release. */
 type Quality = {
@@ -92,13 +94,12 @@ const comprehensiveness = {
 } as const
 
 /** `/quality`: what the Dashboard and the Validator would say of this release. */
-export async function qualityPage(view: View): Promise<PageBody> {
+export async function qualityPage(view: View, differences: Differences): Promise<PageBody> {
   const { words, release } = view
   const { manifest } = release
   const quality = await qualityOf(view)
-  const files = manifest.files.filter(({ path }) => /^\/iati\/(activities(-\d+)?|organisations)\.xml$/.test(path))
-  const sum = (of: 'errors' | 'warnings') => files.reduce((total, { notices }) => total + notices[of], 0)
-  const errors = sum('errors')
+  const files = checkedFiles(manifest)
+  const errors = noticesOf(files, 'errors')
   return {
     title: words.quality.title,
     description: words.quality.intro,
@@ -106,7 +107,7 @@ export async function qualityPage(view: View): Promise<PageBody> {
     main: html`<h1>${words.quality.title}</h1><p class="lead">${words.quality.intro}</p>
 <dl class="tiles">${tile(words.quality.activities, countText(view, quality.activities))}
 ${tile(words.quality.validity, percent(view, errors === 0 ? quality.activities : Math.max(0, quality.activities - errors), quality.activities))}
-${tile(words.quality.errors, countText(view, errors))}${tile(words.quality.warnings, countText(view, sum('warnings')))}
+${tile(words.quality.errors, countText(view, errors))}${tile(words.quality.warnings, countText(view, noticesOf(files, 'warnings')))}
 ${tile(words.quality.held, countText(view, manifest.held.count))}</dl>
 ${findings(view, files)}
 ${comprehensivenessSection(view, quality)}
@@ -130,7 +131,8 @@ ${shareTable(
   indexedElements.map((name, at) => [name, quality.having[at] ?? 0]),
   quality.activities,
 )}
-${heldSection(view)}`,
+${heldSection(view)}
+${overTime(view, await differences.kept(release))}`,
   }
 }
 
@@ -208,6 +210,32 @@ function findings(view: View, files: View['release']['manifest']['files']): Html
         html`<tr><th scope="row"><code>${code}</code></th><td class="number">${countText(view, found)}</td></tr>\n`,
     )
   return html`<h2>${words.quality.findings}</h2>${table(words.quality.findings, [words.quality.code, words.quality.count], rows)}`
+}
+
+/** What the manifests of kept releases say. */
+function overTime(view: View, kept: readonly ReadableRelease[]): Html {
+  const { overTime: title, overTimeNote, release, activities, validity, errors, warnings, held } = view.words.quality
+  const rows = kept.map(({ id, manifest }) => {
+    const files = checkedFiles(manifest)
+    const [wrong, doubtful] = (['errors', 'warnings'] as const).map((of) => noticesOf(files, of)) as [number, number]
+    const all = manifest.totals.activities
+    const cells = [
+      countText(view, all),
+      percent(view, Math.max(0, all - wrong), all),
+      ...[wrong, doubtful, manifest.held.count].map((count) => countText(view, count)),
+    ]
+    return html`<tr><th scope="row">${dayText(view, manifest.generated)} <small><code>${id}</code></small></th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
+  })
+  return html`<h2>${title}</h2>${table(overTimeNote, [release, activities, validity, errors, warnings, held], rows)}`
+}
+
+/** The files whose records are checked. */
+function checkedFiles({ files }: Manifest): Manifest['files'] {
+  return files.filter(({ path }) => /^\/iati\/(activities(-\d+)?|organisations)\.xml$/.test(path))
+}
+
+function noticesOf(files: Manifest['files'], of: 'errors' | 'warnings'): number {
+  return files.reduce((total, { notices }) => total + notices[of], 0)
 }
 
 function heldSection(view: View): Html {

@@ -164,7 +164,7 @@ export const en = {
     split:
       'The money of projects in several of them is split by the percentages of their records; the projects count in each.',
     site: 'Website',
-    compare: 'Compare with',
+    compare: 'Compare with another',
     biggest: 'Projects',
     more: (count: string, form: Intl.LDMLPluralRule) =>
       form === 'one' ? 'The project in the list' : `All ${count} projects`,
@@ -176,21 +176,6 @@ export const en = {
     organisations: 'Partner organisations',
     name: 'Name',
     count: (title: string, count: string) => `${title}: ${count}, with projects and money`,
-  },
-  cross: {
-    title: 'Countries, sectors and years',
-    intro:
-      'Money of transactions by country, sector and year. What belongs to several is split by the percentages of the records.',
-    rows: 'Rows',
-    columns: 'Columns',
-    figure: 'Figure',
-    years: 'Year',
-    all: 'all',
-    total: 'Total',
-    others: 'Others',
-    undated: 'until a day, in total',
-    whole: 'All figures, by country, sector and year:',
-    nothing: 'This release does not say the years of its money; the next one will.',
   },
   compare: {
     title: 'Compare',

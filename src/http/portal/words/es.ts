@@ -165,7 +165,7 @@ export const es: Words = {
     split:
       'El dinero de los proyectos que tienen varios se reparte según los porcentajes de su registro; los proyectos cuentan en cada uno.',
     site: 'Sitio web',
-    compare: 'Comparar con',
+    compare: 'Comparar con otro',
     biggest: 'Proyectos',
     more: (count, form) => (form === 'one' ? 'El proyecto en la lista' : `Los ${count} proyectos`),
   },
@@ -176,21 +176,6 @@ export const es: Words = {
     organisations: 'Organizaciones asociadas',
     name: 'Nombre',
     count: (title, count) => `${title}: ${count}, con sus proyectos y su dinero`,
-  },
-  cross: {
-    title: 'Países, sectores y años',
-    intro:
-      'El dinero de las transacciones por país, sector y año. Lo que pertenece a varios se reparte según los porcentajes de los registros.',
-    rows: 'Filas',
-    columns: 'Columnas',
-    figure: 'Cifra',
-    years: 'Año',
-    all: 'todos',
-    total: 'Suma',
-    others: 'Otros',
-    undated: 'hasta un día, en total',
-    whole: 'Todas las cifras, por país, sector y año:',
-    nothing: 'Esta versión no dice los años de su dinero; la próxima lo hará.',
   },
   compare: {
     title: 'Comparar',

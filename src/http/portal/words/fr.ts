@@ -166,7 +166,7 @@ export const fr: Words = {
     split:
       'L’argent des projets qui en ont plusieurs est réparti selon les pourcentages de leur enregistrement ; les projets comptent dans chacun.',
     site: 'Site web',
-    compare: 'Comparer avec',
+    compare: 'Comparer avec un autre',
     biggest: 'Projets',
     more: (count, form) => (form === 'one' ? 'Le projet dans la liste' : `Les ${count} projets`),
   },
@@ -177,21 +177,6 @@ export const fr: Words = {
     organisations: 'Organisations partenaires',
     name: 'Nom',
     count: (title, count) => `${title} : ${count}, avec leurs projets et leur argent`,
-  },
-  cross: {
-    title: 'Pays, secteurs et années',
-    intro:
-      'L’argent des transactions par pays, secteur et année. Ce qui relève de plusieurs est réparti selon les pourcentages des fiches.',
-    rows: 'Lignes',
-    columns: 'Colonnes',
-    figure: 'Chiffre',
-    years: 'Année',
-    all: 'tout',
-    total: 'Somme',
-    others: 'Autres',
-    undated: 'jusqu’à un jour, au total',
-    whole: 'Tous les chiffres, par pays, secteur et année :',
-    nothing: 'Cette version ne donne pas les années de son argent ; la prochaine le fera.',
   },
   compare: {
     title: 'Comparer',

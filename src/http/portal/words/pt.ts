@@ -165,7 +165,7 @@ export const pt: Words = {
     split:
       'O dinheiro dos projetos que têm vários é repartido segundo as percentagens do seu registo; os projetos contam em cada um.',
     site: 'Sítio web',
-    compare: 'Comparar com',
+    compare: 'Comparar com outro',
     biggest: 'Projetos',
     more: (count, form) => (form === 'one' ? 'O projeto na lista' : `Os ${count} projetos`),
   },
@@ -176,21 +176,6 @@ export const pt: Words = {
     organisations: 'Organizações parceiras',
     name: 'Nome',
     count: (title, count) => `${title}: ${count}, com os seus projetos e o seu dinheiro`,
-  },
-  cross: {
-    title: 'Países, setores e anos',
-    intro:
-      'O dinheiro das transações por país, setor e ano. O que pertence a vários é repartido pelas percentagens dos registos.',
-    rows: 'Linhas',
-    columns: 'Colunas',
-    figure: 'Valor',
-    years: 'Ano',
-    all: 'todos',
-    total: 'Soma',
-    others: 'Outros',
-    undated: 'até um dia, no total',
-    whole: 'Todos os valores, por país, setor e ano:',
-    nothing: 'Esta versão não diz os anos do seu dinheiro; a próxima dirá.',
   },
   compare: {
     title: 'Comparar',

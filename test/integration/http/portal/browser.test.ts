@@ -45,6 +45,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       country: `/countries/${reported.countries[0]}`,
       sector: `/sectors/${reported.sectors[0]}`,
       theme: `/themes/${Object.keys(reported.themes)[0]}`,
+      compare: '/compare?kind=countries&first=KE&second=NP',
       quality: '/quality',
       changes: '/changes',
       change: `/changes/${previous}..${release}`,
@@ -56,6 +57,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     await home.goto(`${base}${pages.project}`)
     const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
     pages = { ...pages, organisation: partner ?? '' }
+    pages = { ...pages, embed: `/embed${pages.project}` }
     await home.close()
   }, 120_000)
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import jsQR from 'jsqr'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
@@ -50,6 +51,19 @@ async function follow(
     }
   }
   return { dead, seen }
+}
+
+/** What a camera reads of a code whose dark squares are a path of rows. */
+function readCode(size: number, dark: string): string | undefined {
+  const scale = 4
+  const pixels = new Uint8ClampedArray(4 * (size * scale) ** 2).fill(255)
+  for (const [, x = 0, y = 0, length = 0] of dark.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
+    for (let row = +y * scale; row < (+y + 1) * scale; row++) {
+      const from = 4 * (row * size * scale + +x * scale)
+      for (let at = from; at < from + 4 * scale * +length; at += 4) pixels.fill(0, at, at + 3)
+    }
+  }
+  return jsQR.default(pixels, size * scale, size * scale)?.data
 }
 
 /** Compares what pages show with what an XML parser finds in the files. */
@@ -344,6 +358,50 @@ describe('the portal over the demo', async () => {
     expect(body).toContain(`${baseUrl}${english}</loc><lastmod>${projects[0].changed}</lastmod>`)
   })
 
+  it('draws a picture for shared links, of each project and language, and has an address on paper that a phone reads', async () => {
+    const drawn = new Set<string>()
+    for (const url of ['/', '/projects/9000001', '/projects/9000010', '/ar/projects/9000001']) {
+      const { body } = await app.inject(url)
+      const [, address = ''] = /<meta property="og:image" content="([^"]+)">/.exec(body) ?? []
+      const picture = await app.inject({ url: address.replace(baseUrl, ''), headers: { 'accept-encoding': 'gzip' } })
+      expect([url, picture.statusCode, picture.headers['content-type']]).toEqual([url, 200, 'image/png'])
+      const bytes = picture.rawPayload
+      expect([bytes.toString('latin1', 1, 4), bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([
+        'PNG',
+        1200,
+        630,
+      ])
+      drawn.add(String(picture.headers.etag))
+    }
+    expect(drawn.size).toBe(4)
+    for (const url of ['/pictures/projects/1.png', '/pictures/other.png', '/pictures/projects/9000001']) {
+      expect([url, (await app.inject(url)).statusCode]).toEqual([url, 404])
+    }
+    const { body } = await app.inject('/projects/9000001')
+    const [, size = '', dark = ''] = /class="qr"><svg viewBox="0 0 (\d+) .*?<path d="([^"]+)"/.exec(body) ?? []
+    expect(readCode(Number(size), dark)).toBe(`${baseUrl}/projects/9000001`)
+  })
+
+  it('has a card of each project that pages of others may frame, and no other page that they may', async () => {
+    const page = await app.inject('/fr/projects/9000001')
+    const [, address = ''] = /&lt;iframe src=&quot;([^&]+)&quot;/.exec(page.body) ?? []
+    expect(address).toBe(`${baseUrl}/fr/embed/projects/9000001`)
+    const card = await app.inject(address.replace(baseUrl, ''))
+    expect([card.statusCode, card.headers['content-security-policy']]).toEqual([
+      200,
+      expect.stringMatching(/frame-ancestors \*$/),
+    ])
+    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(card.body).toContain(`<base target="_blank">`)
+    expect(card.body).toContain(`href="/fr/projects/9000001"`)
+    expect(card.body).not.toContain('<script')
+    const missing = await app.inject({ url: '/embed/projects/1', headers: { accept: 'text/html' } })
+    expect([missing.statusCode, missing.headers['content-security-policy']]).toEqual([
+      404,
+      page.headers['content-security-policy'],
+    ])
+  })
+
   it('answers the question of a journalist: a list with its sums, and the same list as CSV and JSON', async () => {
     const counted = { projects: 0, partners: [] as string[] }
     await countActivities(await publisher.live(), ({ find }) => {
@@ -419,6 +477,11 @@ describe('the portal over the demo', async () => {
       const line = lines.find((one) => one.includes(name.replaceAll('"', '""')))
       expect(line?.split(',').at(-2), name).toBe(sumOf(paid))
     }
+    const [, ref = '', site = ''] =
+      /<organisation-identifier>(US-EIN-0[^<]+)<[\s\S]*?<document-link url="([^"]+)"/.exec(
+        await publisher.read('/iati/organisations.xml'),
+      ) ?? []
+    expect((await app.inject(`/en/organisations/${ref}`)).body).toContain(`${en.group.site}: <a href="${site}"`)
     for (const kind of ['countries', 'sectors', 'themes', 'organisations'] as const) {
       const page = await app.inject(`/fr/${kind}`)
       expect([page.statusCode, page.body.includes(`<h1>${fr.groups[kind]}</h1>`)]).toEqual([200, true])
