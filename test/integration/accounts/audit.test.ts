@@ -11,7 +11,7 @@ const email = 'partner@example.org'
 const password = 'seven quiet rivers'
 const address = '192.0.2.7'
 
-describe('the audit trail', async () => {
+describe('the audit trail', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   let api: TestApi
   beforeAll(async () => {
