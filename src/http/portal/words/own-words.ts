@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../kernel/errors.js'
+import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../html.js'
 import type { Words } from './en.js'
 
@@ -44,8 +45,11 @@ type Word = (...parts: (string | number | Html)[]) => string | Html
 /** A function of the catalogue that fills the operator's text, in place of the one with the built-in text. */
 function template(word: Word, own: unknown, place: Place): Word {
   const forms = isGroup(own) ? own : { other: own }
-  const texts = Object.fromEntries(
-    Object.entries({ other: undefined, ...forms }).map(([form, text]) => [form, textOf(text, place)]),
+  // The last part may be a text of a reader or of a record.
+  const texts = lookupTable(
+    Object.fromEntries(
+      Object.entries({ other: undefined, ...forms }).map(([form, text]) => [form, textOf(text, place)]),
+    ),
   )
   for (const [, number] of Object.values(texts).flatMap((text) => [...text.matchAll(/\{(\d+)\}/g)])) {
     if (Number(number) >= 1 && Number(number) <= word.length) continue

@@ -38,7 +38,11 @@ describe('the look of a platform', async () => {
     await mkdir(path.join(folder, 'words'))
     await writeFile(environment.PORTAL_LOGO, svg)
     await words('en', ofDocument)
-    await words('fr', { developers: { heldReasons: '{1} retenus <b>, voir {2}' }, home: { excluded: ['Rien.'] } })
+    await words('fr', {
+      developers: { heldReasons: '{1} retenus <b>, voir {2}' },
+      home: { excluded: ['Rien.'] },
+      footer: 'par {1}',
+    })
     await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
     const publisher = await testPublisher(store)
     await publisher.publish()
@@ -78,6 +82,7 @@ describe('the look of a platform', async () => {
     expect(fr.developers.heldReasons('3', { html: '<a href="/m">le manifeste</a>' }).html).toBe(
       '3 retenus &lt;b&gt;, voir <a href="/m">le manifeste</a>',
     )
+    expect(fr.footer('constructor')).toBe('par constructor')
     expect([en.projects('1', 'one'), en.projects('7', 'other'), en.projects('7', 'few')]).toEqual([
       '1 well',
       '7 wells',
