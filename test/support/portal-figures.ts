@@ -85,7 +85,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       facts: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ''])),
       reports: all(page, 'article', 'report').length,
       photos: all(all(page, 'ul', 'photos')[0], 'li').length,
-      documents: all(all(page, 'details').at(-1), 'li').length,
+      documents: all(all(page, 'ul', 'documents')[0], 'li').length,
     }
   }
   const country = await open(`/en/countries/${chosen.country}`)

@@ -121,7 +121,9 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   })
 }
 
-type MonthKey = Pick<ImportedGift, 'projectId' | 'month' | 'kind' | 'funderId'>
+type MonthKey = Pick<ImportedGift, 'projectId' | 'month' | 'kind'> & {
+  readonly funderId?: ImportedGift['funderId'] | null
+}
 
 function keyOf(gift: MonthKey): string {
   return [gift.projectId, gift.month, gift.kind, gift.funderId ?? ''].join(' ')

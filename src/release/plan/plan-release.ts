@@ -119,10 +119,10 @@ export async function planRelease(
     ...feedList(config, feeds, reports.length > 0),
     ...tableFiles(segments),
   ]
-  const coverage = { issued: isoDateOf(run.startedAt), ...(await publishedCoverage(db)) }
+  const { issued = isoDateOf(run.startedAt), ...covered } = await publishedCoverage(db)
   const plan: ReleasePlan = {
     verdict: 'build',
-    files: [...described, ...descriptions(config, described, coverage, publicKey)],
+    files: [...described, ...descriptions(config, described, { issued, ...covered }, publicKey)],
     publisherRecord: organisations.publisherRecord,
     feeds,
     held,

@@ -153,10 +153,10 @@ export async function heldRenderings(
   return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
 }
 
-/** What the published activities cover, and since which day there are releases; absent before the first one. */
+/** What the published activities cover, and since which day there are any; absent before the first release. */
 export async function publishedCoverage(db: Db): Promise<Coverage> {
   const { rows } = await db.query<Coverage>(
-    `select to_char((select min(generated_at) from release where state <> 'held') at time zone 'UTC', 'YYYY-MM-DD') as issued,
+    `select to_char((select min(first_published_at) from published_identifier) at time zone 'UTC', 'YYYY-MM-DD') as issued,
         to_char(min(approved_date) at time zone 'UTC', 'YYYY') as since,
         array(select distinct country_code from project_country join rendering using (project_id)
           where verdict = 'valid' order by 1) as countries

@@ -18,6 +18,7 @@ export function embedPage(view: View, id: string): string | undefined {
 <title>${entry.title}</title>
 <meta name="robots" content="noindex, follow">
 <link rel="canonical" href="${home}">
+<link rel="icon" href="${brand.icon.address}" type="image/svg+xml">
 <link rel="stylesheet" href="${brand.style.address}">
 <base target="_blank">
 </head>

@@ -53,7 +53,7 @@ export function documentSection({ view, activity }: ShownProject): Html {
   })
   return items.length === 0
     ? html``
-    : html`<h2>${view.words.project.documents}</h2><details open><summary>${items.length}</summary><ul>
+    : html`<h2>${view.words.project.documents}</h2><details open><summary>${items.length}</summary><ul class="documents">
 ${items}</ul></details>`
 }
 

@@ -18,12 +18,14 @@ const untold: Readonly<Record<string, string>> = {
   'src/platform/database/migrate.ts applyOnce': 'migrations are files; they have no rows',
   'src/catalogue/sql/clear-columns.ts clearColumns': 'the fields of a kind name the columns; the row is the id',
   'src/catalogue/sql/export/table-resource.ts insertRecords': 'the columns of the schema make it; it has no rows',
+  'src/catalogue/sql/imports.ts refusedBy': 'the database names the table whose constraint refused',
   'src/catalogue/sql/ready-texts/bulk-texts.ts bulkContents': 'two columns for each of the files, which are numbered',
 }
 
 /** Columns that may be null for all that the schema says, with why they are not. This list may only shrink. */
 const neverNull: Readonly<Record<string, string>> = {
   'src/accounts/sql/account-codes.ts claimDueCode email': 'only an invitation has none, and it is not mailed',
+  'src/catalogue/sql/imports.ts filesWithMark sha256': 'each file of an import has one',
   'src/money/sql/charge-states.ts acceptDifference difference': 'the condition of the update excludes null',
   'src/money/sql/donation-outcomes.ts recordSettlements receiptNumber': 'the statement has just written it',
   'src/money/sql/donation-outcomes.ts recordSettlements settledAt': 'the statement has just written it',
