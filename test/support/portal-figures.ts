@@ -104,7 +104,10 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
     quality: {
       activities: tilesOf(quality).find((tile) => tile.startsWith(`${words.quality.activities}:`)) ?? '',
       tables: Object.fromEntries(
-        Object.entries(tablesOf(quality)).filter(([caption]) => caption !== words.quality.findings),
+        // Other releases are in their own files.
+        Object.entries(tablesOf(quality)).filter(
+          ([caption]) => caption !== words.quality.findings && caption !== words.quality.overTimeNote,
+        ),
       ),
       identifiers:
         all(quality, 'p')
