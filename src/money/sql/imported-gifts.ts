@@ -2,9 +2,9 @@ import { type IsoDate, later } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { findFact } from '../../platform/database/facts.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { changedMonths, keyOfMonth, type MonthKey } from './differing-months.js'
 
 /** A single gift, or without `single` the sum of a month; refunds and fees too. */
 export type ImportedGift = {
@@ -65,7 +65,12 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   const refilled: ImportedGift[] = []
   const corrected: ImportedGift[] = []
   const months = await storedMonths(db, gifts, saving)
-  const differing = await changedMonths(db, gifts, known, saving)
+  const ofKnown = gifts.filter(({ single }) => single && known.has(single.referenceHash))
+  const differing = await changedMonths(
+    db,
+    ofKnown.map(({ projectId }) => projectId),
+    saving,
+  )
   const openings = await openingDays(db, gifts, saving.source)
   const counted: ImportedGift[] = []
   const outcomes = gifts.map((gift): GiftOutcome => {
@@ -74,20 +79,20 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
     if (single && before !== undefined) {
       if (before.content === single.contentHash) {
         if (!saving.repair) {
-          const isThere = months.has(keyOf(gift)) && !differing.has(keyOf(gift))
+          const isThere = months.has(keyOfMonth(gift)) && !differing.has(keyOfMonth(gift))
           return isThere ? 'unchanged' : { change: 'unchanged', differs: true }
         }
         refilled.push(gift)
-        stale.set(keyOf(gift), gift)
+        stale.set(keyOfMonth(gift), gift)
         return 'unchanged'
       }
       const expected = 'a new one, or the values it came with before'
       if (!saving.correct) return { field: 'reference', expected, got: single.name }
       if (!before.month) return { field: 'reference', expected: `${expected}, which are not known`, got: single.name }
-      const month = months.get(keyOf(gift))
+      const month = months.get(keyOfMonth(gift))
       const problem = month && monthProblem(month, gift, saving)
       if (problem) return problem
-      for (const one of [before.month, gift]) stale.set(keyOf(one), one)
+      for (const one of [before.month, gift]) stale.set(keyOfMonth(one), one)
       known.set(single.referenceHash, { content: single.contentHash, month: gift })
       corrected.push(gift)
       return 'changed'
@@ -97,7 +102,7 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
       const expected = `a day after ${opening}, until which the total of the project's record counts`
       return { field: 'date', expected, got: gift.on }
     }
-    const key = keyOf(gift)
+    const key = keyOfMonth(gift)
     const month = months.get(key) ?? emptyMonth(gift)
     const problem = monthProblem(month, gift, saving)
     if (problem) return problem
@@ -117,16 +122,8 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   for (const key of stale.keys()) differing.delete(key)
   return outcomes.map((outcome, index) => {
     const gift = gifts[index]
-    return outcome === 'unchanged' && gift?.single && mended.has(keyOf(gift)) ? 'changed' : outcome
+    return outcome === 'unchanged' && gift?.single && mended.has(keyOfMonth(gift)) ? 'changed' : outcome
   })
-}
-
-type MonthKey = Pick<ImportedGift, 'projectId' | 'month' | 'kind'> & {
-  readonly funderId?: ImportedGift['funderId'] | null
-}
-
-function keyOf(gift: MonthKey): string {
-  return [gift.projectId, gift.month, gift.kind, gift.funderId ?? ''].join(' ')
 }
 
 function emptyMonth({ projectId, month, kind, funderId, on }: ImportedGift): Month {
@@ -246,66 +243,9 @@ async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Savi
         importId: row.import_id ?? undefined,
         ...{ isNew: false, isChanged: false, isStated: false },
       }
-      return [keyOf(month), month]
+      return [keyOfMonth(month), month]
     }),
   )
-}
-
-/** Months of single gifts, of these projects or of all, that are not the sums of their gifts. */
-async function differingMonths(
-  db: Db,
-  projects: readonly number[] | undefined,
-  { source, currency }: Pick<Saving, 'source' | 'currency'>,
-): Promise<MonthKey[]> {
-  const { rows } = await db.query<MonthKey>(
-    `select g.project_id as "projectId", g.month, g.kind, g.funder_id as "funderId"
-      from (
-        select project_id, date_trunc('month', given_on)::date as month, kind, funder_id, sum(amount) as amount,
-          sum(count) as count, max(given_on) as last_on
-        from imported_gift where $1::bigint[] is null or project_id = any ($1) group by 1, 2, 3, 4
-      ) g left join donation_month m
-        on (m.project_id, m.month, m.kind, m.source, m.currency) = (g.project_id, g.month, g.kind, $2, $3)
-        and m.funder_id is not distinct from g.funder_id
-      where (m.amount, m.count, m.last_on) is distinct from (g.amount, g.count, g.last_on)
-        and ($1::bigint[] is null
-          or not exists (select from imported_gift o where o.project_id = g.project_id and o.given_on is null))`,
-    [projects ?? null, source, currency],
-  )
-  return rows
-}
-
-/** What an import has found out of the projects of gifts that it knows; each is looked at once. */
-const examined = new WeakMap<Saving, { readonly projects: Set<number>; readonly differing: Set<string> }>()
-
-async function changedMonths(
-  db: Db,
-  gifts: readonly ImportedGift[],
-  known: ReadonlyMap<string, KnownGift>,
-  saving: Saving,
-): Promise<Set<string>> {
-  const { projects, differing } = examined.get(saving) ?? { projects: new Set<number>(), differing: new Set<string>() }
-  examined.set(saving, { projects, differing })
-  const ofKnown = gifts.filter(({ single }) => single && known.has(single.referenceHash))
-  const fresh = new Set(ofKnown.map(({ projectId }) => projectId).filter((id) => !projects.has(id)))
-  if (saving.repair || fresh.size === 0) return differing
-  for (const month of await differingMonths(db, [...fresh], saving)) differing.add(keyOf(month))
-  for (const id of fresh) projects.add(id)
-  return differing
-}
-
-/** What moves when a stored gift changes; gifts that are added do not move it. */
-export async function giftTurn(db: Db): Promise<number> {
-  return Number((await findFact(db, 'gift-turn')) ?? 0)
-}
-
-/** Whether each month of single gifts is their sum, and what they belong to is as it was when they came. */
-export async function areGiftsWhole(db: Db, saving: Pick<Saving, 'source' | 'currency'>): Promise<boolean> {
-  const { rows } = await db.query(
-    `select from imported_month i join project p on p.id = i.project_id
-      where p.source in ('upstream', 'demo')
-        or (i.funder_id is not null and not exists (select from organisation o where o.id = i.funder_id)) limit 1`,
-  )
-  return rows.length === 0 && (await differingMonths(db, undefined, saving)).length === 0
 }
 
 /** The day of the opening total of each of these projects that has one of this source. */
@@ -459,7 +399,7 @@ async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency
   await db.query(updateTotals, [months.map(({ projectId }) => projectId)])
   return new Set(
     rows.map(({ project_id: projectId, month, kind, funder_id: funder }) =>
-      keyOf({ projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined }),
+      keyOfMonth({ projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined }),
     ),
   )
 }
