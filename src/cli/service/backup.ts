@@ -1,14 +1,11 @@
-import { lstat, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { lstat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { findContents } from '../../catalogue/sql/export/snapshot.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { ifThere } from '../../kernel/system-errors.js'
 import { type BackupHeader, writeBackup } from '../../platform/database/backup.js'
 import { type Restored, restoreBackup } from '../../platform/database/restore.js'
-import { openStore } from '../../platform/database/store.js'
-import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
+import { tryBackup } from '../../platform/try-backup.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -63,19 +60,7 @@ async function restore(runtime: Runtime, output: Output, file: string): Promise<
 
 /** Restores a backup into a server of its own. Exit code 0: it is whole and fits the schema. */
 async function verify(output: Output, file: string, signal: AbortSignal): Promise<number> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-verify-'))
-  try {
-    const server = await openEmbeddedPostgres({ dataDir })
-    try {
-      await using store = openStore({ url: server.url, max: 2, applicationName: 'giving verify' })
-      return report(output, file, await restoreBackup(store, file, { signal, contentsOf: findContents }))
-    } finally {
-      await server.release()
-      await rm(server.clusterDir, { recursive: true, force: true })
-    }
-  } finally {
-    await rm(dataDir, { recursive: true, force: true })
-  }
+  return report(output, file, await tryBackup(file, { signal, contentsOf: findContents }))
 }
 
 function report(output: Output, file: string, { header, rows, migrated }: Restored): number {

@@ -15,7 +15,7 @@ import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
-import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
+import { backupState } from '../../platform/database/scheduled-backup.js'
 import { readServerFacts, type ServerFacts } from '../../platform/database/server-facts.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
 import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
@@ -109,11 +109,12 @@ async function inspectBackup({ environment, signal }: CommandLine): Promise<read
   const { config, store, clock } = runtime
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) return [note('not examined while migrations are pending')]
-  const last = await findLastBackup(store.db)
-  const [old] = oldBackup(last, clock())
+  const { last, needs, tried } = await backupState(store.db, clock())
+  if (needs.length > 0) {
+    return needs.map((need) => (config.backup ? fix(need, 'giving status') : note(need, 'docs/how-to/backup.md')))
+  }
   if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
-  if (old !== undefined) return [config.backup ? fix(old, 'giving status') : note(old, 'docs/how-to/backup.md')]
-  return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes`)]
+  return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes; ${tried}`)]
 }
 
 async function inspectSources({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

@@ -2,7 +2,7 @@ import { startWorker, workerFields } from '../../../jobs/worker.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { registerNew } from '../../outbound/registry/register.js'
 import { registryProblems } from '../../outbound/registry/registry-record.js'
-import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
+import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { publicationHealth } from '../../release/health.js'
 import { recordRefusedFolder } from '../../release/operate/folder-of-store.js'
@@ -77,7 +77,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
           publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
           publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),
           registry,
-          backup: config.backup ? oldBackup(await findLastBackup(store.db), clock()) : [],
+          backup: config.backup ? (await backupState(store.db, clock())).needs : [],
         },
         payments,
         config.upstream !== undefined,

@@ -14,7 +14,7 @@ import type { Cause } from '../../outbound/alarms.js'
 import { lastFollowed } from '../../outbound/bucket/shared-folder.js'
 import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
-import { findLastBackup, oldBackup } from '../../platform/database/scheduled-backup.js'
+import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import type { Need } from '../../release/health.js'
@@ -121,7 +121,7 @@ export async function lookAtService(
     publisher,
     publication: others(health.needs, publisher),
     registry: config.registry?.sync ? problems : [],
-    backup: config.backup ? oldBackup(await findLastBackup(store.db), clock()) : [],
+    backup: config.backup ? (await backupState(store.db, clock())).needs : [],
   }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {

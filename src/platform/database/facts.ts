@@ -33,6 +33,10 @@ export type FactName =
   | 'restored-behind'
   /** The newest backup of the store, as JSON. */
   | 'last-backup'
+  /** Why the worker could write no backup, since the last one that it wrote, as JSON. */
+  | 'failed-backup'
+  /** The newest backup that a worker has restored on trial, or tried to, as JSON. */
+  | 'tried-backup'
   /** How often stored gifts, or what files name their projects by, have changed; triggers count it. */
   | 'gift-turn'
   /** What one operator has asked for and a second one has not yet, as JSON. */

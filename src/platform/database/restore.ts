@@ -27,6 +27,15 @@ export type Restored = {
   readonly migrated: readonly string[]
 }
 
+/** How a backup is restored. */
+export type Restoring = {
+  /** Names what the store holds; undefined: it is empty. */
+  readonly contentsOf: (db: Db) => Promise<string | undefined>
+  readonly signal: AbortSignal
+  /** Called in the same transaction once everything is written. */
+  readonly afterwards?: (db: Db) => Promise<void>
+}
+
 /**
  * Puts a backup into an empty store, all of it or nothing, in memory that does not grow with it. An empty database is first
  * brought to the backup's version of the schema, and afterwards to this program's. Throws `input-unusable` when the file is
@@ -35,17 +44,7 @@ export type Restored = {
 export async function restoreBackup(
   store: Store,
   file: string,
-  {
-    contentsOf,
-    signal,
-    afterwards,
-  }: {
-    /** Names what the store holds; undefined: it is empty. */
-    readonly contentsOf: (db: Db) => Promise<string | undefined>
-    readonly signal: AbortSignal
-    /** Called in the same transaction once everything is written. */
-    readonly afterwards?: (db: Db) => Promise<void>
-  },
+  { contentsOf, signal, afterwards }: Restoring,
 ): Promise<Restored> {
   const header = await readBackupHeader(file)
   const found = await appliedVersion(store.db)

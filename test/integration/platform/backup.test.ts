@@ -1,4 +1,4 @@
-import { cp, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -8,8 +8,9 @@ import { submitDonation } from '../../../src/money/submit-donation.js'
 import { writeBackup } from '../../../src/platform/database/backup.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { restoreBackup } from '../../../src/platform/database/restore.js'
-import { backUpIfDue } from '../../../src/platform/database/scheduled-backup.js'
+import { backUpIfDue, tryLastIfDue } from '../../../src/platform/database/scheduled-backup.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { tryBackup } from '../../../src/platform/try-backup.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { emptyDatabase, type TestDatabase, testDatabase } from '../../support/database.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
@@ -195,5 +196,68 @@ describe('giving backup and giving restore', () => {
     await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(), signal })
     expect((await runCommandLine(['status'], environment)).stdout).not.toContain('the last backup')
     expect((await runCommandLine(['doctor'], environment)).stdout).toMatch('the last one is of')
+  })
+  it('says why none could be written, until one is, and removes halves that nobody writes any more', async () => {
+    const directory = path.join(folder, 'kept')
+    const environment = {
+      DATABASE_URL: database.url,
+      GIVING_DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      BACKUP_DIR: directory,
+    }
+    const said = async (...args: string[]) => (await runCommandLine(args, environment)).stdout
+    const at = async (time: number) =>
+      await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(time), signal })
+    await writeFile(directory, '')
+    const now = Date.now()
+    await expect(at(now)).rejects.toThrow(/BACKUP_DIR .*kept: EEXIST/)
+    const failed = /no backup could be written at [\dTZ:-]+: BACKUP_DIR .*kept: EEXIST/
+    expect(await said('status')).toMatch(failed)
+    expect(await said('doctor')).toMatch(failed)
+    await rm(directory)
+    await mkdir(directory)
+    const halves = ['giving-20261101T033700Z.sql.gz.part', 'other.part']
+    const young = `giving-${new Date(now - 3_600_000).toISOString().replace(/\.\d+|[-:]/g, '')}.sql.gz.part`
+    for (const name of [...halves, young]) await writeFile(path.join(directory, name), '')
+    await at(now)
+    expect((await readdir(directory)).filter((name) => name.endsWith('.part')).sort()).toEqual([young, 'other.part'])
+    expect(await said('status')).not.toMatch(/backup/)
+    expect(await said('doctor')).toMatch(/none was tried: giving backup --verify FILE/)
+  })
+
+  it('is restored on trial each week, and status, doctor and alarms say when that fails', {
+    timeout: 120_000,
+  }, async () => {
+    const directory = path.join(folder, 'kept')
+    const environment = {
+      DATABASE_URL: database.url,
+      GIVING_DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      BACKUP_DIR: directory,
+    }
+    const said = async (...args: string[]) => (await runCommandLine(args, environment)).stdout
+    const day = 24 * 3_600_000
+    const now = Date.now()
+    const tryAt = async (time: number, tryIt?: (file: string) => Promise<unknown>) =>
+      await tryLastIfDue(
+        store,
+        { clock: () => new Date(time), signal },
+        tryIt ?? ((file) => tryBackup(file, { signal, contentsOf: nothing })),
+      )
+    expect(await tryAt(now)).toMatch(/giving-\d{8}T\d{6}Z\.sql\.gz was restored on trial at/)
+    expect(await said('doctor')).toMatch(/bytes; .*sql\.gz was restored on trial at/)
+    const refused = async () => await Promise.reject(new Error('not due'))
+    expect(await tryAt(now + 6 * day, refused)).toBeUndefined()
+    // Where no server can be made, nothing is said of the backup.
+    expect(await tryAt(now + 8 * day, refused)).toMatch(/could not be tried at .*: not due/)
+    expect(await said('status')).not.toMatch(/backup/)
+    const [last = ''] = (await readdir(directory)).filter((name) => name.endsWith('.gz'))
+    const file = path.join(directory, last)
+    await writeFile(file, (await readFile(file)).subarray(0, -2000))
+    expect(await tryAt(now + 8 * day)).toMatch(/cannot be restored, as was tried at/)
+    expect(await said('status')).toMatch(
+      /sql\.gz cannot be restored, as was tried at .*cannot be read as a file of giving backup/,
+    )
+    expect(await said('doctor')).toMatch(/cannot be restored/)
   })
 })
