@@ -2,8 +2,10 @@ import { CsvError, parse } from 'csv-parse'
 import { parse as parseOnce } from 'csv-parse/sync'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
+import { closestName } from './closest-name.js'
 import { type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
+import { signsAtQuotes, withoutUnseenSigns } from './unseen-signs.js'
 
 /** The columns of a CSV file, and its separator. */
 export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
@@ -20,8 +22,8 @@ export type CsvReading = {
 export function mapColumns(columns: readonly string[], map: ReadonlyMap<string, string> = new Map()): string[] {
   const missing = [...map.keys()].filter((name) => !columns.some((column) => sameName(column, name)))
   if (missing.length > 0) {
-    const names = missing.map((name) => JSON.stringify(name)).join(', ')
-    throw new ServiceError('input-unusable', `a first line without ${names}, which --map names`)
+    const [absent, present] = [missing, columns].map((names) => names.slice(0, mostShown).map(shownColumn).join(', '))
+    throw new ServiceError('input-unusable', `a first line without ${absent}, which --map names; it has ${present}`)
   }
   return columns.map((column) => {
     const [, field] = [...map].find(([name]) => sameName(column, name)) ?? []
@@ -29,8 +31,10 @@ export function mapColumns(columns: readonly string[], map: ReadonlyMap<string, 
   })
 }
 
+const mostShown = 20
+
 function sameName(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
+  return withoutUnseenSigns(one).toLowerCase() === withoutUnseenSigns(other).toLowerCase()
 }
 
 /** Reads the first line of a CSV file; in many countries spreadsheets separate cells by semicolons or tabs. */
@@ -41,8 +45,10 @@ export function readCsvHeader(head: string): CsvHeader {
     outside.split(one).length > outside.split(best).length ? one : best,
   )
   try {
-    const [columns = []] = parseOnce(line, { delimiter, trim: true, relax_column_count: true }) as string[][]
-    return { columns, delimiter }
+    const text = signsAtQuotes()
+    const options = { delimiter, trim: true, relax_column_count: true } as const
+    const [columns = []] = parseOnce(text(line) + text(), options) as string[][]
+    return { columns: columns.map(withoutUnseenSigns), delimiter }
   } catch (error) {
     throw new ServiceError('input-unusable', `its first line is not CSV: ${(error as Error).message}`)
   }
@@ -55,11 +61,12 @@ export function readCsvHeader(head: string): CsvHeader {
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
-  { columns, delimiter }: CsvHeader,
+  { columns: given, delimiter }: CsvHeader,
   fields: KindFields,
-  encoding?: string,
+  { map, encoding }: CsvReading = {},
 ): AsyncGenerator<FileRecord> {
-  const names = matchColumns(columns, fields)
+  const columns = mapColumns(given, map)
+  const names = matchColumns(columns, fields, given)
   let isHeader = true
   let lines = 0
   let emptyLines = 0
@@ -76,7 +83,7 @@ export async function* csvRows(
       lines += info.lines - counted - cells.reduce((sum, cell) => sum + countLineEnds(cell), 0)
       counted = info.lines
       emptyLines = info.empty_lines
-      const isEmpty = cells.every((cell) => cell.trim() === '')
+      const isEmpty = cells.every(isBlank)
       if (!isHeader && !isEmpty) complete.push(toRecord(names, line, cells))
       isHeader = false
       return null
@@ -99,8 +106,9 @@ export async function* csvRows(
     }
     if (failure) throw failure
   }
-  for await (const text of decoded(chunks, encoding)) yield* parsed((done) => parser.write(text, done))
-  yield* parsed((done) => parser.end(done))
+  const text = signsAtQuotes()
+  for await (const piece of decoded(chunks, encoding)) yield* parsed((done) => parser.write(text(piece), done))
+  yield* parsed((done) => parser.end(text(), done))
 }
 
 /** The number of line ends of two characters. */
@@ -108,22 +116,55 @@ function countLineEnds(cell: string): number {
   return cell.includes('\r\n') ? cell.split('\r\n').length - 1 : 0
 }
 
-/** The names of the fields in the order of the columns; letter case does not matter. */
-function matchColumns(columns: readonly string[], fields: KindFields): readonly string[] {
+/** The names of the fields in the order of the columns; letter case does not matter. `given` is what the file calls them. */
+function matchColumns(columns: readonly string[], fields: KindFields, given: readonly string[]): readonly string[] {
   const names = new Map(Object.keys(fields).map((name) => [name.toLowerCase(), name]))
   const problems: string[] = []
   const found = new Set<string>()
-  const matched = columns.map((column) => {
-    if (column.toLowerCase() === whyColumn) return whyColumn
+  let isUnknown = false
+  const matched = columns.map((column, index) => {
+    if (column === '' || column.toLowerCase() === whyColumn) return column.toLowerCase()
     const name = names.get(column.toLowerCase())
-    if (name === undefined) problems.push(`unknown column ${JSON.stringify(column.slice(0, 100))}`)
-    else if (found.has(name)) problems.push(`column ${name} twice`)
+    if (name === undefined) {
+      isUnknown = true
+      const own = given[index]
+      const by = own === column || own === undefined ? '' : `, as --map names ${shownColumn(own)}`
+      problems.push(`unknown column ${shownColumn(column)}${by}`)
+    } else if (found.has(name)) problems.push(`column ${name} twice`)
     else found.add(name)
     return name ?? ''
   })
   for (const name of missingFields(fields, (field) => found.has(field))) problems.push(`no column ${name}`)
   if (problems.length === 0) return matched
-  throw new ServiceError('input-unusable', `a first line with ${problems.join(', ')}`)
+  const free = Object.keys(fields).filter((name) => !found.has(name))
+  const map = isUnknown ? `; what they are says ${suggestedMap(matched, given, free)}` : ''
+  throw new ServiceError('input-unusable', `a first line with ${problems.join(', ')}${map}`)
+}
+
+function shownColumn(name: string): string {
+  return JSON.stringify(name.slice(0, 100))
+}
+
+/** The option that says what all columns are: unknown ones are the free fields that their names are like. */
+function suggestedMap(matched: readonly string[], given: readonly string[], free: readonly string[]): string {
+  const left = new Set(free)
+  const pairs = given.flatMap((column, index) => {
+    const known = matched[index] ?? ''
+    if (known.toLowerCase() === column.toLowerCase()) return []
+    const field = known === '' ? closestName(column, [...left]) : known
+    if (field !== undefined) left.delete(field)
+    return [`${column.slice(0, 100)}=${field === whyColumn ? '' : (field ?? anyField)}`]
+  })
+  const option = `--map '${pairs.slice(0, mostShown).join(',').replaceAll("'", "'\\''")}'`
+  const isOpen = pairs.some((pair) => pair.endsWith(`=${anyField}`))
+  return isOpen ? `${option} (${anyField}: one of ${[...left].join(', ')}, or nothing to leave it out)` : option
+}
+
+/** Stands for a field that a person must name. */
+const anyField = 'FIELD'
+
+function isBlank(cell: string): boolean {
+  return withoutUnseenSigns(cell.trim()) === ''
 }
 
 function toRecord(names: readonly string[], line: number, cells: readonly string[]): FileRecord {
@@ -134,9 +175,13 @@ function toRecord(names: readonly string[], line: number, cells: readonly string
     if (cell.includes('\0')) {
       return { ...at, problem: { field: name ?? 'record', expected: 'a text without U+0000', got: cell.slice(0, 120) } }
     }
-    if (cell === '' || name === whyColumn) continue
+    if (isBlank(cell) || name === whyColumn) continue
     if (name === undefined) {
       return { ...at, problem: { field: 'record', expected: `${names.length} cells`, got: `${cells.length} cells` } }
+    }
+    if (name === '') {
+      const expected = `no cell in column ${index + 1}, which has no name`
+      return { ...at, problem: { field: 'record', expected, got: cell.slice(0, 120) } }
     }
     value[name] = cell
   }

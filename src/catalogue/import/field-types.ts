@@ -13,6 +13,7 @@ import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/pars
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
 import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
 import { explainAmount, isoDayOf, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
+import { withoutUnseenSigns } from './unseen-signs.js'
 
 /** A JSON Schema (2020-12) of one value. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -93,7 +94,9 @@ export const externalId: FieldType<string> = {
  */
 function reference(refersTo: NumberedTable, what: string): FieldType<number> {
   const expected = `the number or externalId of ${what}`
-  const parse = (value: ParsedValue) => identifier.parse(value) ?? (externalId.parse(value) as number | undefined)
+  const parse = (value: ParsedValue) =>
+    identifier.parse(typeof value === 'string' ? withoutUnseenSigns(value) : value) ??
+    (externalId.parse(value) as number | undefined)
   return { name: 'identifier', expected, parse, schema: { type: ['integer', 'string'] }, isFree: true, refersTo }
 }
 

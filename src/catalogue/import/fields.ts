@@ -4,9 +4,11 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
+import { closestName } from './closest-name.js'
 import { externalId, type FieldType } from './field-types.js'
 import { whyColumn } from './file-record.js'
 import type { MissingWords, NumberNotation } from './number-notation.js'
+import { withoutUnseenSigns } from './unseen-signs.js'
 
 /**
  * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
@@ -100,10 +102,11 @@ export function readRow<F extends KindFields>(
       else cleared.push(name)
       continue
     }
-    const parsed = type.parse(given ?? null, notation)
+    const seen = notation && typeof given === 'string' ? withoutUnseenSigns(given.trim()) : given
+    const parsed = type.parse((type.isFree ? given : seen) ?? null, notation)
     // NA is also the code of Namibia: a word that a field knows is a value of it.
     const isDoubtful =
-      typeof given === 'string' && missingWord.test(given.trim()) && (type.isFree || parsed === undefined)
+      typeof seen === 'string' && missingWord.test(seen.trim()) && (type.isFree || parsed === undefined)
     if (isAbsent(given) || (isDoubtful && missing === 'empty')) {
       if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
       continue
@@ -118,8 +121,10 @@ export function readRow<F extends KindFields>(
     if (expected !== undefined) problems.push({ field: name, expected, ...shown(given) })
   }
   for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name) && name !== storedMember && name !== whyColumn)
-      problems.push({ field: name.slice(0, 100), expected: 'a field of this kind' })
+    if (Object.hasOwn(fields, name) || name === storedMember || name === whyColumn) continue
+    const like = closestName(name, Object.keys(fields))
+    const expected = like === undefined ? 'a field of this kind' : `a field of this kind, such as ${like}`
+    problems.push({ field: name.slice(0, 100), expected })
   }
   return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
 }

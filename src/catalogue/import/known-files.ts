@@ -7,7 +7,7 @@ import type { ImportSaving } from './kind.js'
 import type { ReadableFile } from './record-files.js'
 
 // Raise it when a row that was accepted before would be refused, or saved differently.
-const readingVersion = 1
+const readingVersion = 2
 
 // A smaller file is read sooner than the store is looked through.
 const fewestBytes = 1_000_000

@@ -52,12 +52,11 @@ export function recogniseFile(
     return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
   const header = readCsvHeader(new TextDecoder(encodingOf(head, csv.encoding)).decode(head))
-  const columns = mapColumns(header.columns, csv.map)
-  const known = kindOf(kind, columns)
+  const known = kindOf(kind, mapColumns(header.columns, csv.map))
   return {
     importer: importerOfKind(known, 'csv'),
     form: { name: 'csv', ...header },
-    records: (chunks) => csvRows(chunks, { ...header, columns }, known.fields, csv.encoding),
+    records: (chunks) => csvRows(chunks, header, known.fields, csv),
   }
 }
 
@@ -80,14 +79,28 @@ function firstCharacterOf(head: Buffer): string | undefined {
 
 /** The local name of an XML document's root. */
 function rootOf(head: Buffer): string | undefined {
-  const text = head.toString('latin1').replace(/<!--[\s\S]*?-->/g, '')
-  return /<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)[\s/>]/.exec(text)?.[1]
+  return /<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)[\s/>]/.exec(withoutComments(head))?.[1]
+}
+
+/** Whether it is HTML, whose element html may be left out. */
+function isWebPage(head: Buffer): boolean {
+  return (
+    rootOf(head)?.toLowerCase() === 'html' ||
+    /^[^<]*(?:<\?[^>]*>\s*)*<!doctype\s+html[\s>]/i.test(withoutComments(head))
+  )
+}
+
+function withoutComments(head: Buffer): string {
+  return head.toString('latin1').replace(/<!--[\s\S]*?-->/g, '')
 }
 
 const form = { name: 'other' } as const
 
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
+  if (isWebPage(head)) {
+    throw new ServiceError('input-unusable', 'a web page (HTML), perhaps one to sign in, and no file of records')
+  }
   if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
     return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
   }
@@ -147,7 +160,7 @@ function kindOfName(file: string): string | undefined {
 function kindOf(name: string | undefined, columns: readonly string[]): Kind {
   const named = name === undefined ? undefined : findKind(name)
   if (named) return named
-  const given = columns.map((column) => column.toLowerCase()).filter((column) => column !== whyColumn)
+  const given = columns.map((column) => column.toLowerCase()).filter((column) => column !== whyColumn && column !== '')
   const fitting = kinds.filter(({ fields }) => {
     const names = Object.keys(fields)
     const lower = names.map((field) => field.toLowerCase())

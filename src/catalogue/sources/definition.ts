@@ -3,6 +3,7 @@ import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { shownValue } from '../../kernel/values.js'
 import { cronSyntaxProblem } from '../../platform/config/cron.js'
+import { closestName } from '../import/closest-name.js'
 import { iatiKind } from '../import/iati-activities.js'
 import { kinds } from '../import/kinds.js'
 import { datePattern } from '../import/number-notation.js'
@@ -64,8 +65,11 @@ const required = ['name', 'kind', 'from', 'schedule'] as const
 
 const readingMembers = ['map', 'decimal', 'date', 'encoding', 'missing', 'correct', 'photoConsent'] as const
 
-/** What an operator wrote as a source: the options of the command, or an entry of a file. Throws `input-unusable`. */
-export function readDefinition(raw: unknown): SourceDefinition {
+/**
+ * What an operator wrote as a source: the options of the command, or an entry of a file, which `entry` names where it has
+ * no name. Throws `input-unusable` with everything that is wrong.
+ */
+export function readDefinition(raw: unknown, entry?: string): SourceDefinition {
   const given = typeof raw === 'object' && raw !== null ? (raw as Readonly<Record<string, unknown>>) : {}
   const problems: FieldProblem[] = []
   const read: Record<string, unknown> = {}
@@ -74,7 +78,7 @@ export function readDefinition(raw: unknown): SourceDefinition {
     const check: Check<unknown> | undefined = Object.hasOwn(checks, name)
       ? checks[name as keyof typeof checks]
       : undefined
-    if (!check) problems.push({ field: name, expected: `one of ${Object.keys(checks).join(', ')}` })
+    if (!check) problems.push({ field: name.slice(0, 100), expected: expectedMember(name) })
     else {
       read[name] = check.read(value)
       if (read[name] === undefined) problems.push({ field: name, expected: check.expected, got: shownOf(name, value) })
@@ -95,14 +99,12 @@ export function readDefinition(raw: unknown): SourceDefinition {
     if (given[name] === undefined)
       problems.push({ field: name, expected: `${checks[name].expected}, for SFTP`, got: 'nothing' })
   }
-  const [problem] = problems
-  if (problem) {
-    const { field, expected, got } = problem
-    const of = typeof given.name === 'string' ? `source ${shownValue(given.name)}, ` : ''
-    throw new ServiceError(
-      'input-unusable',
-      `${of}${field}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`,
+  if (problems.length > 0) {
+    const of = typeof given.name === 'string' ? `source ${shownValue(given.name)}` : entry
+    const told = problems.map(
+      ({ field, expected, got }) => `${field}: expected ${expected}${got === undefined ? '' : `, got ${got}`}`,
     )
+    throw new ServiceError('input-unusable', [of, told.join('; ')].filter(Boolean).join(', '))
   }
   const { name, kind, from, schedule, complete = false, guard = 5, secretFile, hostKey } = read
   const reading = Object.fromEntries(readingMembers.flatMap((one) => (one in read ? [[one, read[one]]] : [])))
@@ -115,6 +117,12 @@ export function readDefinition(raw: unknown): SourceDefinition {
     ...(typeof secretFile === 'string' && { secretFile }),
     ...(typeof hostKey === 'string' && { hostKey }),
   }
+}
+
+function expectedMember(name: string): string {
+  const names = Object.keys(checks)
+  const like = closestName(name, names)
+  return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
 }
 
 /** An address may have a password, which is shown to nobody. */

@@ -24,6 +24,10 @@ export async function openHttps(
   const client = new HttpClient({ connectMs, idleMs, guard: { trustedOrigin: '', allowPrivateNetworks } })
   // Never the query: it may have a secret.
   const what = `${url.origin}${url.pathname}`
+  const whyRefused =
+    source.secretFile === undefined
+      ? 'the source has no secret file'
+      : `it does not take the secret of ${source.secretFile}`
   const ask = async (conditions: Readonly<Record<string, string>>): Promise<HttpAnswer> => {
     for (let at = url, hops = 0; ; hops++) {
       const isOwn = at.origin === url.origin
@@ -51,7 +55,8 @@ export async function openHttps(
         }
         if (status !== 200) {
           answer.body.destroy()
-          throw sourceUnavailable(`${what} answered ${status}`)
+          const isRefused = status === 401 || status === 403
+          throw sourceUnavailable(`${what} answered ${status}${isRefused ? `: ${whyRefused}` : ''}`)
         }
         if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
           answer.body.destroy()

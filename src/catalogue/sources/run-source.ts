@@ -38,6 +38,7 @@ import {
   type SourceDefinition,
   type SourceLease,
   type SourceOutcome,
+  saveSource,
 } from '../sql/import-sources.js'
 import { readPlace } from './definition.js'
 import { endRecords, keyOfRecord } from './end-missing.js'
@@ -200,8 +201,7 @@ async function readFile(
   known: KnownFile | undefined,
 ): Promise<Done> {
   const { store, clock } = deps
-  // A file with refused records may be good by now: what they refer to may have come.
-  const settled = known && known.refused === 0 ? known : undefined
+  const settled = settledFile(known)
   const content = await place.open({ name, version }, settled?.version)
   if (!content) return { known: true }
   // What a process that died has left there is in nobody's way: the lease is ours.
@@ -246,18 +246,36 @@ async function readFile(
   })
 }
 
+/** The file as it was read; one with refused records may be good by now, since what they refer to may have come. */
+function settledFile(known: KnownFile | undefined): KnownFile | undefined {
+  return known?.refused === 0 ? known : undefined
+}
+
 /** What a source would do now, without doing it: of each file that is not known, what an import of it would do. */
 export async function trySource(
   deps: SourceDeps,
   source: SourceDefinition,
-): Promise<{ readonly file: string; readonly difference?: Difference; readonly summary: ImportSummary }[]> {
+): Promise<
+  {
+    readonly file: string
+    /** How it differs from what the source has said, and whether it would be held for that. */
+    readonly difference?: Difference & { readonly held: boolean }
+    readonly summary: ImportSummary
+  }[]
+> {
   const { store, dataDir } = deps
   const stored = await findSource(store.db, source.name)
-  const known = await listKnownFiles(store.db, source.name)
+  // Another definition has files read again.
+  const known = await store.rehearsal((transact) =>
+    transact(async (db) => {
+      if (stored) await saveSource(db, source, stored.nextDue)
+      return await listKnownFiles(db, source.name)
+    }),
+  )
   const tried = []
   await using place = await openPlace(deps, source)
   for (const { name, version } of filesToRead(await place.list(), source)) {
-    const content = await place.open({ name, version }, known.get(name)?.version)
+    const content = await place.open({ name, version }, settledFile(known.get(name))?.version)
     if (!content) continue
     const folder = path.join(dataDir, 'sources', `.${randomUUID()}`)
     tried.push(
@@ -267,7 +285,9 @@ export async function trySource(
             await readRecords(deps, source, file, async (batch) => {
               if (stored) await addToReading(db, source.name, batch)
             })
-            return stored && counted(source, await compareReading(db, source.name))
+            if (!stored) return undefined
+            const found = counted(source, await compareReading(db, source.name))
+            return { ...found, held: isTooMuch(source, found) }
           }),
         )
         const summary = await importFiles(store, [file], { ...importOptionsOf(deps, source), dryRun: true })
@@ -356,7 +376,7 @@ function counted({ complete }: Pick<SourceDefinition, 'complete'>, { gone, ...re
   return { ...rest, gone: complete ? gone : 0 }
 }
 
-function isTooMuch(source: Source, difference: Difference): boolean {
+function isTooMuch(source: SourceDefinition, difference: Difference): boolean {
   const { before, changed, gone } = counted(source, difference)
   return (changed + gone) * 100 > before * source.guard
 }

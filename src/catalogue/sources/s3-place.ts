@@ -1,4 +1,5 @@
-import { Agent } from 'node:https'
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../kernel/errors.js'
@@ -54,7 +55,10 @@ export async function openS3(
     ...(accessKeyId !== '' && { credentials: { accessKeyId, secretAccessKey: rest.join(':') } }),
     requestHandler: {
       ...{ connectionTimeout: limits.connectMs, socketTimeout: limits.idleMs, requestTimeout: limits.idleMs },
-      ...(!allowPrivateNetworks && { httpsAgent: new Agent({ lookup: publicLookup }) }),
+      ...(!allowPrivateNetworks && {
+        httpAgent: new HttpAgent({ lookup: publicLookup }),
+        httpsAgent: new HttpsAgent({ lookup: publicLookup }),
+      }),
     },
     // The library would write to standard error.
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },

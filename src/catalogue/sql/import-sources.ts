@@ -159,12 +159,12 @@ export type SourceEnd = {
   readonly import?: number | undefined
 }
 
-/** Ends the work on a source; without `end` it is due as before, for another process. */
+/** Ends the work on a source; without `end`, or when its held file was approved meanwhile, it is due as before. */
 export async function releaseSource(db: Db, name: string, owner: string, end?: SourceEnd): Promise<void> {
   await db.query(
     `update import_source set lease_owner = null, lease_until = null, tried_at = coalesce($3, tried_at),
-        next_due = coalesce($4, next_due), outcome = coalesce($5, outcome), message = coalesce($6, message),
-        import_id = coalesce($7, import_id)
+        next_due = case when $5 = 'held' and held @> '{"approved": true}' then next_due else coalesce($4, next_due) end,
+        outcome = coalesce($5, outcome), message = coalesce($6, message), import_id = coalesce($7, import_id)
       where name = $1 and lease_owner = $2`,
     [name, owner, end?.at, end?.nextDue, end?.outcome, end?.message, end?.import],
   )
@@ -271,9 +271,13 @@ export async function adoptReading(db: Db, source: string, forgetMissing: boolea
   await clearReading(db, source)
 }
 
-/** Keeps a file back until a person decides; null: there is none. */
+/** Keeps a file back until a person decides; null: there is none. What one has decided on the same content meanwhile stays. */
 export async function holdFile(db: Db, source: string, held: HeldFile | null): Promise<void> {
-  await db.query('update import_source set held = $2 where name = $1', [source, held && JSON.stringify(held)])
+  await db.query(
+    `update import_source set held = case when held ->> 'sha256' = $2::jsonb ->> 'sha256' then held else '{}' end || $2::jsonb
+      where name = $1`,
+    [source, held && JSON.stringify(held)],
+  )
 }
 
 /** Decides on the held file: approved, it is imported at the next reading; refused, left alone. Throws `not-found`. */

@@ -102,13 +102,13 @@ function encodingName(raw: string): string {
   }
 }
 
+/** The name of a column may have commas: a pair ends with its field, which has letters and digits only. */
 function columnMap(raw: string): ReadonlyMap<string, string> {
-  const pairs = raw
-    .split(',')
-    .map((pair) => [pair.slice(0, pair.lastIndexOf('=')).trim(), pair.slice(pair.lastIndexOf('=') + 1).trim()] as const)
-  const isUsable = raw.split(',').every((pair) => /[^=\s]\s*=[^=]*$/.test(pair))
+  const text = `${raw.trim()},`
+  const pairs = [...text.matchAll(/(\S.*?)\s*=\s*([A-Za-z\d]*)\s*,\s*/gsy)]
+  const isUsable = pairs.map(([pair]) => pair).join('') === text
   if (!isUsable) throw new InvalidArgumentError('expected COLUMN=field with commas between')
-  return new Map(pairs)
+  return new Map(pairs.map(([, column = '', field = '']) => [column, field]))
 }
 
 type ImportingOptions = ReadingOptions & {

@@ -165,21 +165,18 @@ async function apply(
     throw new ServiceError('input-unusable', `${file}: expected each source once, got ${twice} twice`)
   const stored = await listSources(runtime.store.db)
   const removed = stored.map(({ name }) => name).filter((name) => !names.includes(name))
-  const changed = dryRun
-    ? definitions
-        .filter(
-          (one) =>
-            !isSame(
-              one,
-              stored.find(({ name }) => name === one.name),
-            ),
-        )
-        .map(({ name }) => name)
-    : await save(runtime, definitions, removed)
-  return output.result({ sources: names, changed, removed, ...(dryRun && { dryRun }) }, () => [
+  const changes = Object.fromEntries(
+    definitions.flatMap((definition) => {
+      const before = stored.find(({ name }) => name === definition.name)
+      const differences = differencesOf(definition, before)
+      return differences.length > 0 ? [[definition.name, before ? differences : ['added']]] : []
+    }),
+  )
+  const changed = dryRun ? Object.keys(changes) : await save(runtime, definitions, removed)
+  return output.result({ sources: names, changed, changes, removed, ...(dryRun && { dryRun }) }, () => [
     `${dryRun ? 'dry run, ' : ''}${names.length} sources: ${changed.length} added or changed, ${removed.length} removed`,
-    ...changed.map((name) => `  ${name}`),
-    ...removed.map((name) => `  ${name} (removed)`),
+    ...changed.map((name) => `  ${name}: ${changes[name]?.join('; ') ?? 'changed'}`),
+    ...removed.map((name) => `  ${name}: removed`),
   ])
 }
 
@@ -191,20 +188,37 @@ async function readDefinitions(file: string): Promise<SourceDefinition[]> {
     throw new ServiceError('input-unusable', `${file}: expected a file with JSON, got ${messageOf(error)}`)
   }
   if (!Array.isArray(read)) throw new ServiceError('input-unusable', `${file}: expected a list of sources`)
-  return read.map(readDefinition)
+  const problems: string[] = []
+  const definitions = read.flatMap((one: unknown, index) => {
+    try {
+      return [readDefinition(one, `entry ${index + 1}`)]
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      problems.push(error.message)
+      return []
+    }
+  })
+  if (problems.length > 0) throw new ServiceError('input-unusable', `${file}: ${problems.join('; ')}`)
+  return definitions
 }
 
-function isSame(one: SourceDefinition, other: Source | undefined): boolean {
-  if (!other) return false
-  const members = ['kind', 'from', 'schedule', 'complete', 'guard', 'secretFile', 'hostKey'] as const
-  const sameReading = JSON.stringify(sorted(one.reading)) === JSON.stringify(sorted(other.reading))
-  return sameReading && members.every((member) => one[member] === other[member])
+/** What a definition says otherwise than the stored one, in words. */
+function differencesOf(definition: SourceDefinition, stored: Source | undefined): string[] {
+  const [before, now] = [stored ? membersOf(stored) : {}, membersOf(definition)]
+  return [...new Set([...Object.keys(now), ...Object.keys(before)])]
+    .filter((member) => now[member] !== before[member])
+    .map((member) => `${member} ${before[member] ?? 'nothing'}, now ${now[member] ?? 'nothing'}`)
 }
 
-function sorted(value: object): unknown {
-  return Object.entries(value)
-    .map(([name, part]: [string, unknown]) => [name, typeof part === 'object' && part !== null ? sorted(part) : part])
-    .sort(([a], [b]) => String(a).localeCompare(String(b)))
+/** The members of a definition as JSON, the same for the same content. */
+function membersOf({ kind, from, schedule, complete, guard, secretFile, hostKey, reading }: SourceDefinition) {
+  const members = { kind, from, schedule, ...reading, complete, guard, secretFile, hostKey }
+  return Object.fromEntries(
+    Object.entries(members).flatMap(([member, value]) => {
+      const sorted = typeof value === 'object' ? Object.fromEntries(Object.entries(value).sort()) : value
+      return value === undefined ? [] : [[member, JSON.stringify(sorted)]]
+    }),
+  ) as Readonly<Record<string, string>>
 }
 
 async function list({ store }: Runtime, output: Output): Promise<number> {
@@ -339,7 +353,7 @@ async function tryIt(runtime: SourceRuntime, output: Output, source: SourceDefin
       : tried.map(({ file, summary, difference }) => {
           const { records, created, changed, unchanged, refused } = summary
           const against = difference
-            ? `; of ${difference.before} known records ${difference.changed} differ and ${difference.gone} are missing`
+            ? `; of ${difference.before} known records ${difference.changed} differ and ${difference.gone} are missing${difference.held ? ': it would be held' : ''}`
             : ''
           return `dry run, ${file}: ${records} records, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused${against}`
         }),

@@ -45,6 +45,83 @@ describe('giving import', () => {
     expect((await summaryOf([broken])).problems[0]?.got).toContain('from line 4 on')
   })
 
+  it.each(['\u200F', '\u200E', '\uFEFF', '\u00A0', ' \u202B\u202F'])(
+    'reads on where %j is beside a quote',
+    async (sign) => {
+      const id = `seen-${sign.codePointAt(1) ?? sign.codePointAt(0)}`
+      const rows = [`${sign}"${id}"${sign},${sign}"One ""${sign}"""${sign}`, `${id}-2,Two`]
+      const file = await fileOf('themes', `${sign}"id"${sign},${sign}name${sign}`, ...rows, `${sign},${sign}""${sign}`)
+      expect(await summaryOf([file])).toMatchObject({ records: 2, created: 2, problems: [] })
+      const { rows: stored } = await database.store.db.query<object>(
+        `select name from theme where id in ($1, $2) order by id`,
+        [id, `${id}-2`],
+      )
+      expect(stored).toEqual([{ name: `One "${sign}"` }, { name: 'Two' }])
+    },
+  )
+
+  it('reads numbers, days, codes and ids that have unseen signs at their ends, and leaves texts as they are', async () => {
+    const project = '\u200F7001\u200F;\u200Fمياه!\u200F;\u200Eyes;active\uFEFF;\u202A12.50\u202C'
+    expect(await summaryOf([await fileOf('projects', projectsHeader, project)])).toMatchObject({
+      ...{ created: 1, problems: [] },
+    })
+    const { rows } = await database.store.db.query<object>('select title, goal from project where id = 7001')
+    expect(rows).toEqual([{ title: '\u200Fمياه!\u200F', goal: '12.500' }])
+    const row = '\u200F7001,\u202A2025-03-05\u202C,\u20005.00,EUR\u200F,"\u200F N/A"'
+    const file = await fileOf('gifts', 'project,date,amount,currency,reference', row)
+    expect((await summaryOf([file, '--dry-run'])).problems).toMatchObject([{ field: 'reference' }])
+    expect(await summaryOf([file, '--dry-run', '--missing', 'text'])).toMatchObject({ created: 1, problems: [] })
+  })
+
+  it('says with a mapping to copy what unknown columns may be', async () => {
+    const header = "Projekt Nr;Amount, EUR;Date of it's gift;Beleg;"
+    const row = '4;5,00;2025-03-05;M-1;'
+    const mapOf = async (...args: readonly string[]) => {
+      const { problems } = await summaryOf([await fileOf('gifts', header, row), '--dry-run', ...args])
+      return problems[0]?.got ?? 'read'
+    }
+    const first = await mapOf()
+    expect(first).toContain(`a first line with unknown column "Projekt Nr", unknown column "Amount, EUR"`)
+    expect(first).toContain(
+      `no column currency; what they are says --map 'Projekt Nr=project,Amount, EUR=amount,Date of it'\\''s gift=date,Beleg=FIELD' ` +
+        '(FIELD: one of currency, settledAmount, kind, reference, count, funder, or nothing to leave it out)',
+    )
+    const map = "Projekt Nr=project,Amount, EUR=amount,Date of it's gift=date,Beleg="
+    expect(await mapOf('--map', map)).toBe('a first line with no column currency')
+    expect(await mapOf('--map', `${map}referense`)).toContain(
+      `unknown column "referense", as --map names "Beleg", no column currency; what they are says --map 'Projekt Nr=project`,
+    )
+    expect(await mapOf('--map', 'Betrag=amount')).toContain(
+      'a first line without "Betrag", which --map names; it has "Projekt Nr", "Amount, EUR", "Date of it\'s gift", "Beleg", ""',
+    )
+    const lines = path.join(folder, 'themes-like.ndjson')
+    await writeFile(lines, '{"id": "like", "names": "Like"}')
+    expect((await summaryOf([lines])).problems).toMatchObject([
+      { field: 'names', expected: 'a field of this kind, such as name' },
+    ])
+  })
+
+  it('passes over columns without a name, and refuses what stands in them', async () => {
+    const file = await fileOf('themes', 'id,name,,', 'nameless,One,,', 'nameless-2,Two,,x')
+    expect(await summaryOf([file])).toMatchObject({
+      ...{ created: 1, refused: 1 },
+      problems: [{ line: 3, field: 'record', expected: 'no cell in column 4, which has no name', got: 'x' }],
+    })
+  })
+
+  it('refuses a web page by its name, whatever its kind', async () => {
+    const pages = ['<!-- x --><!DOCTYPE html><title>Sign in</title>', '\uFEFF<?xml version="1.0"?>\n<html></html>']
+    for (const [index, page] of pages.entries()) {
+      const file = path.join(folder, `page-${index}.csv`)
+      await writeFile(file, page)
+      for (const kind of ['projects', 'gifts', 'iati']) {
+        expect((await summaryOf(['--kind', kind, file])).problems, kind).toMatchObject([
+          { field: 'file', got: 'a web page (HTML), perhaps one to sign in, and no file of records' },
+        ])
+      }
+    }
+  })
+
   it('reads no pipes and devices, at which it would wait for ever', async () => {
     const pipe = path.join(folder, 'pipe.csv')
     execFileSync('mkfifo', [pipe])

@@ -8,7 +8,7 @@ import ssh2 from 'ssh2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sources } from '../../../jobs/sources.js'
 import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
-import { findSource } from '../../../src/catalogue/sql/import-sources.js'
+import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import type { Store } from '../../../src/platform/database/store.js'
@@ -139,6 +139,17 @@ describe('a source that is a folder', () => {
     expect(stdout).toMatch(/imported, import \d+: 1 records, 1 created/)
   })
 
+  it('shows what another definition would do, though its files are known', async () => {
+    const from = ['--kind', 'gifts', '--from', path.join(folder, 'mapped'), ...nightly]
+    expect(await run('sources', 'run', 'mapped', '--dry-run')).toMatchObject({ files: [] })
+    const map = 'Projekt Nr=project,Betrag=amount,Währung=currency,Tag=date,Notiz=reference,Beleg='
+    const reading = ['--encoding', 'windows-1252', '--decimal', 'comma', '--date', 'dd.mm.yyyy', '--map', map]
+    expect(await run('sources', 'add', 'mapped', ...from, ...reading, '--dry-run')).toMatchObject({
+      files: [{ summary: { created: 1 }, difference: { before: 1, changed: 0, gone: 0, held: false } }],
+    })
+    expect(await run('sources', 'run', 'mapped')).toMatchObject({ outcome: 'unchanged' })
+  })
+
   it('is taken back as any import', async () => {
     const { import: id } = await run('sources', 'show', 'mapped')
     expect(await run('imports', 'show', `${id}`)).toMatchObject({
@@ -214,6 +225,29 @@ describe('a source behind an address', () => {
     expect(asked.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('erp:t0ken').toString('base64')}`)
   })
 
+  it('follows to where its server leads, as that of a published spreadsheet does, and says who refuses it', async () => {
+    const text = giftHead + gift('R1')
+    answer = (response) => {
+      if (asked.at(-1)?.url === '/pub?output=csv') response.writeHead(307, { location: '/sheet/1' }).end()
+      else response.writeHead(200, { 'content-type': 'text/csv' }).end(text)
+    }
+    await run('sources', 'add', 'sheet', '--kind', 'gifts', '--from', `${address}/pub?output=csv`, ...nightly)
+    expect(await run('sources', 'run', 'sheet')).toMatchObject({ imports: [{ created: 1 }] })
+    expect(asked.map(({ url }) => url)).toEqual(['/pub?output=csv', '/sheet/1'])
+    answer = (response) => response.writeHead(302, { location: '/again' }).end()
+    expect(await giving(['sources', 'run', 'sheet'], 2)).toMatchObject({
+      message: expect.stringMatching(/leads on more than 5 times/),
+    })
+    answer = (response) => response.writeHead(403).end()
+    expect(await giving(['sources', 'run', 'sheet'], 2)).toMatchObject({
+      message: `${address}/pub answered 403: the source has no secret file`,
+    })
+    expect(await giving(['sources', 'run', 'web'], 2)).toMatchObject({
+      message: `${address}/web.csv answered 403: it does not take the secret of ${path.join(folder, 'token')}`,
+    })
+    await run('sources', 'remove', 'sheet')
+  })
+
   it('does not tell its secret to whom it is sent on', async () => {
     const other = createServer((request, response) => {
       asked.push({ headers: request.headers, url: request.url })
@@ -264,7 +298,7 @@ describe('a source behind an address', () => {
       empty: [(response) => response.writeHead(200, { 'content-length': 0 }).end(), /an empty file/],
       'a page': [
         (response) => response.writeHead(200, { 'content-length': 17 }).end('<html>Log in</htm'),
-        /an XML file: gifts come as CSV/,
+        /web\.csv: a web page \(HTML\), perhaps one to sign in/,
       ],
       missing: [(response) => response.writeHead(404, { 'content-length': 0 }).end(), /answered 404/],
       'of another table': [
@@ -335,6 +369,30 @@ describe('a source behind an address', () => {
     expect(await first).toMatchObject({ imports: [{ created: 1 }] })
     expect(asked).toHaveLength(1)
   })
+
+  it('is imported as a person has approved it while it was read again', async () => {
+    whole(giftHead + gift('Q1'))
+    await source('slow', '--correct')
+    await run('sources', 'run', 'slow')
+    const text = giftHead + gift('Q1', '11')
+    whole(text)
+    await giving(['sources', 'run', 'slow'], 1)
+    let answerIt: () => void = () => undefined
+    answer = (response) => {
+      answerIt = () => response.writeHead(200, { 'content-length': text.length }).end(text)
+    }
+    asked = []
+    const again = giving(['sources', 'run', 'slow'], 1)
+    await expect.poll(() => asked.length).toBe(1)
+    const at = new Date('2026-01-01T00:00:00Z')
+    await decideHeldFile(store.db, 'slow', 'approve', at)
+    answerIt()
+    expect(await again).toMatchObject({ outcome: 'held' })
+    expect(await findSource(store.db, 'slow')).toMatchObject({ nextDue: at, held: { approved: true } })
+    whole(text)
+    expect(await run('sources', 'run', 'slow')).toMatchObject({ outcome: 'imported', imports: [{ changed: 1 }] })
+    expect(await findSource(store.db, 'slow')).not.toMatchObject({ nextDue: at })
+  })
 })
 
 describe('a source in a bucket', () => {
@@ -375,6 +433,12 @@ describe('a source in a bucket', () => {
     })
     expect(await run('sources', 'run', 'object')).toMatchObject({ imports: [{ unchanged: 2 }] })
     expect(await run('sources', 'run', 'object')).toMatchObject({ outcome: 'unchanged' })
+    // A name of this machine, without TLS.
+    const hidden = one.replace('127.0.0.1', 'localhost')
+    await run('sources', 'add', 'object', '--kind', 'gifts', '--from', hidden, ...nightly, '--secret-file', secret)
+    expect(await giving(['sources', 'run', 'object'], 2, { ALLOW_PRIVATE_NETWORKS: 'false' })).toMatchObject({
+      message: expect.stringMatching(/not a public address/),
+    })
   })
 })
 
@@ -609,17 +673,41 @@ describe('giving sources', () => {
       schedule: '0 3 * * *',
       complete: true,
     }
-    const apply = async (...sources: readonly object[]) =>
-      await run('sources', 'apply', await file('sources.json', JSON.stringify(sources)))
+    const written = (...sources: readonly object[]) => file('sources.json', JSON.stringify(sources))
+    const apply = async (...sources: readonly object[]) => await run('sources', 'apply', await written(...sources))
     await apply(one, two)
     const all = await run('sources', 'list')
     expect((all.sources as Printed[]).map(({ name }) => name)).toEqual(['one', 'two'])
     const dry = await run('sources', 'apply', await file('sources.json', JSON.stringify([two])), '--dry-run')
     expect(dry).toMatchObject({ changed: [], removed: ['one'] })
-    expect(await apply({ ...one, guard: 20 }, two)).toMatchObject({ changed: ['one'], removed: [] })
+    const other = { ...one, guard: 20, map: { Betrag: 'amount', Tag: 'date' }, decimal: 'comma' }
+    const changes = {
+      one: [
+        'map {"Betrag":"amount"}, now {"Betrag":"amount","Tag":"date"}',
+        ...['decimal nothing, now "comma"', 'guard 5, now 20'],
+      ],
+    }
+    const changed = await written(other, two)
+    expect(await run('sources', 'apply', changed, '--dry-run')).toMatchObject({ changed: ['one'], changes })
+    const { stdout } = await runCommandLine(['sources', 'apply', changed], environment)
+    expect(stdout).toMatch(/2 sources: 1 added or changed, 0 removed\n {2}one: map .*; guard 5, now 20\n/)
+    // Again, with the members in another order: nothing.
+    const reversed = Object.fromEntries(Object.entries({ ...other, map: { Tag: 'date', Betrag: 'amount' } }).reverse())
+    expect(await apply(two, reversed)).toMatchObject({ changed: [], changes: {}, removed: [] })
+    expect(await apply(other, two, { ...one, name: 'three' })).toMatchObject({ changes: { three: ['added'] } })
+    expect(await apply(other, two)).toMatchObject({ changed: [], removed: ['three'] })
     expect(await apply()).toMatchObject({ removed: ['one', 'two'] })
-    const wrong = await giving(['sources', 'apply', await file('wrong.json', '[{"name": "x", "typo": 1}]')], 2)
-    expect(wrong).toMatchObject({ stderr: expect.stringMatching(/source x, typo: expected one of name, kind, from/) })
+    const entries = [{ name: 'x', kind: 'gifts', from: 'drop', schedul: '0 1 * * *' }, { typo: 1 }, 'text', one]
+    const wrong = await giving(['sources', 'apply', await written(...(entries as object[]))], 2)
+    for (const said of [
+      'source x, from: expected a folder or file with its whole path',
+      ', got drop; schedul: expected schedule, or another one of name, kind, from',
+      'schedule: expected a cron expression such as 30 1 * * *, got nothing; entry 2, typo: expected one of name, kind, from',
+      '; entry 3, name: expected 1 to 63 small letters, digits and hyphens, got nothing; kind: ',
+    ]) {
+      expect(wrong.stderr).toContain(said)
+    }
+    expect(await findSource(store.db, 'one')).toBeUndefined()
     expect((await giving(['audit'])).events).toEqual(
       expect.arrayContaining([expect.objectContaining({ action: 'source-removed', subject: 'source one' })]),
     )

@@ -1,0 +1,43 @@
+/** The name that another is most like, by its letters; undefined when it is like none of them. */
+export function closestName(name: string, names: readonly string[]): string | undefined {
+  const wanted = lettersOf(name)
+  let best: { readonly name: string; readonly distance: number } | undefined
+  for (const one of names) {
+    const distance = distanceOf(wanted, lettersOf(one))
+    if (distance <= mostDistance && (best === undefined || distance < best.distance)) best = { name: one, distance }
+  }
+  return best?.name
+}
+
+// More than a third of the letters is another word.
+const mostDistance = 1 / 3
+// A shorter name stands in many words by chance.
+const fewestLetters = 4
+
+function lettersOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .slice(0, 60)
+}
+
+/** How far two names are apart, from 0 to 1; a name that stands in the other is near. */
+function distanceOf(one: string, other: string): number {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one]
+  const edits = editsBetween(short, long) / Math.max(long.length, 1)
+  return short.length >= fewestLetters && long.includes(short) ? Math.min(edits, mostDistance) : edits
+}
+
+/** The number of letters to insert, remove or replace (Levenshtein). */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [index, letter] of [...one].entries()) {
+    const next = [index + 1]
+    for (let at = 1; at <= other.length; at++) {
+      const replaced = (row[at - 1] ?? 0) + (letter === other.charAt(at - 1) ? 0 : 1)
+      next.push(Math.min(replaced, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
+}
