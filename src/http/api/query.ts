@@ -1,7 +1,31 @@
+import { parse } from 'fast-querystring'
 import type { FastifyRequest } from 'fastify'
 import { parseWireDateTime } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { valueTypes } from '../../kernel/values.js'
+
+// No operation and no page has a tenth of this. Reading more would cost each request time before its turn.
+const mostParameters = 100
+
+/** The parameters of a query; none of a query with more than 100, whose request `queryProblem` refuses. */
+export function parseQuery(query: string): Record<string, unknown> {
+  return query === '' || hasTooMany(query) ? {} : parse(query)
+}
+
+/** Why the query of a URL is refused (`request-invalid`), if it is. */
+export function queryProblem(url: string): ServiceError | undefined {
+  const start = url.indexOf('?')
+  if (start < 0 || !hasTooMany(url, start)) return undefined
+  return new ServiceError('request-invalid', `the query has more than ${mostParameters} parameters`)
+}
+
+function hasTooMany(query: string, start = 0): boolean {
+  let parameters = 1
+  for (let at = query.indexOf('&', start); at >= 0; at = query.indexOf('&', at + 1)) {
+    if (++parameters > mostParameters) return true
+  }
+  return false
+}
 
 /**
  * A query parameter: the last of several; an empty one counts as absent (wire.md 1.1). Throws `request-invalid` for a text

@@ -16,6 +16,7 @@ import { allowAnyOrigin, answerBrokenHttp, sendFrameworkError } from './errors.j
 import { createHttpServer } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
 import { proxyTrustOf } from './proxy-trust.js'
+import { parseQuery, queryProblem } from './query.js'
 import { bodyLimit } from './request-body.js'
 
 /** A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. */
@@ -39,13 +40,13 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     bodyLimit,
     trustProxy: config.trustProxy === false ? false : trusts,
     rewriteUrl: rewriteApiUrl,
-    routerOptions: { maxParamLength: 2_048 },
+    routerOptions: { maxParamLength: 2_048, querystringParser: parseQuery },
     frameworkErrors: sendFrameworkError,
     clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenHttp(error, socket, log),
   }
   const app = fastify(options)
   app.addHook('onRequest', (request, reply, done) => {
-    const problem = hostProblem(request.raw)
+    const problem = hostProblem(request.raw) ?? queryProblem(request.url)
     if (problem) allowAnyOrigin(reply)
     done(problem)
   })

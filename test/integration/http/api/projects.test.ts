@@ -69,6 +69,16 @@ describe('project reads', async () => {
       expect(repeated.json().projects.project[0].id).toBe(20)
     })
 
+    it('takes 100 parameters, those that it does not know too, and refuses 101 for any origin', async () => {
+      const more = (count: number) => Array.from({ length: count }, (_, at) => `p${at}=`).join('&')
+      const answer = await app.inject(`${listPath}.json?${more(98)}&api_key=${key}&nextProjectId=20`)
+      expect(answer.json().projects.project[0].id).toBe(20)
+      const refused = await app.inject(`${listPath}.json?${more(99)}&api_key=${key}&nextProjectId=20`)
+      expect(refused.statusCode).toBe(400)
+      expect(refused.body).toContain('the query has more than 100 parameters')
+      expect(refused.headers['access-control-allow-origin']).toBe('*')
+    })
+
     it('answers with and without suffix and trailing slash, the suffix winning over Accept', async () => {
       const plain = await get(listPath)
       expect(plain.headers['content-type']).toBe('application/xml')
