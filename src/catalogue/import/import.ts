@@ -235,44 +235,60 @@ async function importFile<Row, Prepared>(
   // A map, so that the last of equal keys in a batch wins.
   let batch = new Map<string, BatchEntry<Row>>()
   let limit = new BatchLimit(importer.together)
-  const flush = async () => {
-    if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
-    if (batch.size > 0) await saveBatch(transact, importer, [...batch.values()], saving, tally)
+  // What was found while a batch was read, told in the order of the file: after the batch before it, which is still being saved.
+  let found: (() => void)[] = []
+  let saved = Promise.resolve()
+  const finish = async (entries: readonly BatchEntry<Row>[], tell: readonly (() => void)[]) => {
+    for (const one of tell) one()
+    if (entries.length > 0) await saveBatch(transact, importer, entries, saving, tally)
     await refusedRows?.flush()
+  }
+  /** Begins to save the batch when the one before it is saved. */
+  const flush = async () => {
+    await saved
+    if (signal?.aborted) throw new ServiceError('aborted', 'the import was interrupted')
+    saved = finish([...batch.values()], found)
+    // A failure is thrown where it is waited for.
+    saved.catch(() => undefined)
     batch = new Map()
+    found = []
     limit = new BatchLimit(importer.together)
   }
-  for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.records }))) {
-    // Refused records are not saved, so saving does not yield to other work here.
-    await yieldIfDue()
-    if ('broken' in item) {
-      tally.breakFile(file, item.broken)
-      continue
+  try {
+    for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.records }))) {
+      // Refused records are not saved, so saving does not yield to other work here.
+      await yieldIfDue()
+      if ('broken' in item) {
+        found.push(() => tally.breakFile(file, item.broken))
+        continue
+      }
+      tally.records++
+      const where: Place = { file, line: item.line, source: item.source }
+      const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
+      if ('problems' in reading) {
+        const { problems, recordId } = { recordId: undefined, ...reading }
+        found.push(() => tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems))
+        if (limit.add('value' in item ? item.value : null)) await flush()
+        continue
+      }
+      const { key, once } = reading
+      isAdded &&= reading.isAdded ?? false
+      const earlier = firstLines.add(once.join(' '), item.line)
+      const repeats = earlier === undefined ? undefined : repeatedProblem(once, earlier)
+      if (repeats) tally.repeated++
+      const replaced = batch.get(key)
+      if (replaced && importer.repeated === 'each') await flush()
+      else if (replaced) {
+        batch.delete(key)
+        found.push(() => tally.note({ ...replaced.where, recordId: key }, replaced.repeats))
+      }
+      batch.set(key, { where, record: reading, repeats })
+      if ('value' in item && limit.add(item.value)) await flush()
     }
-    tally.records++
-    const where: Place = { file, line: item.line, source: item.source }
-    const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
-    if ('problems' in reading) {
-      const { problems, recordId } = { recordId: undefined, ...reading }
-      tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems)
-      if (limit.add('value' in item ? item.value : null)) await flush()
-      continue
-    }
-    const { key, once } = reading
-    isAdded &&= reading.isAdded ?? false
-    const earlier = firstLines.add(once.join(' '), item.line)
-    const repeats = earlier === undefined ? undefined : repeatedProblem(once, earlier)
-    if (repeats) tally.repeated++
-    const replaced = batch.get(key)
-    if (replaced && importer.repeated === 'each') await flush()
-    else if (replaced) {
-      batch.delete(key)
-      tally.note({ ...replaced.where, recordId: key }, replaced.repeats)
-    }
-    batch.set(key, { where, record: reading, repeats })
-    if ('value' in item && limit.add(item.value)) await flush()
+    await flush()
+  } finally {
+    await saved
   }
-  await flush()
   await refusedRows?.end()
   return isAdded
 }

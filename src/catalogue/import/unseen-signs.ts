@@ -7,8 +7,8 @@ const mostHeld = 1000
 /** A text without the spaces at its ends, and the signs that nobody sees and that programs leave there. */
 export function withoutUnseenSigns(text: string): string {
   let [start, end] = [0, text.length]
-  while (start < end && isUnseen(text.charAt(start))) start++
-  while (end > start && isUnseen(text.charAt(end - 1))) end--
+  while (start < end && isUnseen(text, start)) start++
+  while (end > start && isUnseen(text, end - 1)) end--
   return text.slice(start, end)
 }
 
@@ -37,19 +37,20 @@ export function signsAtQuotes(): (piece?: string) => string {
   }
 }
 
-function isUnseen(sign: string): boolean {
-  return sign === ' ' || signs.test(sign)
+function isUnseen(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code === 0x20 || (code >= 0xa0 && signs.test(text.charAt(at)))
 }
 
 function endOfSigns(text: string): number {
   let end = 0
-  while (end < text.length && isUnseen(text.charAt(end))) end++
+  while (end < text.length && isUnseen(text, end)) end++
   return end
 }
 
 /** Where the signs at the end of a text begin, with the quote before them. */
 function startOfSigns(text: string): number {
   let start = text.length
-  while (start > 0 && isUnseen(text.charAt(start - 1))) start--
+  while (start > 0 && isUnseen(text, start - 1)) start--
   return start > 0 && text.charAt(start - 1) === '"' ? start - 1 : start
 }
