@@ -28,14 +28,23 @@ const secretShaped = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-z]{40}/gi
 // Enough digits for a card number, whatever separates them; none of our addresses has so many.
 const manyDigits = /\d(?:(?:[ +._/-]|%[\da-f]{2}){0,3}\d){12,}/gi
 
+// Longer addresses are sent to cost time, and would cost it once more here.
+const mostLogged = 1_000
+
 /**
- * The URL for a log: values of parameters that are not known to be harmless are left out, and whatever has the shape of a
- * key, a token or a card number anywhere.
+ * The URL for a log, without its end where it is long: values of parameters that are not known to be harmless are left out,
+ * and whatever has the shape of a key, a token or a card number anywhere.
  */
 export function loggableUrl(url: string): string {
-  return withoutParameters(url.replace(userInfo, '//[redacted]@'))
-    .replace(secretShaped, '[redacted]')
-    .replace(manyDigits, '[number]')
+  const whole = url.replace(userInfo, '//[redacted]@')
+  const kept = whole.length > mostLogged ? beforeCutPart(whole.slice(0, mostLogged)) : whole
+  const loggable = withoutParameters(kept).replace(secretShaped, '[redacted]').replace(manyDigits, '[number]')
+  return kept === whole ? loggable : `${loggable}…`
+}
+
+/** A part that lost its end goes: half a key or card number is not known as one. */
+function beforeCutPart(start: string): string {
+  return start.slice(0, Math.max(...['/', '?', '&'].map((sign) => start.lastIndexOf(sign)), 0))
 }
 
 function withoutParameters(url: string): string {

@@ -125,4 +125,18 @@ describe('an address in the log', () => {
     expect(loggableUrl('http://me:short@host/themes')).toBe('http://[redacted]@host/themes')
     expect(loggableUrl('/a?q=4111_1111/1111%2F1111')).toBe('/a?q=[number]')
   })
+
+  it('of more than 1,000 characters ends before what would be half of a secret', () => {
+    for (let before = 950; before < 1_000; before++) {
+      for (const secret of [`/${token}`, `?q=${token}`, '?limit=4111-1111-1111-1111']) {
+        const logged = loggableUrl(`/${'p-'.repeat(before / 2)}${secret}/${'y-'.repeat(200)}`)
+        expect(logged).toMatch(/^\/p-.*…$/)
+        expect(logged).not.toMatch(/q7d|4111/)
+      }
+    }
+    expect(loggableUrl('/projects?'.padEnd(1_000, 'limit=1&'))).toHaveLength(1_000)
+    expect(loggableUrl(`/projects?${'limit=1&'.repeat(900)}`)).toHaveLength(
+      '/projects?'.length + 123 * 8 + '…'.length - 1,
+    )
+  })
 })
