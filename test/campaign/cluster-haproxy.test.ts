@@ -164,6 +164,10 @@ describe.skipIf(missing)('a primary and its standby behind HAProxy', () => {
       }
       const inBooks = await booked()
       const lost = [...answered.keys()].filter((id) => !inBooks.has(id))
+      // Of another one the standby may have the intent alone; the service itself asks for its charge.
+      const { rows: kept } = await store.db.query<{ id: string }>('select transaction_id as id from donation')
+      const known = new Set(kept.map(({ id }) => id))
+      const unknown = lost.filter((id) => !known.has(id))
       if (replication === 'synchronous') expect(lost).toEqual([])
       else expect(lost.length).toBeGreaterThan(0)
       const days = [
@@ -179,7 +183,7 @@ describe.skipIf(missing)('a primary and its standby behind HAProxy', () => {
         adopted.push(...rest.adopted)
       }
       const namedMs = performance.now() - named
-      expect(adopted.length).toBeGreaterThanOrEqual(lost.length)
+      expect(adopted.length).toBeGreaterThanOrEqual(unknown.length)
       // Repeated, each finds its charge.
       for (const id of lost) expect((await give(id)).status).toBe(200)
       const references = processor.ledger.approved().map(({ reference }) => reference)
