@@ -101,7 +101,7 @@ module.exports = {
       'iati',
       'catalogue',
     ]),
-    room('outbound', 'Others are told what is live: registry, bucket, hub, alert recipients.'),
+    room('outbound', 'Others are told what is live: registry, bucket, hub, subscribers, alert recipients.'),
     room('http', 'HTTP serves what the rooms made: API, portal, console.'),
     room('demo', 'Invented data goes into a store by SQL; nothing but the command line asks for it.', [
       'kernel',

@@ -11,6 +11,7 @@ import { reconciliation } from './reconciliation.js'
 import { registry } from './registry.js'
 import { settlement } from './settlement.js'
 import { sources } from './sources.js'
+import { subscriptions } from './subscriptions.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
 import type { Work, WorkDeps } from './work-row.js'
@@ -26,6 +27,7 @@ export const work = [
   donors,
   receipts,
   accountMail,
+  subscriptions,
   reconciliation,
   registry,
   alarms,

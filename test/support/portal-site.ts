@@ -25,7 +25,8 @@ export async function publishedSite(store: Store): Promise<{ app: FastifyInstanc
 export async function demoSite(): Promise<{ base: string; publisher: Publisher }> {
   const { store } = await testDatabase()
   let base = 'http://127.0.0.1'
-  const api = await testApi(store, { config: { ...testConfig, publisherName: 'Giving Platform', baseUrl: () => base } })
+  const config = { ...testConfig, publisherName: 'Giving Platform', sendsMail: true, baseUrl: () => base }
+  const api = await testApi(store, { config })
   base = await listen(api.app)
   await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl: 'http://localhost:3000' })
   await moveDemo(store, base)

@@ -5,8 +5,10 @@ import { missingKeys } from '../../money/donors/donor-needs.js'
 import type { DonorVault } from '../../money/donors/donor-vault.js'
 import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
+import { rekeySubscriptions, type SubscriptionRecord, subscriptionsOf } from '../../money/donors/subscriptions.js'
 import { yearStatements } from '../../money/donors/year-statements.js'
 import { eraseDonor } from '../../money/sql/donors.js'
+import { eraseSubscriptionsOf } from '../../money/sql/subscriptions.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -73,66 +75,84 @@ type DonorRuntime = Runtime<(typeof donorFields)[number]>
 type Person = { readonly email: string }
 
 async function show(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
-  const records = await disclose(runtime, output, email)
-  return output.result({ donations: records }, () => (records.length > 0 ? records.flatMap(describe) : nobody), {
-    code: records.length > 0 ? 0 : 1,
+  const { donations, subscriptions } = await disclose(runtime, output, email)
+  const lines = [...donations.flatMap(describe), ...subscriptions.map(describeSubscription)]
+  return output.result({ donations, subscriptions }, () => (lines.length > 0 ? lines : nobody), {
+    code: lines.length > 0 ? 0 : 1,
   })
 }
 
 const nobody = 'nobody with this e-mail is known'
 
 /** Looks a person up, and enters into the audit trail that it was done. */
-async function disclose(runtime: DonorRuntime, output: Output, email: string): Promise<DonorRecord[]> {
+async function disclose(runtime: DonorRuntime, output: Output, email: string) {
   const vault = await openDonorVault(runtime, { makesKey: false })
   const { db } = runtime.store
-  const records = await findDonor(db, vault, email)
-  if (records.length > 0) {
-    await auditOperator(runtime, db, { action: 'donor-disclosed', details: { donations: records.length } })
+  const donations = await findDonor(db, vault, email)
+  const subscriptions = await subscriptionsOf(db, vault, email)
+  if (donations.length + subscriptions.length > 0) {
+    await auditOperator(runtime, db, { action: 'donor-disclosed', details: { donations: donations.length } })
   }
   await noteMissingKeys(runtime, output, vault)
-  return records
+  return { donations, subscriptions }
 }
 
 async function erase(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
   const vault = await openDonorVault(runtime, { makesKey: false })
-  const donations = await runtime.store.transaction(async (db) => {
-    const erased = await eraseDonor(db, { hashes: vault.lookupHashes(email), email })
-    if (erased > 0) await auditOperator(runtime, db, { action: 'donor-erased', details: { donations: erased } })
+  const hashes = vault.lookupHashes(email)
+  const { donations, subscriptions } = await runtime.store.transaction(async (db) => {
+    const erased = {
+      donations: await eraseDonor(db, { hashes, email }),
+      subscriptions: await eraseSubscriptionsOf(db, hashes),
+    }
+    if (erased.donations + erased.subscriptions > 0) {
+      await auditOperator(runtime, db, { action: 'donor-erased', details: { donations: erased.donations } })
+    }
     return erased
   })
+  const isKnown = donations + subscriptions > 0
   await noteMissingKeys(runtime, output, vault)
   return output.result(
-    { donations },
+    { donations, subscriptions },
     () =>
-      donations > 0 ? `erased what was known of this person from ${donations} donations; no total has changed` : nobody,
-    { code: donations > 0 ? 0 : 1 },
+      isKnown
+        ? `erased what was known of this person from ${donations} donations and ${subscriptions} subscriptions; no total has changed`
+        : nobody,
+    { code: isKnown ? 0 : 1 },
   )
 }
 
-/** A person may also be among those that cannot be read. */
-async function noteMissingKeys({ store }: DonorRuntime, output: Output, vault: DonorVault): Promise<void> {
-  for (const sentence of await missingKeys(store.db, vault)) output.note(sentence)
+/** A person may also be among those that cannot be read; whether there are such. */
+async function noteMissingKeys({ store }: DonorRuntime, output: Output, vault: DonorVault): Promise<boolean> {
+  const sentences = await missingKeys(store.db, vault)
+  for (const sentence of sentences) output.note(sentence)
+  return sentences.length > 0
 }
 
 async function rekey(runtime: DonorRuntime, output: Output): Promise<number> {
   const { store, signal } = runtime
   const vault = await openDonorVault(runtime)
+  const subscriptions = await rekeySubscriptions(store, vault, signal)
   const rekeyed = await output.withProgress((update) =>
     rekeyDonors(store, vault, { signal, onProgress: (done, total) => update('donors', done, total) }),
   )
-  const { changed, encrypted, unreadable } = rekeyed
+  const { changed, encrypted } = rekeyed
   const details = { key: vault.currentId, donors: rekeyed.rekeyed + encrypted }
   await auditOperator(runtime, store.db, { action: 'donors-rekeyed', details })
-  await noteMissingKeys(runtime, output, vault)
+  const areUnreadable = await noteMissingKeys(runtime, output, vault)
   for (const id of changed) output.note(`the donor of donation ${id} is not what was encrypted, and was left as it is`)
   return output.result(
-    { key: vault.currentId, ...rekeyed },
+    { key: vault.currentId, ...rekeyed, subscriptions },
     () => [
       `every donor that can be read is encrypted with the key "${vault.currentId}"`,
-      `from other keys: ${rekeyed.rekeyed}, from clear text: ${encrypted}`,
+      `from other keys: ${rekeyed.rekeyed}, from clear text: ${encrypted}, subscriptions to reports: ${subscriptions}`,
     ],
-    { code: changed.length > 0 || Object.keys(unreadable).length > 0 ? 1 : 0 },
+    { code: changed.length > 0 || areUnreadable ? 1 : 0 },
   )
+}
+
+function describeSubscription({ projectId, confirmedAt, email }: SubscriptionRecord): string {
+  return `reports of project ${projectId} by mail to ${email}, ${confirmedAt ? `since ${confirmedAt.toISOString()}` : 'not confirmed'}`
 }
 
 function describe({ donation, email, details }: DonorRecord): string[] {

@@ -12,7 +12,7 @@ import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { openDelivery, openHub } from './deliveries.js'
+import { openDelivery, openHub, openReportMail } from './deliveries.js'
 import { ownFolderRefusal } from './folder.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
@@ -41,6 +41,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
   const releases = createReleaseReader(feedsDir)
   const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
   const tellHub = openHub(runtime)
+  const mailReports = openReportMail(runtime, payments.donors)
   const worker = await startWorker({
     config,
     secrets,
@@ -62,6 +63,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     },
     ...(deliver && { deliver }),
     ...(tellHub && { tellHub }),
+    ...(mailReports && { mailReports }),
     needs: async () => {
       const ownFolder = await ownFolderRefusal(runtime)
       if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())

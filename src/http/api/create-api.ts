@@ -30,6 +30,7 @@ import { reportReads } from './routes/reports.js'
 import { searchReads } from './routes/search.js'
 import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
+import { subscriptionRoutes } from './routes/subscriptions.js'
 import { themeListRoutes } from './routes/theme-list.js'
 import { themeAndRegionReads } from './routes/themes-and-regions.js'
 import { webhookRoute } from './routes/webhooks.js'
@@ -88,12 +89,16 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const readIndex = createIndexReader()
   // Two: while one reads a file, another draws.
   const turns = new Turns(2)
-  const portal = config.portal ? new Portal(deps.releases, readIndex, turns, config) : undefined
+  const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
+  const portal = config.portal
+    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions })
+    : undefined
   activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoutes(app, deps, portal)
   if (portal) portalRoutes(app, deps, portal)
+  subscriptionRoutes(app, deps, takesSubscriptions ? portal : undefined)
   themeListRoutes(app, deps)
   demoRoutes(app, deps, portal)
   healthRoutes(app, deps)

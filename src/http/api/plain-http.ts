@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 
-/** Whether a route takes passwords, tokens, donations or what a payment processor says of them. */
+/** Whether a route takes passwords, tokens, donations, what a payment processor says of them, or addresses of subscribers. */
 function needsHttps(route: string): boolean {
-  return /^\/(api\/(secure|userservice|public\/payments)|gifts)(\/|$)/.test(route)
+  return /^\/(api\/(secure|userservice|public\/payments)|gifts|subscriptions)(\/|$)/.test(route)
 }
 
 /**

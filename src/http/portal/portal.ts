@@ -21,6 +21,7 @@ import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
 import { ProjectIndex } from './project-index.js'
+import { findEntry } from './read-project.js'
 import { sharePicture } from './share-picture.js'
 import { type Brand, type Language, namesOf, type PageBody, type View } from './view.js'
 
@@ -58,6 +59,8 @@ type Site = {
   readonly publisherName: string
   readonly projectLinkTemplate?: string | undefined
   readonly brand: Brand
+  /** Whether readers may get the reports of a project by mail. */
+  readonly takesSubscriptions?: boolean
 }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
@@ -146,6 +149,7 @@ export class Portal {
       publisherName: this.#site.publisherName,
       projectLinkTemplate: this.#site.projectLinkTemplate,
       brand: this.#site.brand,
+      takesSubscriptions: this.#site.takesSubscriptions ?? false,
     }
   }
 
@@ -258,6 +262,12 @@ export class Portal {
       default:
         return undefined
     }
+  }
+
+  /** The title of the project of this number; undefined when it has no published record. */
+  async titleOf(id: string): Promise<string | undefined> {
+    const opened = await this.#open()
+    return opened && findEntry(opened, id)?.title
   }
 
   /** The project that one of the demo's own pages is about; undefined when there is none. */

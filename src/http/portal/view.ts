@@ -51,6 +51,8 @@ export type View = {
   readonly licence?: Licence | undefined
   /** Where people give to a project, with `{id}` for its number. */
   readonly projectLinkTemplate?: string | undefined
+  /** Whether readers may get the reports of a project by mail. */
+  readonly takesSubscriptions: boolean
 }
 
 /** A page before its frame. */

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/database/connection.js'
 import { countDonorsByKey } from '../sql/donors.js'
+import { countSubscriptionsByKey } from '../sql/subscriptions.js'
 import type { DonorVault } from './donor-vault.js'
 
 /** What needs a person: donors whose key is missing, and donors in clear. */
@@ -11,13 +12,19 @@ export async function donorNeeds(db: Db, vault: DonorVault): Promise<string[]> {
   ]
 }
 
-/** A sentence for each key that donors are encrypted with and that is missing. */
+/** A sentence for each key that donors or subscriptions are encrypted with and that is missing. */
 export async function missingKeys(db: Db, vault: DonorVault): Promise<string[]> {
-  return (await countDonorsByKey(db)).flatMap(({ keyId, donors }) =>
-    keyId === undefined || vault.keyIds.includes(keyId)
-      ? []
-      : [
-          `the donors of ${donors} donations cannot be read: the key "${keyId}" is missing from DONOR_KEYS; totals do not need it`,
-        ],
-  )
+  const isMissing = ({ keyId }: { readonly keyId?: string }) => keyId !== undefined && !vault.keyIds.includes(keyId)
+  const ofDonors = (await countDonorsByKey(db)).filter(isMissing)
+  const ofSubscriptions = (await countSubscriptionsByKey(db)).filter(isMissing)
+  return [
+    ...ofDonors.map(
+      ({ keyId, donors }) =>
+        `the donors of ${donors} donations cannot be read: the key "${keyId}" is missing from DONOR_KEYS; totals do not need it`,
+    ),
+    ...ofSubscriptions.map(
+      ({ keyId, subscriptions }) =>
+        `${subscriptions} subscriptions to reports cannot be mailed: the key "${keyId}" is missing from DONOR_KEYS`,
+    ),
+  ]
 }

@@ -4,10 +4,9 @@ import { toServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Store } from '../../platform/database/store.js'
 import type { TemplateChoice } from '../../platform/mail/load-template.js'
-import type { MailText } from '../../platform/mail/mail-template.js'
-import type { SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
+import type { MailMessage, SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
-import { listDonors } from '../sql/donors.js'
+import { listDonors, type StoredDonor } from '../sql/donors.js'
 import type { MailOutcome } from '../sql/receipt-mails.js'
 
 export type DonorMailing = {
@@ -29,9 +28,13 @@ export type MailQueue<Due> = {
   /** One of it, in words for the log. */
   readonly what: string
   claim(now: Date): Promise<Due | undefined>
+  /** What the log names it by. */
+  named(due: Due): Readonly<Record<string, number>>
+  /** Who gets it, as stored; undefined: nobody any more. */
+  recipient(due: Due): Promise<StoredDonor | undefined>
   record(due: Due, outcome: MailOutcome): Promise<void>
   /** The message; undefined: it is not wanted any more. */
-  compose(due: Due, donor: Donor): Promise<(MailText & { readonly id: string }) | undefined>
+  compose(due: Due, person: Donor): Promise<Omit<MailMessage, 'to'> | undefined>
 }
 
 /** How many messages ended how. */
@@ -46,7 +49,7 @@ const longestWaitMs = 6 * 3_600_000
  * a minute at first and six hours at last, 14 times in two days and a half. After one that may have been sent nothing more
  * is handed to the server until the next call: a server that breaks off while it takes mail would leave all in doubt.
  */
-export async function mailQueue<Due extends { readonly donationId: number; readonly tries: number }>(
+export async function mailQueue<Due extends { readonly tries: number }>(
   mailing: DonorMailing,
   queue: MailQueue<Due>,
   signal: AbortSignal,
@@ -57,10 +60,10 @@ export async function mailQueue<Due extends { readonly donationId: number; reado
   while (!signal.aborted) {
     const due = await queue.claim(clock())
     if (!due) break
-    const { donationId } = due
+    const named = queue.named(due)
     const outcome = await mailOne(mailing, queue, due, signal).catch((error: unknown): SendOutcome => {
       const { code } = toServiceError(error)
-      mailing.warn({ donationId, code }, `${what} could not be written`)
+      mailing.warn({ ...named, code }, `${what} could not be written`)
       return { kind: 'not-sent' }
     })
     const at = clock()
@@ -78,26 +81,35 @@ export async function mailQueue<Due extends { readonly donationId: number; reado
       const reply = 'code' in outcome ? outcome.code : undefined
       await queue.record(due, { state, at, reply })
       if (outcome.kind !== 'dropped')
-        mailing.warn({ donationId, state, reply }, `${what} was not mailed and will not be tried again`)
+        mailing.warn({ ...named, state, reply }, `${what} was not mailed and will not be tried again`)
       if (state === 'unknown') break
     }
   }
   return mailed
 }
 
-async function mailOne<Due extends { readonly donationId: number }>(
-  { store, donors, sender }: DonorMailing,
+async function mailOne<Due>(
+  { donors, sender }: DonorMailing,
   queue: MailQueue<Due>,
   due: Due,
   signal: AbortSignal,
 ): Promise<SendOutcome | { readonly kind: 'dropped' }> {
-  const row = (await listDonors(store.db, [due.donationId])).get(due.donationId)
+  const row = await queue.recipient(due)
   if (!row) return { kind: 'dropped' }
   if (row.sealed && !donors.keyIds.includes(row.sealed.keyId)) return { kind: 'not-sent' }
   const donor = row.sealed ? donors.open(row.sealed, row.reference) : row.clear
   const message = await queue.compose(due, donor)
   if (!message) return { kind: 'dropped' }
   return await sender.send({ ...message, to: donor.email }, signal)
+}
+
+/** Of mail to the donor of a donation. */
+export function toDonorOf({ store }: Pick<DonorMailing, 'store'>) {
+  return {
+    named: ({ donationId }: { readonly donationId: number }) => ({ donationId }),
+    recipient: async ({ donationId }: { readonly donationId: number }) =>
+      (await listDonors(store.db, [donationId])).get(donationId),
+  }
 }
 
 /** How a donor is addressed. */

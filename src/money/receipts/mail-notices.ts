@@ -7,8 +7,17 @@ import { findDonor } from '../donors/find-donor.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { claimDonorMail, type DueMail } from '../sql/donor-mails.js'
-import { type MailOutcome, recordMail } from '../sql/receipt-mails.js'
-import { type DonorMailing, lessThan, type MailedReceipts, mailQueue, nameOf, wordsIn } from './mail-donors.js'
+import { recordMail } from '../sql/receipt-mails.js'
+import {
+  type DonorMailing,
+  lessThan,
+  type MailedReceipts,
+  type MailQueue,
+  mailQueue,
+  nameOf,
+  toDonorOf,
+  wordsIn,
+} from './mail-donors.js'
 
 /** What the templates of messages beside receipts may name, by message. */
 const noticeFields = {
@@ -31,11 +40,12 @@ export async function checkNoticeTemplates(choice: TemplateChoice): Promise<void
 /** Mails what donors are told beside receipts: refunds, charges that failed, statements of a year; see `mailQueue`. */
 export async function mailNotices(mailing: DonorMailing, signal: AbortSignal): Promise<MailedReceipts> {
   const { store, choice } = mailing
-  const queue = {
+  const queue: MailQueue<DueMail> = {
     what: 'a message to a donor',
-    claim: (now: Date) => claimDonorMail(store.db, now),
-    record: ({ id }: DueMail, outcome: MailOutcome) => recordMail(store.db, 'donor_mail', id, outcome),
-    compose: async (due: DueMail, donor: Donor) => {
+    ...toDonorOf(mailing),
+    claim: (now) => claimDonorMail(store.db, now),
+    record: ({ id }, outcome) => recordMail(store.db, 'donor_mail', id, outcome),
+    compose: async (due, donor) => {
       const fields: readonly string[] = noticeFields[due.kind]
       const { template, language } = await templateFor(due.kind, fields, { wanted: donor.details.language, choice })
       const values = await valuesOf(mailing, due, donor, language)

@@ -4,7 +4,15 @@ import { donorLink } from '../donors/donor-link.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { claimReceiptMail, type DueReceipt, type Receipt, recordMail } from '../sql/receipt-mails.js'
-import { type DonorMailing, type MailedReceipts, type MailQueue, mailQueue, nameOf, wordsIn } from './mail-donors.js'
+import {
+  type DonorMailing,
+  type MailedReceipts,
+  type MailQueue,
+  mailQueue,
+  nameOf,
+  toDonorOf,
+  wordsIn,
+} from './mail-donors.js'
 
 /** What a receipt says, in a message as in a PDF. */
 export const receiptFields = [
@@ -23,6 +31,7 @@ export async function mailDueReceipts(mailing: DonorMailing, signal: AbortSignal
   const { store, donors, choice, platform, baseUrl } = mailing
   const queue: MailQueue<DueReceipt> = {
     what: 'a receipt',
+    ...toDonorOf(mailing),
     claim: (now) => claimReceiptMail(store.db, now),
     record: ({ donationId }, outcome) => recordMail(store.db, 'receipt_mail', donationId, outcome),
     compose: async (due, donor) => {

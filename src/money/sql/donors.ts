@@ -33,14 +33,13 @@ export async function eraseDonor(db: Db, { hashes, email }: DonorLookup): Promis
   return rowCount
 }
 
-/** A donor's row: encrypted, or, until it is, in clear. */
-export type DonorRow = {
-  readonly donationId: number
-  readonly reference: string
-} & (
+/** A person as stored: encrypted and bound to a reference, or, until that, in clear. */
+export type StoredDonor = { readonly reference: string } & (
   | { readonly sealed: SealedDonor; readonly clear?: undefined }
   | { readonly sealed?: undefined; readonly clear: Donor }
 )
+
+export type DonorRow = StoredDonor & { readonly donationId: number }
 
 type FlatDonorRow = { readonly donationId: number; readonly reference: string } & Partial<SealedDonor & Donor>
 
@@ -126,7 +125,7 @@ export async function saveSealedDonors(
   )
 }
 
-/** Rewrites the table, which removes the old versions of its rows from the file. Donations wait meanwhile. */
+/** Rewrites the tables of people, which removes the old versions of their rows from the files. Donations wait meanwhile. */
 export async function rewriteDonorTable(db: Db): Promise<void> {
-  await db.query('vacuum (full) donor')
+  await db.query('vacuum (full) donor, subscription')
 }

@@ -75,7 +75,7 @@ export type MailOutcome = {
   readonly reply?: number | undefined
 }
 
-const keyOf = { receipt_mail: 'donation_id', donor_mail: 'id' } as const
+const keyOf = { receipt_mail: 'donation_id', donor_mail: 'id', subscription_mail: 'id' } as const
 
 /** Records how a claimed message ended; receipts are named by their donation. */
 export async function recordMail(db: Db, table: keyof typeof keyOf, id: number, outcome: MailOutcome): Promise<void> {

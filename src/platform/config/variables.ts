@@ -497,7 +497,7 @@ export const variables = {
   ),
   SMTP_URL: secret(
     'smtpUrl',
-    'Mail server for receipts and codes of accounts, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/how-to/receipts.md, docs/reference/accounts.md).',
+    'Mail server for receipts, codes of accounts and reports to readers, such as smtps://user:password@mail.example.org; unset: no mail is sent (docs/how-to/receipts.md, docs/reference/accounts.md).',
     url('smtp:', 'smtps:'),
   ),
   MAIL_FROM: variable(

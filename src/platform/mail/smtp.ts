@@ -17,6 +17,8 @@ export type MailMessage = MailText & {
   readonly to: string
   /** The same for every try, so that a server that sees a message twice can tell. */
   readonly id: string
+  /** More headers. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Sends messages through the server of an address such as `smtps://user:password@mail.example.org`. */
@@ -43,7 +45,7 @@ export class SmtpSender {
         text: message.text,
         html: message.html,
         messageId: `<${message.id}@${domainOf(this.#from)}>`,
-        headers: { 'Auto-Submitted': 'auto-generated' },
+        headers: { 'Auto-Submitted': 'auto-generated', ...message.headers },
         disableFileAccess: true,
         disableUrlAccess: true,
       }).compile()

@@ -15,6 +15,9 @@ export type Pruned = {
   readonly webhookEvents: number
   readonly processorEntries: number
   readonly importChanges: number
+  readonly subscriptions: number
+  readonly subscriptionMails: number
+  readonly followedProjects: number
 }
 
 /** What the configuration decides. */
@@ -38,6 +41,8 @@ const rules = {
   webhookEvents: 90 * day,
   processorEntries: 400 * day,
   importChanges: 90 * day,
+  subscriptions: 2 * day,
+  subscriptionMails: 90 * day,
 }
 
 /**
@@ -102,6 +107,20 @@ export async function pruneDatabase(
     importChanges: await remove(
       'delete from import_change c using import i where i.id = c.import_id and i.started_at < $1',
       before(rules.importChanges),
+    ),
+    // Those that were not confirmed, and those to projects that are not public any more.
+    subscriptions: await remove(
+      `delete from subscription s where (confirmed_at is null and requested_at < $1)
+          or exists (select from published_identifier i where i.project_id = s.project_id and i.withdrawn_at < $1)`,
+      before(rules.subscriptions),
+    ),
+    // That a report was told of is remembered with the project.
+    subscriptionMails: await remove(
+      `delete from subscription_mail where state not in ('due', 'sending') and report <> '' and next_at < $1`,
+      before(rules.subscriptionMails),
+    ),
+    followedProjects: await remove(
+      'delete from followed_project f where not exists (select from subscription s where s.project_id = f.project_id)',
     ),
     // A repeated request is compared with the donor's row while its donation is open.
     donors:

@@ -32,6 +32,7 @@ const donor = {
   ...{ iso3166CountryCode: 'IE', zip: 'ZQ91 X7Y8', ipAddress: '203.0.113.77', userAgent: 'Findmebrowser/7.1' },
 }
 const email = 'xq.findme@quillfeather.example'
+const reader = 'reader.findme@quillfeather.example'
 const note = 'For the well beside the crooked willow'
 const gatewayKey = 'findme-gateway-key'
 const nonces = ['fake-valid-findme7-nonce', 'fake-valid-findme8-nonce', 'fake-timeout-after-nonce', 'fake-down-nonce']
@@ -127,6 +128,14 @@ export function describeSecrecy(plan: SecrecyPlan): void {
       const pdf = path.join(await temporaryFolder(), 'receipt.pdf')
       expect(await installation.runHere(['donations', 'receipt', paid, '--pdf', pdf])).toMatchObject({ code: 0 })
       expect(await installation.runHere(['publish', '--inline'])).toMatchObject({ code: 0 })
+      const ask = { method: 'POST', body: new URLSearchParams({ email: reader, project: '2045', language: 'en' }) }
+      expect((await fetch(`${services[0]?.baseUrl}/subscriptions`, ask)).status).toBe(200)
+      await tick('subscriptions')
+      await none(`select from subscription_mail where state in ('due', 'sending')`)
+      const [address = '', linkToken = ''] = /\/subscriptions\/(\w{40})/.exec(told().join('\n')) ?? []
+      const yes = { method: 'POST', body: new URLSearchParams({ confirm: 'yes' }) }
+      expect((await fetch(`${services[0]?.baseUrl}${address}`, yes)).status).toBe(200)
+      expect((await store.db.query('select from subscription where confirmed_at is not null')).rowCount).toBe(1)
       const checked = await installation.runHere(['books', 'check'])
       expect(checked).toMatchObject({ code: 0, stdout: expect.stringContaining('the books agree') })
 
@@ -161,6 +170,7 @@ export function describeSecrecy(plan: SecrecyPlan): void {
       const secrets = [
         ...[donor.firstname, donor.lastname, donor.address, donor.city, donor.zip, donor.ipAddress, donor.userAgent],
         ...[email, email.replace('@', '%40'), note, gatewayKey, ...nonces, apiKey, token, ...links],
+        ...[reader, reader.replace('@', '%40'), linkToken],
         ...[...donorKeys.matchAll(/:(\S+)/g)].map(([, secret]) => secret ?? ''),
         ...[braintreeKeys.privateKey, stripeKeys.secretKey, 'seven quiet rivers run'],
       ].map((secret) => secret.toLowerCase())
@@ -178,7 +188,7 @@ async function ticksOf(
   { databaseUrl }: { readonly databaseUrl: string },
   redis: TestRedis | undefined,
   closing: (() => Promise<unknown>)[],
-): Promise<(schedule: 'receipts') => Promise<void>> {
+): Promise<(schedule: 'receipts' | 'subscriptions') => Promise<void>> {
   const { config, secrets } = readConfig(redis ? { REDIS_URL: redis.url } : {}, ['queue'])
   const settings = queueSettings(config, secrets, databaseUrl)
   const queue = await openQueue(settings, createLog('silent', 'json'))

@@ -83,6 +83,7 @@ const leftBehind = [
     'pruned_run',
     'receipt_mail',
     'donor_mail',
+    ...['followed_project', 'subscription', 'subscription_mail'],
     'release',
     'release_event',
     ...['run', 'run_line'],

@@ -49,6 +49,9 @@ describe('pruning', () => {
       donors: 0,
       processorEntries: 0,
       importChanges: 0,
+      subscriptions: 0,
+      subscriptionMails: 0,
+      followedProjects: 0,
     })
     expect(await listRuns(database.store.db, 100)).toHaveLength(before.length)
   })

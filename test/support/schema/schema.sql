@@ -347,6 +347,13 @@ create table featured_hour (
   constraint featured_hour_pkey PRIMARY KEY (hour)
 );
 
+create table followed_project (
+  project_id bigint not null,
+  release_id text not null,
+  reports text[] not null,
+  constraint followed_project_pkey PRIMARY KEY (project_id)
+);
+
 create table import (
   id bigint generated always as identity not null,
   actor text not null,
@@ -988,6 +995,38 @@ create table store_fact (
   constraint store_fact_pkey PRIMARY KEY (name)
 );
 
+create table subscription (
+  id bigint generated always as identity not null,
+  project_id bigint not null,
+  token_hash bytea not null,
+  language text not null,
+  key_id text not null,
+  wrapped_key bytea not null,
+  sealed bytea not null,
+  email_hash bytea not null,
+  requested_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  constraint subscription_pkey PRIMARY KEY (id),
+  constraint subscription_project_id_email_hash_key UNIQUE (project_id, email_hash),
+  constraint subscription_token_hash_key UNIQUE (token_hash),
+  constraint subscription_token_hash_check CHECK (length(token_hash) = 32)
+);
+
+create table subscription_mail (
+  id bigint generated always as identity not null,
+  subscription_id bigint not null,
+  report text default ''::text not null,
+  state text default 'due'::text not null,
+  tries integer default 0 not null,
+  next_at timestamp with time zone not null,
+  sent_at timestamp with time zone,
+  reply integer,
+  constraint subscription_mail_pkey PRIMARY KEY (id),
+  constraint subscription_mail_subscription_id_report_key UNIQUE (subscription_id, report),
+  constraint subscription_mail_state_check CHECK (state = ANY (ARRAY['due'::text, 'sending'::text, 'sent'::text, 'refused'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
+  constraint subscription_mail_tries_check CHECK (tries >= 0)
+);
+
 create table sync_notice (
   id bigint generated always as identity not null,
   run_id bigint not null,
@@ -1174,6 +1213,8 @@ alter table donor add constraint donor_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table donor_mail add constraint donor_mail_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
+alter table followed_project add constraint followed_project_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
 alter table import_source_file add constraint import_source_file_source_fkey
   FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
 alter table import_source_reading add constraint import_source_reading_source_fkey
@@ -1242,6 +1283,10 @@ alter table sandbox_refund add constraint sandbox_refund_charge_id_fkey
   FOREIGN KEY (charge_id) REFERENCES sandbox_charge(id);
 alter table sign_in_place add constraint sign_in_place_account_id_fkey
   FOREIGN KEY (account_id) REFERENCES account(id) ON DELETE CASCADE;
+alter table subscription add constraint subscription_project_id_fkey
+  FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table subscription_mail add constraint subscription_mail_subscription_id_fkey
+  FOREIGN KEY (subscription_id) REFERENCES subscription(id) ON DELETE CASCADE;
 alter table sync_notice add constraint sync_notice_run_id_fkey
   FOREIGN KEY (run_id) REFERENCES sync_run(id) ON DELETE CASCADE;
 alter table theme_alias add constraint theme_alias_theme_id_fkey
@@ -1346,6 +1391,10 @@ CREATE UNIQUE INDEX run_running ON run USING btree (state) WHERE state = 'runnin
 CREATE INDEX run_unfinished ON run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);
 CREATE INDEX run_line_run ON run_line USING btree (run_id, id);
 CREATE UNIQUE INDEX search_change_of_project ON search_change USING btree (xid, project_id) NULLS NOT DISTINCT;
+CREATE INDEX subscription_email_hash ON subscription USING btree (email_hash);
+CREATE INDEX subscription_requested ON subscription USING btree (requested_at);
+CREATE INDEX subscription_mail_due ON subscription_mail USING btree ((report <> ''::text), next_at, id) WHERE state = 'due'::text;
+CREATE INDEX subscription_mail_sent ON subscription_mail USING btree (sent_at) WHERE sent_at IS NOT NULL;
 CREATE INDEX sync_notice_run ON sync_notice USING btree (run_id, id);
 CREATE UNIQUE INDEX sync_run_running ON sync_run USING btree (state) WHERE state = 'running'::text;
 CREATE INDEX sync_run_unfinished ON sync_run USING btree (id) WHERE state = ANY (ARRAY['queued'::text, 'running'::text]);

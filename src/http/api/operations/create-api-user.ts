@@ -6,8 +6,12 @@ import type { AccessDeps } from '../deps.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
-// The usual shape of one mailbox: a local part, an at sign, a domain with a dot. RFC 5321 allows 254 characters.
 const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.]+)+$/u
+
+/** Whether a text has the usual shape of one mailbox: a local part, an at sign, a domain with a dot. RFC 5321 allows 254 characters. */
+export function isMailbox(text: string): boolean {
+  return text.length <= 254 && emailPattern.test(text)
+}
 
 /**
  * Creates an account with its first key and returns the key's text, which cannot be shown again. Throws
@@ -50,7 +54,7 @@ export async function toNewAccount(
   const email = user.email.trim()
   const problems: FieldProblem[] = []
   const refuse = (field: keyof NewApiUser, expected: string) => problems.push({ field: prefix + field, expected })
-  if (email.length > 254 || !emailPattern.test(email)) refuse('email', 'an e-mail address')
+  if (!isMailbox(email)) refuse('email', 'an e-mail address')
   const passwordExpected = await passwordProblem(password, email)
   if (passwordExpected !== undefined) refuse('password', passwordExpected)
   if (!Number.isInteger(tokenTimeoutSeconds) || tokenTimeoutSeconds < 1 || tokenTimeoutSeconds > 2_147_483_647) {

@@ -21,6 +21,8 @@ const counted = {
   code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
   /** Requests for one e-mail, so that nobody fills the mailbox of another. */
   'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
+  subscription: { named: 'subscriptions from this address', free: 10, longestSeconds: 900 },
+  'subscription-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
 } as const
 
 /** Whom a sign-in is counted for. */

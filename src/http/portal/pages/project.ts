@@ -11,6 +11,7 @@ import { factsSection } from './project-facts.js'
 import { moneySection } from './project-money.js'
 import { resultSection } from './project-results.js'
 import { storySection } from './project-story.js'
+import { subscriptionForm } from './subscription.js'
 
 // Code of ActivityStatus: implementation.
 const openStatus = '2'
@@ -43,6 +44,7 @@ ${storySection(shown)}
 ${photoSection(shown)}
 ${resultSection(shown)}
 ${reportSection(shown)}
+${subscriptionForm(shown)}
 ${documentSection(shown)}
 ${dataSection(shown)}
 ${shareSection(shown)}`,

@@ -8,6 +8,7 @@ const secured = [
   '/api/userservice/keys/revoke',
   '/api/secure',
   '/api/secure/givingservice/donationsclient',
+  '/subscriptions',
 ]
 const message =
   'this address answers over HTTPS only: a password or token that was sent over plain HTTP should be replaced'

@@ -2,8 +2,11 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ar } from '../../../../src/http/portal/words/ar.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
 import { axeFindings, browserProgram, launchBrowser, lookAt, type Scheme, sizes } from '../../../support/browser.js'
+import { readMail, startMailServer, type TakenMail } from '../../../support/mail-server.js'
+import { mailSubscribers } from '../../../support/mail-subscribers.js'
 import { demoSite } from '../../../support/portal-site.js'
 
 if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
@@ -27,10 +30,11 @@ const otherForms = ['found', 'sector', 'theme']
 describe.skipIf(!browserProgram)('the portal in a browser', () => {
   let browser: Browser
   let base: string
+  let site: Awaited<ReturnType<typeof demoSite>>
   let pages: Readonly<Record<string, string>>
 
   beforeAll(async () => {
-    const site = await demoSite()
+    site = await demoSite()
     base = site.base
     const { release, previous } = await site.publisher.manifest()
     const { files } = JSON.parse(await site.publisher.read('/iati/index.json'))
@@ -151,6 +155,30 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     expect(await plain.locator('th button, label.filter').count()).toBe(0)
     expect(await plain.locator('table').count()).toBeGreaterThan(5)
     await plain.context().close()
+  }, 60_000)
+
+  it('takes a reader’s address, confirms and ends it by buttons, without a finding of axe on the way', async () => {
+    const server = await startMailServer()
+    const page = await browser.newPage()
+    const words = ar.subscription
+    await page.goto(`${base}/ar${pages.project}`)
+    await page.getByLabel(words.email).fill('reader@example.org')
+    await page.getByRole('button', { name: words.ask }).click()
+    const says = async (title: string) => {
+      expect(await page.locator('h1').textContent()).toBe(title)
+      expect(await axeFindings(page)).toEqual([])
+    }
+    await says(words.asked)
+    const { deps, feedsDir } = site.publisher
+    await mailSubscribers({ store: deps.store, feedsDir, smtpUrl: server.url }, { baseUrl: base })
+    const { text } = readMail(server.taken[0] as TakenMail)
+    await page.goto(/http\S+\/subscriptions\/\w+/.exec(text)?.[0] ?? '')
+    await says(words.confirm)
+    await page.getByRole('button', { name: words.yes }).click()
+    await says(words.active)
+    await page.getByRole('button', { name: words.end, exact: true }).click()
+    await says(words.ended)
+    await page.close()
   }, 60_000)
 
   it('answers a journalist in two clicks: all water projects in Kenya, what was paid to partners, as CSV', async () => {

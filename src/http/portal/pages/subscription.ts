@@ -1,0 +1,49 @@
+import { type Html, html } from '../html.js'
+import type { ShownProject } from '../read-project.js'
+import { cut, type PageBody, type View } from '../view.js'
+
+/** Where the form is sent; below it each subscription has a page. */
+export const subscriptionsPath = '/subscriptions'
+
+/** A field that people do not see: what fills it in is a program. */
+export const trapField = 'website'
+
+/** On a project's page: who gives an address gets a message with a link. */
+export function subscriptionForm({ view, entry }: ShownProject): Html {
+  const { takesSubscriptions, language, words } = view
+  const { title, email, trap, ask, note } = words.subscription
+  if (!takesSubscriptions) return html``
+  return html`<h2 id="by-mail">${title}</h2>
+<form class="ask" method="post" action="${subscriptionsPath}"><input type="hidden" name="project" value="${entry.project}"><input type="hidden" name="language" value="${language}">
+<label>${email}<input type="email" name="email" required maxlength="254" autocomplete="email" dir="ltr"></label>
+<label hidden>${trap}<input name="${trapField}" tabindex="-1" autocomplete="off"></label>
+<button>${ask}</button></form>
+<p class="kind">${note}</p>`
+}
+
+/** What a page about a subscription says. */
+export type SubscriptionPage = {
+  readonly says: 'asked' | 'wrong' | 'busy' | 'confirm' | 'active' | 'ended' | 'gone'
+  /** The title of the project, where it is known. */
+  readonly project?: string | undefined
+}
+
+/** A page that says what became of a request, or asks to confirm or to end a subscription; without script. */
+export function subscriptionPage({ words }: Pick<View, 'words'>, { says, project = '' }: SubscriptionPage): PageBody {
+  const { [says]: title, [`${says}Note` as const]: note, yes, end } = words.subscription
+  const button =
+    says === 'confirm'
+      ? html`<form class="ask" method="post"><button name="confirm" value="yes">${yes}</button></form>`
+      : says === 'active'
+        ? html`<form class="ask" method="post"><button name="List-Unsubscribe" value="One-Click">${end}</button></form>`
+        : undefined
+  const of = project && html`<p class="lead" dir="auto">${cut(project, 120)}</p>\n`
+  return {
+    title,
+    description: note,
+    isUnlisted: true,
+    main: html`<h1>${title}</h1>
+${of || undefined}<p>${note}</p>
+${button}`,
+  }
+}
