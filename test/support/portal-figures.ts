@@ -29,6 +29,8 @@ export type PortalFigures = {
     readonly statuses: readonly string[]
     readonly partners: readonly string[]
   }
+  /** Each amount of `/years.csv`, after all that it is asked for, the code of the group and the column. */
+  readonly years: readonly string[]
   readonly projects: Readonly<Record<string, ProjectFigures>>
 }
 
@@ -43,25 +45,39 @@ type ProjectFigures = {
 
 const shownMonths = 24
 const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
+const figuresOfYears = { received: 'in', paid: 'partners', expenditure: 'expenditure', budget: 'budget' } as const
+const groupPaths = {
+  country: 'recipient-country',
+  sector: 'sector[@vocabulary="1"]',
+  theme: 'sector[@vocabulary="99"]',
+}
 const shownNewest = 6
 const mostReports = 20
 const shownBars = 12
 
 /** Pages whose figures are compared. */
-export type ChosenPages = { readonly projects: readonly string[]; readonly country: string }
+export type ChosenPages = {
+  readonly projects: readonly string[]
+  readonly country: string
+  /** All of the release. */
+  readonly currencies: readonly string[]
+}
 
 /** Ten projects of a release, from its first to its last, and a country that has most of them. */
 export async function choosePages(release: ReadableRelease): Promise<ChosenPages> {
   const projects: string[] = []
   const countries = new Counts()
+  const currencies = new Set<string>()
   await countActivities(release, ({ find }) => {
     projects.push(projectOf(find))
+    for (const currency of find('(budget | transaction)/value/@currency')) currencies.add(currency)
     countries.add(...find('recipient-country[1]/@code'))
   })
   const [[country] = ['']] = [...countries].sort(([, a], [, b]) => b - a)
   return {
     projects: Array.from({ length: 10 }, (_, at) => projects[Math.floor((at * (projects.length - 1)) / 9)] ?? ''),
     country,
+    currencies: [...currencies].sort(),
   }
 }
 
@@ -120,6 +136,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       statuses: figuresOf(barsOf(country, words.group.status)),
       partners: figuresOf(barsOf(country, words.group.partners)),
     },
+    years: await shownYears(app, chosen.currencies),
     projects: shown,
   }
 }
@@ -148,6 +165,7 @@ export async function countedFigures(
   }
   const newest: { readonly start: string; readonly title: string }[] = []
   const country = new CountryCounts()
+  const years = new YearCounts()
   const pages: Record<string, ProjectFigures> = {}
   let current = 0
   const activities = await countActivities(release, (activity) => {
@@ -162,6 +180,7 @@ export async function countedFigures(
     counted.sectors.add(...new Set(find('sector[not(@vocabulary) or @vocabulary="1"]/@code')))
     counted.themes.add(...new Set(find('sector[@vocabulary="99"]/narrative[1]')))
     counted.statuses.add(find('activity-status/@code')[0] ?? '')
+    years.add(activity)
     counted.partners.add(...partnersOf(find))
     if (find('recipient-country/@code').includes(code)) country.add(find, own, code)
     const end = dateOf(find, '4') ?? dateOf(find, '3') ?? ''
@@ -240,7 +259,10 @@ export async function countedFigures(
         ],
         [quality.coverageNote]: shares(indexedElements, counted.having, activities),
       },
-      identifiers: quality.identifiersNote(count(counted.identifiers.size)),
+      identifiers: quality.identifiersNote(
+        count(counted.identifiers.size),
+        counted.identifiers.size === 1 ? 'one' : 'other',
+      ),
     },
     country: {
       tiles: [
@@ -251,6 +273,7 @@ export async function countedFigures(
       statuses: mostOf(country.statuses),
       partners: mostOf(country.partners),
     },
+    years: years.lines(),
     projects: pages,
   }
 }
@@ -275,6 +298,76 @@ class CountryCounts {
     this.statuses.add(...find('activity-status/@code'))
     this.partners.add(...partnersOf(find))
   }
+}
+
+async function shownYears(app: FastifyInstance, currencies: readonly string[]): Promise<string[]> {
+  const shown: string[] = []
+  for (const by of Object.keys(groupPaths)) {
+    for (const figure of Object.keys(figuresOfYears)) {
+      for (const currency of currencies) {
+        const { body } = await app.inject(`/years.csv?by=${by}&figure=${figure}&currency=${currency}`)
+        const [head = [], ...rows] = body
+          .trimEnd()
+          .split('\r\n')
+          .map((line) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/))
+        for (const [code, , of, ...amounts] of rows) {
+          for (const [at, one] of amounts.entries()) {
+            if (one !== '') shown.push([by, figure, of, code, head[at + 3], one].join(' '))
+          }
+        }
+      }
+    }
+  }
+  return shown.sort()
+}
+
+/** What groups have of each kind of money in each year. */
+class YearCounts {
+  readonly #cells = new Sums()
+
+  add(activity: CountedActivity): void {
+    const byYear = [...yearsOf(activity)].sort(([a], [b]) => (a < b ? -1 : 1))
+    for (const [by, path] of Object.entries(groupPaths)) {
+      const shares = activity.find(`${path}/@percentage`).map((share) => toMinorUnits(share as Decimal, 4))
+      const codes = activity.find(`${path}/@code`)
+      // A part of all money up to a year, without the part of all money before it.
+      const upTo = new Sums()
+      for (const [key, units] of byYear) {
+        const [currency = '', figure = '', year = ''] = key.split(' ')
+        const before = upTo.get(`${currency} ${figure}`) ?? 0n
+        upTo.add(`${currency} ${figure}`, units)
+        const partsOf = (sum: bigint) => (shares.length < 2 ? [sum] : splitByLargestRemainder(sum, shares))
+        const [now, then] = [partsOf(before + units), partsOf(before)]
+        for (const [at, code] of (codes.length === 0 ? [''] : codes).entries()) {
+          const part = (now[at] ?? 0n) - (then[at] ?? 0n)
+          this.#cells.add([by, figure, currency, code, year || 'until_a_day'].join(' '), part)
+          this.#cells.add([by, figure, currency, code, 'total'].join(' '), part)
+        }
+      }
+    }
+  }
+
+  lines(): string[] {
+    const told = [...this.#cells].filter(([, units]) => units !== 0n)
+    return told.map(([key, units]) => `${key} ${fromMinorUnits(units, 4).replace(/\.?0+$/, '')}`).sort()
+  }
+}
+
+/** Units by currency, figure and year; totals until a day have no year. */
+function yearsOf(activity: CountedActivity): Sums {
+  const { find } = activity
+  const sums = new Sums()
+  for (const [key, units] of moneyOf(activity)) {
+    const [currency, kind, month] = key.split(' ')
+    const figure = Object.entries(figuresOfYears).find(([, one]) => one === kind)?.[0] ?? 'received'
+    if (month) sums.add([currency, figure, kind === 'opening' ? '' : month.slice(0, 4)].join(' '), units)
+  }
+  const budget = find('budget[@type="2"]').length > 0 ? 'budget[@type="2"]' : 'budget[@type="1"]'
+  const [currencies, starts] = [find(`${budget}/value/@currency`), find(`${budget}/period-start/@iso-date`)]
+  for (const [at, amount] of find(`${budget}/value`).entries()) {
+    sums.add([currencies[at], 'budget', starts[at]?.slice(0, 4)].join(' '), toMinorUnits(amount as Decimal, 4))
+  }
+  return sums
 }
 
 /** The largest counts; which of equal ones are shown is not said. */
@@ -417,7 +510,10 @@ function monthRows(sums: Sums, currency: string, most = Number.POSITIVE_INFINITY
         (kind) => sums.get(`${currency} ${kind} ${month}`) ?? 0n,
       )
       const until = `Until ${monthName(month)}, in total | ${amount(opening, currency)} |  | `
-      const row = [monthName(month), ...units.map((one) => amount(one, currency))].join(' | ')
+      const row = [
+        monthName(month),
+        ...units.map((one) => (one === 0n ? words.money.none : amount(one, currency))),
+      ].join(' | ')
       return [...(units.some((one) => one !== 0n) ? [row] : []), ...(opening === 0n ? [] : [until])]
     })
 }

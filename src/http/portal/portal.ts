@@ -20,6 +20,7 @@ import { projectListCsv, projectListJson } from './pages/project-list.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
+import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
 import { sharePicture } from './share-picture.js'
@@ -27,10 +28,13 @@ import { type Brand, type Language, namesOf, type PageBody, type View } from './
 
 const compress = promisify(gzip)
 
+/** What readers may ask pages for. */
+export type PageQuery = ListQuery & CompareQuery & YearsQuery
+
 /** What is asked for; `address` is the path without the language that the reader chose, if any. */
 export type PageRequest = {
   readonly address: string
-  readonly query: ListQuery & CompareQuery
+  readonly query: PageQuery
   readonly language: Language
   readonly isChosen: boolean
   /** Who asks: clients take turns. */
@@ -231,6 +235,12 @@ export class Portal {
     if (address === '/months.csv') {
       return { text: monthsCsv(view), mediaType: 'text/csv; charset=utf-8; header=present' }
     }
+    if (address === '/years.csv') {
+      return { text: await yearsCsv(view, query), mediaType: 'text/csv; charset=utf-8; header=present' }
+    }
+    if (address === '/years.json') {
+      return { text: await yearsJson(view, query), mediaType: 'application/json; charset=utf-8' }
+    }
     const groups = /^\/([a-z]+)\.csv$/.exec(address)?.[1] ?? ''
     if (Object.hasOwn(groupPages, groups)) {
       return { text: groupsCsv(view, groups as GroupPageKind), mediaType: 'text/csv; charset=utf-8; header=present' }
@@ -257,6 +267,8 @@ export class Portal {
         return key === '' ? await qualityPage(view, this.differences) : undefined
       case 'compare':
         return key === '' ? comparePage(view, query) : undefined
+      case 'years':
+        return key === '' ? await yearsPage(view, query) : undefined
       case 'changes':
         return key === '' ? await changesPage(view, this.differences) : await changePage(view, this.differences, key)
       default:
@@ -286,9 +298,11 @@ export class Portal {
 }
 
 /** The part of a query that an address knows. */
-function queryOf({ address, query }: PageRequest): ListQuery & CompareQuery {
-  if (address !== '/compare') return isList(address) ? definedOf(query) : {}
-  return Object.fromEntries(compareParameters.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+function queryOf({ address, query }: PageRequest): PageQuery {
+  if (isList(address)) return definedOf(query)
+  const known = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
+  const names = address === '/compare' ? compareParameters : known
+  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }
 
 /** Whether the query of an address chooses what it shows. */

@@ -3,10 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
-import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
+import type { Decimal } from '../../kernel/money.js'
 import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities, type Row } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
+import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.js'
 import {
   bitOf,
   hasTerm,
@@ -17,10 +18,7 @@ import {
   TextIndex,
   termsOf,
 } from './text-index.js'
-
-/** What is summed, each of its own elements: `partners` of transactions of type 3, `expenditure` of type 4. */
-export const sumKinds = ['budget', 'in', 'partners', 'expenditure'] as const
-export type SumKind = (typeof sumKinds)[number]
+import { YearSums } from './year-sums.js'
 
 /** Sums of one currency. */
 export type Sums = Record<SumKind, bigint>
@@ -38,8 +36,10 @@ export type Group = {
 const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
 export type GroupKind = (typeof groupKinds)[number]
 
-/** What a list of projects is filtered by. */
-export type Filter = { readonly words?: string; readonly year?: number } & { readonly [Kind in GroupKind]?: string }
+/** What a list of projects is filtered by: a year in which they ran, or in which they have money of a kind. */
+export type Filter = { readonly words?: string; readonly year?: number; readonly money?: SumKind } & {
+  readonly [Kind in GroupKind]?: string
+}
 
 /** Orders of a list: by how well words fit, by the start, or by the sum of the currency with most money; largest first. */
 export const listOrders = ['best', 'newest', ...sumKinds] as const
@@ -50,6 +50,8 @@ const entriesTogether = 500
 // Lists that are kept, since readers turn pages: how many, and their bytes with their keys.
 const mostKept = 500
 const keptBytes = 8 * 1_048_576
+// Activities whose money is split over years and groups before other work gets a turn.
+const splitTogether = 25
 // Places that are counted, summed or ordered before other work gets a turn.
 const placesTogether = 20_000
 
@@ -79,6 +81,8 @@ export class ProjectIndex {
   #places = new Uint32Array()
   /** By row. Searches alone wait for it. */
   readonly #texts: Promise<TextIndex>
+  /** By row, whole when the texts are. */
+  readonly #yearSums: YearSums
   /** Names of countries, sectors and themes as they are searched for, with their projects. */
   #named: readonly { readonly name: string; readonly places: readonly number[] }[] = []
   #projects = new Float64Array()
@@ -97,8 +101,10 @@ export class ProjectIndex {
   /** Places by the sum of a kind, largest first. */
   readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
 
-  private constructor(index: ActivityIndex, texts: Promise<TextIndex>) {
+  private constructor(release: ReadableRelease, index: ActivityIndex) {
     this.#index = index
+    this.#yearSums = new YearSums(index.count)
+    const texts = TextIndex.of(textsOf(release, this.#yearSums), nextTurn)
     this.#texts = texts
     // A failure is that of the search that waits for it.
     texts.catch(() => undefined)
@@ -112,7 +118,7 @@ export class ProjectIndex {
   }
 
   static async of(release: ReadableRelease, index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
-    const projectIndex = new ProjectIndex(index, TextIndex.of(textsOf(release), nextTurn))
+    const projectIndex = new ProjectIndex(release, index)
     const starts: string[] = []
     for (let row = 0; row < index.count; row++) {
       starts.push(index.entry(row).start ?? '')
@@ -167,9 +173,15 @@ export class ProjectIndex {
       .filter(({ count }) => count > 0)
   }
 
+  /** Money by year. */
+  async yearSums(): Promise<YearSums> {
+    await this.#texts
+    return this.#yearSums
+  }
+
   /** What matches the whole filter. Yields to other work between the steps of a search. */
   async find(filter: Filter): Promise<Found> {
-    const key = JSON.stringify(['words', 'year', ...groupKinds].map((name) => filter[name as keyof Filter]))
+    const key = JSON.stringify(['words', 'year', 'money', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)
     if (known) return known
     const found = await this.#find(filter)
@@ -236,14 +248,17 @@ export class ProjectIndex {
     return order
   }
 
-  async #find({ words, year, ...groups }: Filter): Promise<Found> {
+  async #find({ words, year, money, ...groups }: Filter): Promise<Found> {
     const lists = groupKinds.flatMap((kind) => {
       const key = groups[kind]
       return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
     })
     const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
     let places = others.reduce(inBoth, first)
-    if (year !== undefined) places = places.filter((place) => this.#isInYear(place, year))
+    if (year !== undefined && money !== undefined) {
+      const sums = await this.yearSums()
+      places = places.filter((place) => sums.has(this.#rows[place] ?? -1, money, String(year)))
+    } else if (year !== undefined) places = places.filter((place) => this.#isInYear(place, year))
     return words === undefined ? { places } : await this.#findWords(words, places)
   }
 
@@ -303,9 +318,12 @@ export class ProjectIndex {
     const whole = [this.all, groupOf(statuses, entry.status)]
     const { shares = {} } = entry
     const split = [
-      { groups: entry.countries.map((code) => groupOf(countries, code)), shares: shares.countries },
-      { groups: entry.sectors.map((code) => groupOf(sectors, code)), shares: shares.sectors },
-      { groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)), shares: shares.themes },
+      { groups: entry.countries.map((code) => groupOf(countries, code)), weights: weightsOf(shares.countries) },
+      { groups: entry.sectors.map((code) => groupOf(sectors, code)), weights: weightsOf(shares.sectors) },
+      {
+        groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)),
+        weights: weightsOf(shares.themes),
+      },
     ]
     if (entry.page !== undefined && URL.canParse(entry.page)) {
       const { pathname } = new URL(entry.page)
@@ -325,8 +343,8 @@ export class ProjectIndex {
         const units = toUnits(amounts[kind])
         stored[place * sumKinds.length + at] = BigInt.asIntN(64, units)
         for (const group of whole) sumsOf(group, currency)[kind] += units
-        for (const { groups, shares: weights } of split) {
-          const parts = weights ? splitByShares(units, weights) : groups.map(() => units)
+        for (const { groups, weights } of split) {
+          const parts = weights ? splitByWeights(units, weights) : groups.map(() => units)
           for (const [at, group] of groups.entries()) sumsOf(group, currency)[kind] += parts[at] ?? 0n
         }
       }
@@ -350,12 +368,6 @@ function sumsOf({ sums }: Group, currency: string): Sums {
   const known = sums.get(currency) ?? moneyOf(() => 0n)
   sums.set(currency, known)
   return known
-}
-
-/** Parts of an amount by percentages, which are exactly the amount together. */
-function splitByShares(units: bigint, shares: readonly Decimal[]): bigint[] {
-  const parts = splitByLargestRemainder(units < 0n ? -units : units, shares.map(toUnits))
-  return units < 0n ? parts.map((part) => -part) : parts
 }
 
 /** The name of an organisation in addresses: its identifier, else a hash of its name. */
@@ -423,9 +435,14 @@ function firstAt(sorted: Float64Array, value: number): number {
   return low
 }
 
-/** What is searched in, of each activity in the order of the index. */
-async function* textsOf(release: ReadableRelease): AsyncGenerator<SearchedTexts[]> {
+/** What is searched in, of each activity in the order of the index; their money is added to `years` on the way. */
+async function* textsOf(release: ReadableRelease, years: YearSums): AsyncGenerator<SearchedTexts[]> {
+  let row = 0
   for await (const activities of indexedActivities(release)) {
+    for (const activity of activities) {
+      years.add(row++, activity)
+      if (row % splitTogether === 0) await nextTurn()
+    }
     // An index before format 4 has no texts.
     yield activities.map(({ title, partner, texts = {} }) => ({
       title: [title, ...(texts.titles ?? [])],

@@ -67,7 +67,7 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
 .bars svg { grid-column: 1 / -1; width: 100%; height: .35rem; background: var(--land); border-radius: .2rem; }
-.bars rect { fill: var(--in); }
+.bars rect { fill: var(--in); } [dir=rtl] :is(.bars svg, .meter) { transform: scaleX(-1); }
 .number { text-align: end; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
@@ -75,7 +75,8 @@ caption { text-align: start; color: var(--soft); font-size: .9rem; padding: .3re
 th, td { text-align: start; vertical-align: top; padding: .4rem 0; padding-inline-end: .9rem; border-bottom: 1px solid var(--line); }
 :is(td, th) a { display: inline-block; }
 th.number, td.number { text-align: end; white-space: nowrap; }
-tbody th { font-weight: 500; min-width: 9rem; }
+tbody th { font-weight: 500; min-width: 9rem; } td { min-width: 7rem; } td.number { min-width: 0; } thead th { overflow-wrap: normal; }
+tfoot :is(th, td) { font-weight: 700; border-bottom: 0; }
 th button { all: unset; cursor: pointer; text-decoration: underline dotted; text-underline-offset: .3em; }
 th button:focus-visible { outline: 3px solid var(--out); outline-offset: 2px; }
 th[aria-sort] button::after { content: " \\25B2"; font-size: .7em; } th[aria-sort="descending"] button::after { content: " \\25BC"; }

@@ -4,15 +4,8 @@ import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
-import {
-  amountOf,
-  currenciesOf,
-  type NamesOf,
-  type ProjectIndex,
-  type SumKind,
-  type Sums,
-  sumKinds,
-} from './project-index.js'
+import { amountOf, currenciesOf, type NamesOf, type ProjectIndex, type Sums } from './project-index.js'
+import { type SumKind, sumKinds } from './sum-kinds.js'
 import { ar } from './words/ar.js'
 import { en, type Words } from './words/en.js'
 import { es } from './words/es.js'
@@ -127,15 +120,21 @@ export function moneyText(
 }
 
 export function dayText(view: Pick<View, 'language'>, date: string): Html {
-  const at = new Date(`${date.slice(0, 10)}T00:00:00Z`)
-  if (Number.isNaN(at.getTime())) return html`${date}`
-  const options = { dateStyle: 'long', timeZone: 'UTC' } as const
-  return html`<time datetime="${date}">${dateFormat(view.language, options).format(at)}</time>`
+  const name = dayName(view, date)
+  return name === date ? html`${date}` : html`<time datetime="${date}">${name}</time>`
 }
 
-export function shortDay(view: Pick<View, 'language'>, date: string): Html {
-  const options = { dateStyle: 'medium', timeZone: 'UTC' } as const
-  return html`<time datetime="${date}">${dateFormat(view.language, options).format(new Date(date))}</time>`
+/** The day of a date or an instant; what is neither stays as it is. */
+export function dayName(view: Pick<View, 'language'>, date: string): string {
+  const at = new Date(`${date.slice(0, 10)}T00:00:00Z`)
+  if (Number.isNaN(at.getTime())) return date
+  return dateFormat(view.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at)
+}
+
+/** A day with its time. */
+export function timeText(view: Pick<View, 'language'>, instant: string): Html {
+  const options = { dateStyle: 'long', timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' } as const
+  return html`<time datetime="${instant}">${dateFormat(view.language, options).format(new Date(instant))} UTC</time>`
 }
 
 export function month(view: Pick<View, 'language'>, text: string): string {
@@ -221,13 +220,19 @@ export function tile(label: string | Html, value: string | Html, note?: Html): H
 }
 
 /** A table that scrolls within itself where it is too wide. */
-export function table(caption: string, head: readonly (string | Html)[], rows: readonly Html[], numbers = 1): Html {
+export function table(
+  caption: string,
+  head: readonly (string | Html)[],
+  rows: readonly Html[],
+  numbers = 1,
+  foot: Html | undefined = undefined,
+): Html {
   const cells = head.map(
     (text, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${text}</th>`,
   )
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption>
 <thead><tr>${cells}</tr></thead><tbody>
-${rows}</tbody></table></div>`
+${rows}</tbody>${foot}</table></div>`
 }
 
 /** The figures of a chart, for those who cannot see it. */

@@ -61,14 +61,21 @@ type ActivityTexts = {
   readonly descriptions?: readonly string[]
 }
 
-/** An entry as the file has it; in memory it is without its texts. */
-export type IndexedActivity = ActivityEntry & { readonly texts: ActivityTexts }
+/** An entry as the file has it; in memory it is without its texts and years. An index before format 6 has no years. */
+export type IndexedActivity = ActivityEntry & { readonly texts: ActivityTexts; readonly years?: Years }
 
 /** What the money of an activity is split by. */
 type SharedKind = 'countries' | 'sectors' | 'themes'
 
 /** Received and paid out by currency and month. */
 export type Months = Readonly<Record<string, Readonly<Record<string, Flows>>>>
+
+/**
+ * Money of one activity by currency and year: its transactions, and its budgets (revised, else original), each in the year
+ * in which its period begins. What is zero is absent.
+ */
+export type Years = Readonly<Record<string, Readonly<Record<string, YearFlows>>>>
+export type YearFlows = { readonly [Kind in 'budget' | Side]?: Decimal }
 
 /** The part of `out` that partners received: transactions of type 3. */
 export function paidToPartners({ out, expenditure = zero }: Flows): Decimal {
@@ -99,9 +106,10 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
   const themes: Record<string, string> = {}
   const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
   const texts = { titles: [] as string[], places: [] as string[], descriptions: [] as string[] }
-  const years = new Set<number>()
-  const budgets = { '1': new Sums(), '2': new Sums() }
+  const budgetYears = new Set<number>()
+  const budgets: Record<'1' | '2', { readonly year: string; readonly value: Value }[]> = { '1': [], '2': [] }
   const flows = sumsOfSides()
+  const years = new YearSums()
   let title = ''
   let status = ''
   let partner: ActivityEntry['partner']
@@ -132,11 +140,11 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
       if (attribute('format')?.startsWith('image/')) picture ??= attribute('url')
       else if (content.includes('<category code="A12"/>')) page ??= attribute('url')
     } else if (name === 'budget') {
-      const [from = 0, to = 0] = [...content.matchAll(/<period-(?:start|end) iso-date="(\d{4})/g)].map(
-        (one) => +(one[1] ?? 0),
+      const [from = '', to = ''] = [...content.matchAll(/<period-(?:start|end) iso-date="(\d{4})/g)].map(
+        ([, year = '']) => year,
       )
-      for (let year = from; year <= to; year++) years.add(year)
-      budgets[attribute('type') === '2' ? '2' : '1'].add(amountOf(content))
+      for (let year = +from; year <= +to; year++) budgetYears.add(year)
+      budgets[attribute('type') === '2' ? '2' : '1'].push({ year: from, value: amountOf(content) })
     } else if (name === 'transaction') {
       const type = /<transaction-type code="(\d+)"/.exec(content)?.[1]
       const value = amountOf(content)
@@ -144,12 +152,17 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
       for (const side of sidesOf(type, attribute('ref'))) {
         flows[side].add(value)
         months.add(month, side, value)
+        years.add(month.slice(0, 4), side, value)
       }
     }
   }
   const start = dates['2'] ?? dates['1']
   const end = dates['4'] ?? dates['3']
-  const budget = budgets['2'].size > 0 ? budgets['2'] : budgets['1']
+  const budget = new Sums()
+  for (const { year, value } of budgets[budgets['2'].length > 0 ? '2' : '1']) {
+    budget.add(value)
+    years.add(year, 'budget', value)
+  }
   const currencies = [...new Set([budget, flows.in, flows.out].flatMap((sums) => [...sums.keys()]))].sort()
   return {
     identifier: activity.identifier,
@@ -175,11 +188,12 @@ export function toEntry(activity: PublishedActivity, months: MonthSums): Indexed
         return [currency, { budget: budget.of(currency), ...sums }]
       }),
     ),
-    budgetYears: [...years].sort(),
+    budgetYears: [...budgetYears].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
     texts: Object.fromEntries(
       Object.entries(texts).flatMap(([kind, all]) => (all.length === 0 ? [] : [[kind, cutOff(all)]])),
     ),
+    years: years.toJSON(),
   }
 }
 
@@ -237,6 +251,28 @@ class Sums extends Map<string, bigint> {
 
   of(currency: string): Decimal {
     return toAmount(this.get(currency) ?? 0n)
+  }
+}
+
+/** Sums of one activity by year. */
+class YearSums {
+  readonly #sums = new Map<string, bigint>()
+
+  add(year: string, kind: keyof YearFlows, { currency, units }: Value): void {
+    const key = `${currency} ${year} ${kind}`
+    this.#sums.set(key, (this.#sums.get(key) ?? 0n) + units)
+  }
+
+  toJSON(): Years {
+    const years: Record<string, Record<string, Record<string, Decimal>>> = {}
+    for (const [key, units] of [...this.#sums].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const [currency = '', year = '', kind = ''] = key.split(' ')
+      if (units === 0n) continue
+      years[currency] ??= {}
+      years[currency][year] ??= {}
+      years[currency][year][kind] = toAmount(units)
+    }
+    return years
   }
 }
 

@@ -7,7 +7,7 @@ import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** Raise it with every change of what the index says about the same activity. */
-export const indexFormat = 5
+export const indexFormat = 6
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`
@@ -45,6 +45,8 @@ export class ActivityIndex {
   readonly months: Months
   /** Whether sums tell expenditure (type 4) from what partners received; not before format 3. */
   readonly tellsExpenditure: boolean
+  /** Whether its activities tell money by year; not before format 6. */
+  readonly tellsYears: boolean
   readonly #bytes: Buffer
   readonly #files: IndexParts['files']
   readonly #places: Float64Array
@@ -59,7 +61,9 @@ export class ActivityIndex {
     this.#rowByIdentifier = rowByIdentifier
     this.count = places.length / 2
     this.months = months.toJSON()
-    this.tellsExpenditure = Number(/^\{"format":(\d+)/.exec(bytes.toString('latin1', 0, 40))?.[1]) >= 3
+    const format = Number(/^\{"format":(\d+)/.exec(bytes.toString('latin1', 0, 40))?.[1])
+    this.tellsExpenditure = format >= 3
+    this.tellsYears = format >= 6
   }
 
   /** Reads the index of a release; undefined for a release of an earlier version, which has none. */
@@ -130,7 +134,7 @@ export function createIndexReader(): IndexReader {
   }
 }
 
-/** The entries of a release with their texts, in the order of its index, some at a time. */
+/** The entries of a release with their texts and years, in the order of its index, some at a time. */
 export async function* indexedActivities(release: ReadableRelease): AsyncGenerator<IndexedActivity[]> {
   const file = await release.find(activityIndexPath)
   if (!file) return
@@ -142,7 +146,7 @@ export async function* indexedActivities(release: ReadableRelease): AsyncGenerat
 }
 
 const entryStart = Buffer.from('{"identifier":')
-// Quotes within a text are escaped, so this is nowhere else in a line.
+// Quotes within a text are escaped, so this is nowhere else in a line. After the texts come the years.
 const textsStart = Buffer.from(',"texts":{')
 // Lines read before other work gets a turn.
 const linesTogether = 500
@@ -167,7 +171,7 @@ async function* linesIn(body: Body): AsyncGenerator<Buffer[]> {
   yield lines
 }
 
-/** Copies the lines to `kept`, without texts. */
+/** Copies the lines to `kept`, without texts and years. */
 async function partsOf(body: Body, kept: Buffer): Promise<IndexParts> {
   const parts: IndexParts = {
     files: [],

@@ -6,7 +6,7 @@ import { createXsdValidator, validateFile } from '../../../src/iati/validation/i
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import type { ActivityEntry } from '../../../src/release/read/activity-entry.js'
+import type { ActivityEntry, Years } from '../../../src/release/read/activity-entry.js'
 import { ActivityIndex, indexedActivities, readActivity } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type TestApi, testApi } from '../../support/api.js'
@@ -14,7 +14,7 @@ import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
-import { countActivities, sumOf } from '../../support/recount.js'
+import { type CountedActivity, countActivities, sumOf } from '../../support/recount.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const standard = officialStandard('the official schema in the test of single activities')
@@ -44,7 +44,7 @@ async function expectRecount(): Promise<void> {
   const { release, index } = await openIndex()
   const texts = new Map<string, object>()
   for await (const activities of indexedActivities(release)) {
-    for (const one of activities) texts.set(one.identifier, one.texts)
+    for (const one of activities) texts.set(one.identifier, { ...one.texts, years: one.years })
   }
   const wrong: unknown[] = []
   const count = await countActivities(release, ({ identifier, path: file, find, sum }) => {
@@ -105,6 +105,7 @@ async function expectRecount(): Promise<void> {
       ...some('titles', find('title/narrative').slice(1)),
       ...some('places', find('location//narrative')),
       ...some('descriptions', find('description/narrative')),
+      years: yearsIn(find),
     }
     if (JSON.stringify(texts.get(identifier)) !== JSON.stringify(searched)) {
       wrong.push({ texts: texts.get(identifier), searched })
@@ -112,6 +113,38 @@ async function expectRecount(): Promise<void> {
   })
   expect(wrong.slice(0, 1)).toEqual([])
   expect(index.count).toBe(count)
+}
+
+/** Sums of transactions and budgets by currency, year and kind. */
+function yearsIn(find: CountedActivity['find']): Years {
+  const amounts: Record<string, Record<string, Record<string, string[]>>> = {}
+  const add = (elements: string, day: string, ...kinds: string[]) => {
+    const [values, currencies, days] = [`${elements}/value`, `${elements}/value/@currency`, `${elements}/${day}`].map(
+      find,
+    )
+    for (const [at, value] of values?.entries() ?? []) {
+      for (const kind of kinds) {
+        amounts[currencies?.[at] ?? ''] ??= {}
+        const years = amounts[currencies?.[at] ?? ''] ?? {}
+        const year = days?.[at]?.slice(0, 4) ?? ''
+        years[year] = { ...years[year], [kind]: [...(years[year]?.[kind] ?? []), value] }
+      }
+    }
+  }
+  const transactions = (type: string) => `transaction[transaction-type/@code="${type}"]`
+  add(`budget[@type="${find('budget[@type="2"]').length > 0 ? '2' : '1'}"]`, 'period-start/@iso-date', 'budget')
+  add(transactions('4'), 'transaction-date/@iso-date', 'expenditure', 'out')
+  add(transactions('1'), 'transaction-date/@iso-date', 'in')
+  add(`${transactions('1')}[starts-with(@ref, "open-")]`, 'transaction-date/@iso-date', 'opening')
+  add(transactions('3'), 'transaction-date/@iso-date', 'out')
+  const summed = Object.entries(amounts).map(([currency, years]) => {
+    const byYear = Object.entries(years).map(([year, kinds]) => {
+      const sums = Object.entries(kinds).map(([kind, values]) => [kind, sumOf(values)] as const)
+      return [year, sorted(Object.fromEntries(sums.filter(([, sum]) => sum !== '0')))] as const
+    })
+    return [currency, Object.fromEntries(byYear.filter(([, kinds]) => Object.keys(kinds).length > 0))] as const
+  })
+  return sorted(Object.fromEntries(summed.filter(([, years]) => Object.keys(years).length > 0))) as Years
 }
 
 function first<Name extends string>(name: Name, [value]: readonly string[]): Partial<Record<Name, string>> {

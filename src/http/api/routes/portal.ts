@@ -5,12 +5,13 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { InFlight } from '../../../kernel/in-flight.js'
 import { html } from '../../portal/html.js'
 import { licenceOf } from '../../portal/linked-data.js'
-import { type CompareQuery, compareParameters } from '../../portal/pages/compare.js'
+import { compareParameters } from '../../portal/pages/compare.js'
 import { framed } from '../../portal/pages/frame.js'
 import { groupPages } from '../../portal/pages/group.js'
-import { type ListQuery, listParameters } from '../../portal/pages/projects.js'
+import { listParameters } from '../../portal/pages/projects.js'
 import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
-import type { Portal, RenderedPage } from '../../portal/portal.js'
+import { yearsParameters } from '../../portal/pages/years.js'
+import type { PageQuery, Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
 import { type Asset, type Brand, type Language, languages, to } from '../../portal/view.js'
 import { afterSweep } from '../after-sweep.js'
@@ -44,6 +45,7 @@ const pagePaths = [
   '/themes',
   '/themes/:key',
   '/compare',
+  '/years',
   '/quality',
   '/changes',
   '/changes/:pair',
@@ -77,9 +79,11 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   app.get('/changes.atom', pageForPeople, async (request, reply) =>
     servePage(deps, portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
   )
-  for (const kind of [...Object.keys(groupPages), 'months']) {
-    app.get(`/${kind}.csv`, pageForPeople, async (request, reply) =>
-      servePage(deps, portal, request as FastifyRequest, reply, 'en', `/${kind}.csv`),
+  for (const file of [...Object.keys(groupPages), 'months', 'years']
+    .map((name) => `/${name}.csv`)
+    .concat('/years.json')) {
+    app.get(file, pageForPeople, async (request, reply) =>
+      servePage(deps, portal, request as FastifyRequest, reply, 'en', file),
     )
   }
   for (const form of ['csv', 'json'] as const) {
@@ -279,10 +283,10 @@ function addressOf(request: FastifyRequest, chosen: Language | undefined): strin
   return path.slice(chosen.length + 1) || '/'
 }
 
-function listQueryOf(request: FastifyRequest): ListQuery & CompareQuery {
+function listQueryOf(request: FastifyRequest): PageQuery {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return Object.fromEntries(
-    [...listParameters, ...compareParameters].flatMap((name) =>
+    [...listParameters, ...compareParameters, ...yearsParameters].flatMap((name) =>
       query.get(name) ? [[name, query.get(name)?.slice(0, 200)]] : [],
     ),
   )

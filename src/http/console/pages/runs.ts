@@ -2,6 +2,7 @@ import { isFinished, type RunTrigger } from '../../../work/run.js'
 import type { RunLine } from '../../../work/sql/run-lines.js'
 import type { RunDay, RunFilter, RunState, RunSummary } from '../../../work/sql/runs.js'
 import { type Html, html } from '../../portal/html.js'
+import { inOrder } from '../../portal/pages/status.js'
 import { button, choiceField, duration, filterForm, listed, shownInstant } from './frame.js'
 
 type Runs = {
@@ -53,7 +54,7 @@ function tookOf({ startedAt, finishedAt }: RunSummary): string {
 }
 
 function stagesOf({ stageSeconds = {} }: RunSummary): string {
-  return Object.entries(stageSeconds)
+  return inOrder(stageSeconds)
     .map(([stage, seconds]) => `${stage} ${duration(seconds)}`)
     .join(', ')
 }

@@ -154,10 +154,11 @@ type Bar = {
 /** Names with bars beside them, as a list that is read as text too. */
 export function barList(bars: readonly Bar[]): Html {
   const scale = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [0, 100])
-  const items = bars.map(
-    ({ name, code, href, value, text }) =>
-      html`<li><a href="${href}"><bdi>${name}</bdi></a>${code === undefined ? undefined : html` <code>${code}</code>`} <span class="number">${text}</span><svg class="bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect width="${scale(value).toFixed(1)}" height="4"/></svg></li>\n`,
-  )
+  const items = bars.map(({ name, code, href, value, text }) => {
+    const link = html`<a href="${href}"><bdi>${name}</bdi></a>`
+    const named = code === undefined ? link : html`<div>${link} <code>${code}</code></div>`
+    return html`<li>${named} <span class="number">${text}</span><svg aria-hidden="true"><rect width="${scale(value).toFixed(1)}%" height="9"/></svg></li>\n`
+  })
   return html`<ul class="bars">
 ${items}</ul>`
 }

@@ -13,7 +13,7 @@ export type MapCountry = { readonly code: string; readonly name: string; readonl
 const width = 800
 const height = 390
 // Points of the coast that are closer together than this are not told apart at this size.
-const nearest = 2.2
+const nearest = 2.6
 
 type Atlas = Topology<{ countries: GeometryCollection; land: GeometryCollection }>
 type World = { readonly land: string; readonly centres: ReadonlyMap<string, readonly [number, number]> }

@@ -4,7 +4,7 @@ import type { ThemeRecord } from '../../../kernel/record.js'
 import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, type PageBody, table, tile, unitText } from '../view.js'
+import { countText, type PageBody, pluralOf, table, tile, timeText, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 import type { ShownRun } from './status.js'
 
@@ -60,10 +60,11 @@ function releaseSections(view: Framed, manifest: Manifest): Html {
     countText(view, projectFeeds.count),
     html`<code>/feeds/projects/{id}/reports.atom</code>`,
     html`<a href="${projectFeeds.index}">${words.theIndex}</a>`,
+    pluralOf(view, projectFeeds.count),
   )
   return html`<section><h2 id="release">${words.release}</h2>
 <dl class="tiles">
-${tile(words.published, time(manifest.generated))}
+${tile(words.published, timeText(view, manifest.generated))}
 ${tile(words.activities, countText(view, manifest.totals.activities))}
 ${tile(words.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
 ${tile(home.release, html`<code>${manifest.release}</code>`)}
@@ -76,7 +77,7 @@ ${table(
   2,
 )}
 ${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
-${archives > 0 ? html`<p>${words.archives(countText(view, archives))}</p>` : undefined}
+${archives > 0 ? html`<p>${words.archives(countText(view, archives), pluralOf(view, archives))}</p>` : undefined}
 <p>${words.register(html`<code>/iati/bulk/activities.xml</code>`)}</p>
 <p>${words.everything(named)}</p></section>`
 }
@@ -86,7 +87,7 @@ function fileRow(view: Framed, file: ManifestFile): Html {
   return html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th>
 <td><a href="${file.immutablePath}" aria-label="${view.words.developers.versionOf(hash, file.path)}"><code>${hash}</code></a></td>
 <td class="number">${countText(view, file.records)}</td><td class="number">${bytes(view, file.bytes)}</td>
-<td class="number">${file.gzipBytes === 0 ? view.words.none : bytes(view, file.gzipBytes)}</td><td class="number">${time(file.lastModified)}</td></tr>
+<td class="number">${file.gzipBytes === 0 ? view.words.none : bytes(view, file.gzipBytes)}</td><td class="number">${timeText(view, file.lastModified)}</td></tr>
 `
 }
 
@@ -127,7 +128,7 @@ function runSection(view: Framed, run: ShownRun | undefined): Html {
     ? words.lastRun(
         String(run.id),
         html`<strong>${status.states[run.state] ?? run.state}</strong>`,
-        time((run.finishedAt ?? run.startedAt ?? run.queuedAt).toISOString()),
+        timeText(view, (run.finishedAt ?? run.startedAt ?? run.queuedAt).toISOString()),
         countText(view, run.rendered),
         countText(view, run.held),
       )
@@ -149,11 +150,6 @@ function developerSection({ words: { developers: words }, baseUrl }: Framed): Ht
 
 function bytes(view: Framed, count: number): Html {
   return html`<data value="${count}">${size(view, count)}</data>`
-}
-
-function time(instant: string): Html {
-  const text = `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`
-  return html`<time datetime="${instant}">${text}</time>`
 }
 
 /** A size for people: decimal units, one digit after the point. */

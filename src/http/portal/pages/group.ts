@@ -111,5 +111,5 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
     )
     return [html`<section><h2>${title}</h2>${list}</section>`]
   })
-  return html`${map.length > 1 ? html`<div class="panel">${worldMap(map, words.home.map(map.length))}</div>` : undefined}<div class="halves">${sections}</div>`
+  return html`${map.length > 1 ? html`<div class="panel">${worldMap(map, words.home.map(map.length, pluralOf(view, map.length)))}</div>` : undefined}<div class="halves">${sections}</div>`
 }

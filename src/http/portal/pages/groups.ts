@@ -3,7 +3,7 @@ import { html } from '../html.js'
 import { amountOf, currenciesOf, type Group } from '../project-index.js'
 import { countText, moneyName, type PageBody, sumText, table, to, toldKinds, type View } from '../view.js'
 import { csvDocument } from './csv.js'
-import { type GroupPageKind, groupName } from './group.js'
+import { type GroupPageKind, groupName, groupPages } from './group.js'
 import { pager } from './parts.js'
 
 const pageSize = 200
@@ -33,7 +33,7 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
     description: words.groups.count(title, countText(view, groups.length)),
     section: 'projects',
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
-<p class="kind">${words.group.split} <a href="/${kind}.csv">CSV</a></p>
+<p class="kind">${words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
 ${table(title, [words.groups.name, words.nav.projects, ...money], rows)}
 ${pager(view, kind, {}, page, pages)}`,
   }

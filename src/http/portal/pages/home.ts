@@ -9,12 +9,13 @@ import {
   countryName,
   countText,
   cut,
+  dayName,
   dayText,
   figures,
   moneyText,
   type PageBody,
+  pluralOf,
   sectorName,
-  shortDay,
   sumTiles,
   table,
   tile,
@@ -57,7 +58,7 @@ export async function homePage(view: View): Promise<PageBody> {
 ${datasetOf(view, { name: title, description })}`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
-<p class="kind">${words.home.published} ${shortDay(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
+<p class="kind">${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
 <dl class="tiles">${tile(words.nav.projects, countText(view, projectIndex.all.places.length))}
 ${tile(html`<a href="${to(view, 'countries')}">${words.home.countries}</a>`, countText(view, countries.size))}
 ${tile(html`<a href="${to(view, 'organisations')}">${words.home.partners}</a>`, countText(view, organisations.size))}
@@ -101,7 +102,7 @@ function whereSection(view: View): Html {
       html`<tr><th scope="row"><a href="${href}">${name}</a></th><td class="number">${countText(view, projects)}</td></tr>\n`,
   )
   return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
-<div class="panel">${worldMap(countries, words.home.map(countries.length))}
+<div class="panel">${worldMap(countries, words.home.map(countries.length, pluralOf(view, countries.length)))}
 ${figures(view, table(words.home.where, [words.home.country, words.nav.projects], rows))}</div>`
 }
 
@@ -114,7 +115,8 @@ function monthSection(view: View): Html {
   const openings = openingSum(index.months, currency)
   const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>`
+<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>
+<p><a href="${to(view, 'years')}">${words.years.title}</a></p>`
 }
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).
@@ -158,6 +160,6 @@ function fileSection(view: View): Html {
         html`<tr><th scope="row"><a href="${file.path}">${file.path}</a>${file.path.endsWith('.csv') ? html` <a href="${parquet(file.path)}">Parquet</a>` : undefined}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
     )
   return html`<h2>${words.home.files}</h2>
-${table(words.home.freshness(release.manifest.generated), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}
+${table(words.home.freshness(dayName(view, release.manifest.generated)), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}
 <p><a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>`
 }

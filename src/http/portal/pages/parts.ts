@@ -155,7 +155,7 @@ export function monthTable(view: View, months: Months, caption: string, last = N
           ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : []),
         ]
         const row = (title: string | Html, cells: readonly (Decimal | undefined)[]) =>
-          html`<tr><th scope="row">${title}</th>${cells.map((one) => html`<td class="number">${one && moneyText(view, one, currency)}</td>`)}</tr>\n`
+          html`<tr><th scope="row">${title}</th>${cells.map((one) => html`<td class="number">${one && sumText(view, one, currency)}</td>`)}</tr>\n`
         return html`${amounts.every((one) => one === zero) ? undefined : row(month(view, name), amounts)}${opening === zero ? undefined : row(words.money.until(month(view, name)), [opening, ...amounts.slice(1).map(() => undefined)])}`
       }),
   )

@@ -1,5 +1,6 @@
 import { type Html, html } from '../html.js'
 import { type Filter, type Found, type Group, listOrders, type ProjectIndex } from '../project-index.js'
+import type { SumKind } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
 import {
   countryName,
@@ -29,10 +30,31 @@ export const listParameters = [
   'status',
   'organisation',
   'year',
+  'figure',
   'sort',
   'page',
 ] as const
 export type ListQuery = { readonly [Name in (typeof listParameters)[number]]?: string }
+
+/** Names of kinds of money in addresses. */
+export const figureKinds = {
+  received: 'in',
+  paid: 'partners',
+  expenditure: 'expenditure',
+  budget: 'budget',
+} as const satisfies Record<string, SumKind>
+
+/** The kind of money that a list is filtered by, with its year. */
+function kindOf(query: ListQuery): SumKind | undefined {
+  const { figure = '' } = query
+  return yearOf(query) !== undefined && Object.hasOwn(figureKinds, figure)
+    ? figureKinds[figure as keyof typeof figureKinds]
+    : undefined
+}
+
+function yearOf({ year = '' }: ListQuery): number | undefined {
+  return /^\d{4}$/.test(year) ? Number(year) : undefined
+}
 
 /** The projects of a list, as all its forms have them: whole, in its order. */
 export async function listedPlaces(
@@ -40,6 +62,7 @@ export async function listedPlaces(
   query: ListQuery,
 ): Promise<{ places: readonly number[]; found: Found; filter: Filter }> {
   const { projectIndex } = view
+  const [year, money] = [yearOf(query), kindOf(query)]
   const filter: Filter = {
     ...(query.q && { words: query.q }),
     ...(query.country && { countries: query.country }),
@@ -47,7 +70,8 @@ export async function listedPlaces(
     ...(query.sector && { sectors: query.sector }),
     ...(query.status && { statuses: query.status }),
     ...(query.organisation && { organisations: query.organisation }),
-    ...(/^\d{4}$/.test(query.year ?? '') && { year: Number(query.year) }),
+    ...(year !== undefined && { year }),
+    ...(money && { money }),
   }
   const found = await projectIndex.find(filter)
   return { places: await projectIndex.ordered(found, orderOf(query)), found, filter }
@@ -83,32 +107,39 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
 ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${places.length === 0 ? words.list.nothing : count}</p>
-${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${citation(view, query)}` : undefined}
+${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
 ${shown.length > 0 ? projectCards(view, shown, 'h2', reason) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
 }
 
-/** What a text names that uses the list: who, what, of which release, where. */
-function citation(view: View, { page: _, ...query }: ListQuery): Html {
-  const { words, publisherName, release, baseUrl } = view
+function listCitation(view: View, query: ListQuery): Html {
+  const { list } = view.words
   const chosen = Object.values(namesOfQuery(view, query))
-  const what = chosen.length === 0 ? words.list.title : `${words.list.title} (${chosen.join(', ')})`
-  const address = `${baseUrl}${to(view, 'projects')}${queryText(query)}`
-  return html`<p class="kind">${words.list.cite} <cite dir="auto">${publisherName}: ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${address}</cite></p>`
+  const what = chosen.length === 0 ? list.title : `${list.title} (${chosen.join(', ')})`
+  return citation(view, what, `${to(view, 'projects')}${queryText(query)}`)
+}
+
+/** What a text names that uses a list: who, what, of which release, where. */
+export function citation(view: View, what: string, address: string): Html {
+  const { words, publisherName, release, baseUrl } = view
+  return html`<p class="kind">${words.list.cite} <cite dir="auto">${publisherName}: ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${baseUrl}${address}</cite></p>`
 }
 
 function groupLinks(view: View): Html[] {
-  return (['countries', 'sectors', 'themes', 'organisations'] as const).map(
-    (kind) => html`<a class="badge" href="${to(view, kind)}">${view.words.groups[kind]}</a>`,
-  )
+  const { groups, years } = view.words
+  const link = (page: string, name: string) => html`<a class="badge" href="${to(view, page)}">${name}</a>`
+  const kinds = ['countries', 'sectors', 'themes', 'organisations'] as const
+  return [...kinds.map((kind) => link(kind, groups[kind])), link('years', years.title)]
 }
 
 /** Each filter with a link to the list without it. */
 function chips(view: View, query: ListQuery): Html | undefined {
   const { words } = view
   const items = Object.entries(namesOfQuery(view, query)).map(([parameter, name]) => {
-    const others = Object.fromEntries(Object.entries(query).filter(([one]) => one !== parameter && one !== 'page'))
+    // A kind of money goes with its year.
+    const gone = [parameter, 'page', ...(parameter === 'year' ? ['figure'] : [])]
+    const others = Object.fromEntries(Object.entries(query).filter(([one]) => !gone.includes(one)))
     return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span dir="auto">${name}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
   })
   return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
@@ -117,6 +148,7 @@ function chips(view: View, query: ListQuery): Html | undefined {
 /** What each filter chooses, in the reader's language. */
 function namesOfQuery(view: View, query: ListQuery): ListQuery {
   const { projectIndex } = view
+  const money = kindOf(query)
   return {
     ...(query.q && { q: `“${query.q}”` }),
     ...(query.country && { country: countryName(view, query.country) }),
@@ -126,7 +158,7 @@ function namesOfQuery(view: View, query: ListQuery): ListQuery {
     ...(query.organisation && {
       organisation: projectIndex.groups.organisations.get(query.organisation)?.name ?? query.organisation,
     }),
-    ...(query.year && { year: query.year }),
+    ...(query.year && { year: money ? `${moneyName(view, money)}: ${query.year}` : query.year }),
   }
 }
 
@@ -153,14 +185,24 @@ function form(view: View, query: ListQuery): Html {
   const orders = listOrders
     .filter((one) => (one === 'best' ? query.q : one === 'newest' || toldKinds(view).includes(one)))
     .map((key) => ({ key, name: key === 'best' || key === 'newest' ? words.list[key] : moneyName(view, key) }))
+  const figures = [{ key: '', name: words.list.ran }, ...figureChoices(view)]
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
 ${wordsInput(view, query.q)}
 ${choice(view, 'country', words.list.country, query.country, choices.countries)}
 ${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${choice(view, 'status', words.list.status, query.status, choices.statuses)}
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
+${choice(view, 'figure', words.list.inYear, query.figure, figures, false)}
 ${choice(view, 'sort', words.list.order, orderOf(query), orders, false)}
 ${kept}<div><button>${words.list.show}</button></div></form>`
+}
+
+/** The kinds of money that a release tells, with their names. */
+export function figureChoices(view: View): { readonly key: keyof typeof figureKinds; readonly name: string }[] {
+  const kinds: readonly SumKind[] = toldKinds(view)
+  return (Object.keys(figureKinds) as (keyof typeof figureKinds)[])
+    .filter((key) => kinds.includes(figureKinds[key]))
+    .map((key) => ({ key, name: moneyName(view, figureKinds[key]) }))
 }
 
 type Option = { readonly key: string; readonly name: string }
@@ -188,7 +230,8 @@ function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (g
     .sort((a, b) => a.name.localeCompare(b.name, language))
 }
 
-function choice(
+/** A list to choose from. */
+export function choice(
   view: View,
   name: string,
   label: string,

@@ -6,7 +6,7 @@ import type { Manifest } from '../../../release/read/manifest.js'
 import type { ReadableRelease } from '../../../release/read/release-reader.js'
 import { meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { countText, dayText, month, type PageBody, percent, table, tile, type View } from '../view.js'
+import { countText, dayText, month, type PageBody, percent, pluralOf, table, tile, type View } from '../view.js'
 import type { Differences } from './changes.js'
 
 /** What is counted over the entries of a release. */
@@ -121,7 +121,7 @@ ${comprehensivenessSection(view, quality)}
     )}</div>
 <div>${timeliness(view, quality)}</div></div>
 <h2>${words.quality.identifiers}</h2>
-<p>${quality.prefixed === quality.activities && quality.distinct === quality.activities ? words.quality.identifiersNote(countText(view, quality.activities)) : `${countText(view, quality.distinct)} / ${countText(view, quality.prefixed)} / ${countText(view, quality.activities)}`}</p>
+<p>${quality.prefixed === quality.activities && quality.distinct === quality.activities ? words.quality.identifiersNote(countText(view, quality.activities), pluralOf(view, quality.activities)) : `${countText(view, quality.distinct)} / ${countText(view, quality.prefixed)} / ${countText(view, quality.activities)}`}</p>
 ${codeLists(view)}
 ${shareTable(
   view,

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, percent, table, tile, unitText } from '../view.js'
+import { countText, type PageBody, percent, table, tile, timeText, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
@@ -35,8 +35,8 @@ export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
     description: status.intro,
     section: 'status',
     main: html`<h1>${status.title}</h1>
-<dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, time(new Date(live.generated)))}${tile(status.held, countText(view, live.held.count))}`}
-${ledger && tile(status.next, ledger.nextRun ? time(ledger.nextRun) : view.words.none)}</dl>
+<dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, timeText(view, live.generated))}${tile(status.held, countText(view, live.held.count))}`}
+${ledger && tile(status.next, ledger.nextRun ? timeText(view, ledger.nextRun.toISOString()) : view.words.none)}</dl>
 <h2>${status.intro}</h2>
 ${rows.length === 0 ? none : table(status.intro, [...head, ...counts], rows)}
 <p><a href="/feeds/status.json">JSON</a></p>`,
@@ -49,7 +49,7 @@ function runRow(view: Framed, run: ShownRun): Html {
   const state = html`${status.states[run.state] ?? run.state}${run.error && html` <code>${run.error.code}</code>`}`
   const cells = [
     state,
-    time(run.startedAt ?? run.queuedAt),
+    timeText(view, (run.startedAt ?? run.queuedAt).toISOString()),
     html`${seconds === undefined ? undefined : secondsText(view, seconds)}`,
     stagesOf(view, run),
     ...[run.rendered, run.changed, run.held].map((count) => html`${countText(view, count)}`),
@@ -60,16 +60,18 @@ function runRow(view: Framed, run: ShownRun): Html {
 function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html {
   const name = (stage: string) => view.words.status.stageNames[stage] ?? stage
   if (progress) return html`${name(progress.stage)}: ${percent(view, progress.done, progress.total)}`
-  return html`${Object.entries(stageSeconds).map(
+  return html`${inOrder(stageSeconds).map(
     ([stage, seconds]) => html`<div>${name(stage)}: ${secondsText(view, seconds)}</div>`,
   )}`
 }
 
-function secondsText(view: Framed, seconds: number): string {
-  return unitText(view, seconds, 'second', 1)
+const stageOrder = ['render', 'assemble', 'commit']
+
+/** Stages as they follow each other, which the ledger does not keep. */
+export function inOrder(seconds: Readonly<Record<string, number>>): [stage: string, seconds: number][] {
+  return Object.entries(seconds).sort(([a], [b]) => stageOrder.indexOf(a) - stageOrder.indexOf(b))
 }
 
-function time(at: Date): Html {
-  const text = at.toISOString()
-  return html`<time datetime="${text}">${`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>`
+function secondsText(view: Framed, seconds: number): string {
+  return unitText(view, seconds, 'second', 1)
 }

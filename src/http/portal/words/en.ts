@@ -42,7 +42,10 @@ export const en = {
       `What ${name} did with what people gave: every project, every month, published every day as open data.`,
     countries: 'Countries',
     where: 'Where the projects are',
-    map: (count: number) => `World map: projects in ${count} countries, one circle each, larger where there are more`,
+    map: (count: number, form: Intl.LDMLPluralRule) =>
+      form === 'one'
+        ? `World map: projects in ${count} country`
+        : `World map: projects in ${count} countries, one circle each, larger where there are more`,
     country: 'Country',
     byMonth: 'Money in and out, by month',
     monthChart: 'Bars by month: received and paid to partners',
@@ -85,7 +88,9 @@ export const en = {
     found: (count: string, form: Intl.LDMLPluralRule) =>
       form === 'one' ? `${count} project fits.` : `${count} projects fit.`,
     nothing: 'No project fits. Take a filter away.',
-    year: 'Year in which it ran',
+    year: 'Year',
+    inYear: 'In that year',
+    ran: 'it ran',
     order: 'Order',
     best: 'Best match first',
     newest: 'Newest first',
@@ -201,6 +206,23 @@ export const en = {
     name: 'Name',
     count: (title: string, count: string) => `${title}: ${count}, with projects and money`,
   },
+  years: {
+    title: 'Money by year',
+    intro: 'Each figure leads to the projects that it is made of.',
+    by: 'By',
+    figure: 'Figure',
+    currency: 'Currency',
+    until: 'Until a day, in total',
+    before: (year: string) => `Before ${year}`,
+    after: (year: string) => `After ${year}`,
+    total: 'Total',
+    dash: '“–” means: nothing is reported.',
+    budgets: 'A budget counts in the year in which its period begins.',
+    earlier: 'Earlier years',
+    later: 'Later years',
+    download: 'Exactly this table, with all of its rows and years:',
+    nothing: 'This release says nothing about this money by year.',
+  },
   compare: {
     title: 'Compare',
     intro: 'Two of a kind, beside each other.',
@@ -238,7 +260,10 @@ export const en = {
     timeliness: 'Timeliness',
     timelinessNote: 'Activities whose record changed in the month.',
     identifiers: 'Identifiers',
-    identifiersNote: (count: string) => `${count} identifiers, each one once, each beginning with the publisher’s.`,
+    identifiersNote: (count: string, form: Intl.LDMLPluralRule) =>
+      form === 'one'
+        ? `${count} identifier, which begins with the publisher’s.`
+        : `${count} identifiers, each one once, each beginning with the publisher’s.`,
     codes: 'Code lists',
     codesNote: 'Codes that the published records use, on and off the lists of the standard.',
     on: 'On the list',
@@ -324,11 +349,15 @@ export const en = {
     versionOf: (hash: string, path: string) => `${hash}: this version of ${path}`,
     compressed: 'Compressed',
     changed: 'Changed',
-    projectFeeds: (count: string, path: Html, index: Html) =>
-      html`${count} projects have a feed of their own at ${path}; ${index} lists them.`,
+    projectFeeds: (count: string, path: Html, index: Html, form: Intl.LDMLPluralRule) =>
+      form === 'one'
+        ? html`${count} project has a feed of its own at ${path}; ${index} lists it.`
+        : html`${count} projects have a feed of their own at ${path}; ${index} lists them.`,
     theIndex: 'the index',
-    archives: (count: string) =>
-      `The feed of all reports goes back through ${count} archives (RFC 5005); the manifest lists them.`,
+    archives: (count: string, form: Intl.LDMLPluralRule) =>
+      form === 'one'
+        ? `The feed of all reports goes back through ${count} archive (RFC 5005), which the manifest lists.`
+        : `The feed of all reports goes back through ${count} archives (RFC 5005); the manifest lists them.`,
     register: (bulk: Html) =>
       html`Register the files of activities one by one; ${bulk} is all of them in one, for analysis. Each table in CSV or Parquet is one file with all of its rows.`,
     everything: (manifest: Html) =>

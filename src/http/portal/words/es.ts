@@ -44,7 +44,10 @@ export const es: Words = {
       `Lo que ${name} hizo con las donaciones recibidas: cada proyecto, cada mes, publicado cada día como datos abiertos.`,
     countries: 'Países',
     where: 'Dónde están los proyectos',
-    map: (count) => `Mapa del mundo: proyectos en ${count} países, un círculo por país, mayor donde hay más proyectos`,
+    map: (count, form) =>
+      form === 'one'
+        ? `Mapa del mundo: proyectos en ${count} país`
+        : `Mapa del mundo: proyectos en ${count} países, un círculo por país, mayor donde hay más proyectos`,
     country: 'País',
     byMonth: 'Dinero recibido y pagado, por mes',
     monthChart: 'Barras por mes: recibido y pagado a socios',
@@ -87,7 +90,9 @@ export const es: Words = {
     show: 'Mostrar',
     found: (count, form) => (form === 'one' ? `${count} proyecto coincide.` : `${count} proyectos coinciden.`),
     nothing: 'Ningún proyecto coincide. Quite un filtro.',
-    year: 'Año de actividad',
+    year: 'Año',
+    inYear: 'En ese año',
+    ran: 'en actividad',
     order: 'Orden',
     best: 'Los más pertinentes primero',
     newest: 'Los más recientes primero',
@@ -201,6 +206,23 @@ export const es: Words = {
     name: 'Nombre',
     count: (title, count) => `${title}: ${count}, con sus proyectos y su dinero`,
   },
+  years: {
+    title: 'Dinero por año',
+    intro: 'Cada cifra lleva a los proyectos de los que se compone.',
+    by: 'Por',
+    figure: 'Cifra',
+    currency: 'Moneda',
+    until: 'Hasta un día, en total',
+    before: (year) => `Antes de ${year}`,
+    after: (year) => `Después de ${year}`,
+    total: 'Suma total',
+    dash: '«–» significa: no se ha comunicado nada.',
+    budgets: 'Un presupuesto cuenta en el año en que empieza su periodo.',
+    earlier: 'Años anteriores',
+    later: 'Años siguientes',
+    download: 'Exactamente esta tabla, con todas sus filas y años:',
+    nothing: 'Esta versión no dice nada de este dinero por año.',
+  },
   compare: {
     title: 'Comparar',
     intro: 'Dos del mismo tipo, uno junto al otro.',
@@ -238,8 +260,10 @@ export const es: Words = {
     timeliness: 'Actualidad',
     timelinessNote: 'Actividades cuyo registro cambió en el mes.',
     identifiers: 'Identificadores',
-    identifiersNote: (count) =>
-      `${count} identificadores, cada uno una sola vez, cada uno empieza por el del publicador.`,
+    identifiersNote: (count, form) =>
+      form === 'one'
+        ? `${count} identificador, que empieza por el del publicador.`
+        : `${count} identificadores, cada uno una sola vez, cada uno empieza por el del publicador.`,
     codes: 'Listas de códigos',
     codesNote: 'Códigos que usan los registros publicados, en las listas del estándar y fuera de ellas.',
     on: 'En la lista',
@@ -325,11 +349,15 @@ export const es: Words = {
     versionOf: (hash, path) => `${hash}: esta versión de ${path}`,
     compressed: 'Comprimido',
     changed: 'Cambiado',
-    projectFeeds: (count, path, index) =>
-      html`${count} proyectos tienen su propio canal en ${path}; ${index} los enumera.`,
+    projectFeeds: (count, path, index, form) =>
+      form === 'one'
+        ? html`${count} proyecto tiene su propio canal en ${path}; ${index} lo indica.`
+        : html`${count} proyectos tienen su propio canal en ${path}; ${index} los enumera.`,
     theIndex: 'el índice',
-    archives: (count) =>
-      `El canal de todos los informes retrocede por ${count} archivos históricos (RFC 5005); el manifiesto los enumera.`,
+    archives: (count, form) =>
+      form === 'one'
+        ? `El canal de todos los informes retrocede por ${count} archivo histórico (RFC 5005), que indica el manifiesto.`
+        : `El canal de todos los informes retrocede por ${count} archivos históricos (RFC 5005); el manifiesto los enumera.`,
     register: (bulk) =>
       html`Registre los archivos de actividades uno por uno; ${bulk} los reúne todos en uno, para el análisis. Cada tabla, en CSV o en Parquet, es un solo archivo con todas sus filas.`,
     everything: (manifest) => html`Todo sobre esta versión, con sumas de control y hallazgos, está en ${manifest}.`,

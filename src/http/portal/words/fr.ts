@@ -43,8 +43,10 @@ export const fr: Words = {
       `Ce que ${name} a fait des dons reçus : chaque projet, chaque mois, publié chaque jour en données ouvertes.`,
     countries: 'Pays',
     where: 'Où sont les projets',
-    map: (count) =>
-      `Carte du monde : des projets dans ${count} pays, un cercle par pays, plus grand là où il y en a plus`,
+    map: (count, form) =>
+      form === 'one'
+        ? `Carte du monde : des projets dans ${count} pays`
+        : `Carte du monde : des projets dans ${count} pays, un cercle par pays, plus grand là où il y en a plus`,
     country: 'Pays',
     byMonth: 'Argent reçu et versé, par mois',
     monthChart: 'Barres par mois : reçu et versé aux partenaires',
@@ -87,7 +89,9 @@ export const fr: Words = {
     show: 'Afficher',
     found: (count, form) => (form === 'one' ? `${count} projet correspond.` : `${count} projets correspondent.`),
     nothing: 'Aucun projet ne correspond. Enlevez un filtre.',
-    year: 'Année d’activité',
+    year: 'Année',
+    inYear: 'Cette année-là',
+    ran: 'en activité',
     order: 'Ordre',
     best: 'Les plus pertinents d’abord',
     newest: 'Les plus récents d’abord',
@@ -202,6 +206,23 @@ export const fr: Words = {
     name: 'Nom',
     count: (title, count) => `${title} : ${count}, avec leurs projets et leur argent`,
   },
+  years: {
+    title: 'Argent par année',
+    intro: 'Chaque chiffre mène aux projets dont il est fait.',
+    by: 'Par',
+    figure: 'Chiffre',
+    currency: 'Monnaie',
+    until: 'Jusqu’à un jour, au total',
+    before: (year) => `Avant ${year}`,
+    after: (year) => `Après ${year}`,
+    total: 'Total',
+    dash: '« – » signifie : rien n’est déclaré.',
+    budgets: 'Un budget compte dans l’année où commence sa période.',
+    earlier: 'Années précédentes',
+    later: 'Années suivantes',
+    download: 'Exactement ce tableau, avec toutes ses lignes et années :',
+    nothing: 'Cette version ne dit rien de cet argent par année.',
+  },
   compare: {
     title: 'Comparer',
     intro: 'Deux du même genre, côte à côte.',
@@ -240,7 +261,10 @@ export const fr: Words = {
     timeliness: 'Actualité',
     timelinessNote: 'Activités dont l’enregistrement a changé dans le mois.',
     identifiers: 'Identifiants',
-    identifiersNote: (count) => `${count} identifiants, chacun une seule fois, chacun commence par celui de l’éditeur.`,
+    identifiersNote: (count, form) =>
+      form === 'one'
+        ? `${count} identifiant, qui commence par celui de l’éditeur.`
+        : `${count} identifiants, chacun une seule fois, chacun commence par celui de l’éditeur.`,
     codes: 'Listes de codes',
     codesNote: 'Codes que les enregistrements publiés emploient, sur les listes du standard et hors d’elles.',
     on: 'Sur la liste',
@@ -326,11 +350,15 @@ export const fr: Words = {
     versionOf: (hash, path) => `${hash} : cette version de ${path}`,
     compressed: 'Comprimé',
     changed: 'Changé',
-    projectFeeds: (count, path, index) =>
-      html`${count} projets ont leur propre flux à l’adresse ${path} ; ${index} en donne la liste.`,
+    projectFeeds: (count, path, index, form) =>
+      form === 'one'
+        ? html`${count} projet a son propre flux à l’adresse ${path} ; ${index} le donne.`
+        : html`${count} projets ont leur propre flux à l’adresse ${path} ; ${index} en donne la liste.`,
     theIndex: 'l’index',
-    archives: (count) =>
-      `Le flux de tous les rapports remonte par ${count} archives (RFC 5005) ; le manifeste en donne la liste.`,
+    archives: (count, form) =>
+      form === 'one'
+        ? `Le flux de tous les rapports remonte par ${count} archive (RFC 5005), que donne le manifeste.`
+        : `Le flux de tous les rapports remonte par ${count} archives (RFC 5005) ; le manifeste en donne la liste.`,
     register: (bulk) =>
       html`Déclarez les fichiers d’activités un par un ; ${bulk} les réunit tous en un seul, pour l’analyse. Chaque tableau, en CSV ou en Parquet, est un seul fichier avec toutes ses lignes.`,
     everything: (manifest) => html`Tout sur cette version, avec sommes de contrôle et constats, est dans ${manifest}.`,

@@ -44,7 +44,10 @@ export const pt: Words = {
       `O que ${name} fez com os donativos recebidos: cada projeto, cada mês, publicado todos os dias como dados abertos.`,
     countries: 'Países',
     where: 'Onde estão os projetos',
-    map: (count) => `Mapa do mundo: projetos em ${count} países, um círculo por país, maior onde há mais projetos`,
+    map: (count, form) =>
+      form === 'one'
+        ? `Mapa do mundo: projetos em ${count} país`
+        : `Mapa do mundo: projetos em ${count} países, um círculo por país, maior onde há mais projetos`,
     country: 'País',
     byMonth: 'Dinheiro recebido e pago, por mês',
     monthChart: 'Barras por mês: recebido e pago a parceiros',
@@ -87,7 +90,9 @@ export const pt: Words = {
     show: 'Mostrar',
     found: (count, form) => (form === 'one' ? `${count} projeto corresponde.` : `${count} projetos correspondem.`),
     nothing: 'Nenhum projeto corresponde. Retire um filtro.',
-    year: 'Ano de atividade',
+    year: 'Ano',
+    inYear: 'Nesse ano',
+    ran: 'em atividade',
     order: 'Ordem',
     best: 'Os mais relevantes primeiro',
     newest: 'Os mais recentes primeiro',
@@ -201,6 +206,23 @@ export const pt: Words = {
     name: 'Nome',
     count: (title, count) => `${title}: ${count}, com os seus projetos e o seu dinheiro`,
   },
+  years: {
+    title: 'Dinheiro por ano',
+    intro: 'Cada número leva aos projetos de que é feito.',
+    by: 'Por',
+    figure: 'Número',
+    currency: 'Moeda',
+    until: 'Até um dia, no total',
+    before: (year) => `Antes de ${year}`,
+    after: (year) => `Depois de ${year}`,
+    total: 'Soma total',
+    dash: '«–» significa: nada foi comunicado.',
+    budgets: 'Um orçamento conta no ano em que começa o seu período.',
+    earlier: 'Anos anteriores',
+    later: 'Anos seguintes',
+    download: 'Exatamente esta tabela, com todas as suas linhas e anos:',
+    nothing: 'Esta versão nada diz sobre este dinheiro por ano.',
+  },
   compare: {
     title: 'Comparar',
     intro: 'Dois do mesmo tipo, lado a lado.',
@@ -238,7 +260,10 @@ export const pt: Words = {
     timeliness: 'Atualidade',
     timelinessNote: 'Atividades cujo registo mudou no mês.',
     identifiers: 'Identificadores',
-    identifiersNote: (count) => `${count} identificadores, cada um uma só vez, cada um começa pelo do editor.`,
+    identifiersNote: (count, form) =>
+      form === 'one'
+        ? `${count} identificador, que começa pelo do editor.`
+        : `${count} identificadores, cada um uma só vez, cada um começa pelo do editor.`,
     codes: 'Listas de códigos',
     codesNote: 'Códigos que os registos publicados usam, nas listas da norma e fora delas.',
     on: 'Na lista',
@@ -324,11 +349,15 @@ export const pt: Words = {
     versionOf: (hash, path) => `${hash}: esta versão de ${path}`,
     compressed: 'Comprimido',
     changed: 'Alterado',
-    projectFeeds: (count, path, index) =>
-      html`${count} projetos têm o seu próprio canal em ${path}; ${index} enumera-os.`,
+    projectFeeds: (count, path, index, form) =>
+      form === 'one'
+        ? html`${count} projeto tem o seu próprio canal em ${path}; ${index} indica-o.`
+        : html`${count} projetos têm o seu próprio canal em ${path}; ${index} enumera-os.`,
     theIndex: 'o índice',
-    archives: (count) =>
-      `O canal de todos os relatórios recua por ${count} arquivos (RFC 5005); o manifesto enumera-os.`,
+    archives: (count, form) =>
+      form === 'one'
+        ? `O canal de todos os relatórios recua por ${count} arquivo (RFC 5005), que o manifesto indica.`
+        : `O canal de todos os relatórios recua por ${count} arquivos (RFC 5005); o manifesto enumera-os.`,
     register: (bulk) =>
       html`Registe os ficheiros de atividades um a um; ${bulk} reúne-os todos num só, para análise. Cada tabela, em CSV ou em Parquet, é um só ficheiro com todas as suas linhas.`,
     everything: (manifest) =>

@@ -49,6 +49,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       country: `/countries/${reported.countries[0]}`,
       sector: `/sectors/${reported.sectors[0]}`,
       theme: `/themes/${Object.keys(reported.themes)[0]}`,
+      years: '/years?by=sector',
       compare: '/compare?kind=countries&first=KE&second=NP',
       quality: '/quality',
       changes: '/changes',

@@ -108,6 +108,7 @@ describe('hostile and secret data', async () => {
       `/changes/${previous}..${release}`,
       '/developers',
       '/status',
+      '/years?by=theme',
     ]
     wanted.push(`/projects?q=${encodeURIComponent(markup)}&country=${encodeURIComponent(markup)}&page=2`)
     wanted.push(...wanted.map((address) => `/fr${address === '/' ? '' : address}`), '/fr/projects/1')
@@ -141,6 +142,7 @@ describe('hostile and secret data', async () => {
       'sectors',
       'status',
       'themes',
+      'years',
     ])
     expect([...pages.keys()].filter((address) => /^\/projects\/\d+$/.test(address))).toHaveLength(30)
   })

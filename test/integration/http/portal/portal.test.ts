@@ -12,6 +12,7 @@ import { en } from '../../../../src/http/portal/words/en.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
 import { Turns } from '../../../../src/kernel/turns.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
+import { Body } from '../../../../src/release/folder/body.js'
 import { createIndexReader } from '../../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { adoptSchedule, pauseSchedule } from '../../../../src/work/sql/schedules.js'
@@ -44,8 +45,9 @@ async function follow(
     if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
     for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
       const link = (href || '').replaceAll('&amp;', '&').replace(baseUrl, '')
-      // Lists of the other language are looked at too.
+      // Lists of the other language are looked at too, but not those behind each figure of a year.
       if (!link.startsWith('/') || seen.has(link) || /^\/(?:en|fr)\/(?:projects|organisations)\/./.test(link)) continue
+      if (/^\/..\/projects\?.*figure=/.test(link)) continue
       seen.add(link)
       wanted.push(link)
     }
@@ -431,6 +433,7 @@ describe('the portal over the demo', async () => {
         hash: expect.anything(),
         has: expect.anything(),
         texts: expect.anything(),
+        years: expect.anything(),
       })
     }
     expect(json).toMatchObject({ query: { country: 'KE', theme: 'water' }, count: counted.projects })
@@ -488,6 +491,96 @@ describe('the portal over the demo', async () => {
     }
   })
 
+  it('tells money by year of countries, sectors and themes, whose sums are those of the other pages, and leads to the projects', async () => {
+    const columns = async (address: string) => {
+      const [head = [], ...rows] = (await app.inject(address)).body
+        .trimEnd()
+        .split('\r\n')
+        .map((line) => line.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/))
+      return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at] ?? ''])))
+    }
+    const names = { received: 'received', paid: 'paid_to_partners', expenditure: 'expenditure', budget: 'budget' }
+    const all = (await columns('/projects.csv')) as Record<string, string>[]
+    for (const [by, kind] of Object.entries({ country: 'countries', sector: 'sectors', theme: 'themes' })) {
+      for (const [figure, name] of Object.entries(names)) {
+        const rows = await columns(`/years.csv?by=${by}&figure=${figure}`)
+        const groups = (await columns(`/${kind}.csv`)).filter((row) => row[name] !== '0')
+        expect(Object.fromEntries(rows.map(({ code, total }) => [code, total]))).toEqual(
+          Object.fromEntries(groups.map((row) => [row.code, row[name]])),
+        )
+        const whole = sumOf(all.map((row) => row[name] ?? ''))
+        expect(sumOf(rows.map(({ total }) => total ?? ''))).toBe(whole)
+        const json = (await app.inject(`/years.json?by=${by}&figure=${figure}`)).json()
+        expect([json.by, json.figure, json.all.total, json.rows.length]).toEqual([by, figure, whole, rows.length])
+        for (const { code, sums } of json.rows as { code: string; sums: Record<string, string> }[]) {
+          const row = rows.find((one) => one.code === code) ?? {}
+          const told = json.columns.filter((column: string) => row[column] !== '')
+          expect(sums).toEqual(Object.fromEntries(told.map((column: string) => [column, row[column]])))
+        }
+      }
+    }
+    // Each figure of a year leads to the projects that it is made of.
+    const paid = new Map<string, string[]>()
+    await countActivities(await publisher.live(), ({ find }) => {
+      for (const date of new Set(
+        find('transaction[transaction-type/@code="3"]/transaction-date/@iso-date').map((one) => one.slice(0, 4)),
+      )) {
+        for (const code of find('recipient-country/@code')) {
+          const key = `/projects?country=${code}&year=${date}&figure=paid`
+          paid.set(key, [...(paid.get(key) ?? []), ...find('other-identifier[@type="A1"]/@ref')])
+        }
+      }
+    })
+    const page = (await app.inject('/en/years?figure=paid')).body
+    const links = [...page.matchAll(/<a href="\/en(\/projects\?country=[^"]+)"><data value="/g)].map(([, link = '']) =>
+      link.replaceAll('&amp;', '&'),
+    )
+    expect(links.sort()).toEqual([...paid.keys()].sort())
+    for (const link of links.slice(0, 12)) {
+      const { projects } = (await app.inject(link.replace('?', '.json?'))).json()
+      expect(projects.map(({ project }: { project: number }) => String(project)).sort()).toEqual(paid.get(link)?.sort())
+    }
+    const list = (await app.inject(`/en${links[0]}`)).body
+    expect(list).toMatch(/<span dir="auto">Paid to partners: \d{4}<\/span>/)
+    expect(page).toContain(`<a href="/years.csv?figure=paid"`)
+    expect((await app.inject('/ar/years')).body).toContain('dir="rtl"')
+    for (const address of [
+      '/years?last=1900',
+      '/years?last=2024&by=theme',
+      '/years?currency=XXX&by=x&figure=y&page=99',
+    ]) {
+      const { statusCode, body } = await app.inject(address)
+      expect([address, statusCode, body.includes('<tfoot>')]).toEqual([address, 200, true])
+    }
+    for (const from of ['/', '/countries', '/projects']) expect((await app.inject(from)).body).toContain('href="/years')
+  })
+
+  it('shows the pages of a release whose index does not tell years, and says so', async () => {
+    const live = await publisher.live()
+    const path = '/iati/index.json'
+    const text = (await (await live.find(path))?.identity.text()) ?? ''
+    const older = text.replace(/^\{"format":\d+/, '{"format":5').replace(/,"years":\{.*\}\}(?=,?$)/gm, '}')
+    expect(older).not.toContain('"years"')
+    const release = {
+      ...live,
+      find: async (wanted: string) => {
+        const file = await live.find(wanted)
+        return file && wanted === path ? { ...file, identity: new Body([Buffer.from(older)]) } : file
+      },
+    }
+    const site = { baseUrl: () => baseUrl, publisherName: 'Giving Platform', brand: makeBrand({}) }
+    const releases = { ...createReleaseReader(publisher.feedsDir), live: async () => release }
+    const portal = new Portal(releases, createIndexReader(), new Turns(2), site)
+    const draw = async (address: string, query = {}) => {
+      const page = await portal.page({ address, query, language: 'en', isChosen: false, client: '127.0.0.1' })
+      return typeof page === 'object' ? page.identity.toString() : page
+    }
+    expect(await draw('/years')).toContain(en.years.nothing)
+    expect(await draw('/years.csv')).toBe('code,name,currency,total\r\n')
+    expect(await draw('/countries')).toBe((await app.inject({ url: '/countries' })).body)
+    expect(await draw('/projects', { year: '2025', figure: 'paid' })).toContain(en.list.nothing)
+  })
+
   it('answers HTML to who asks for it where nothing is, and the error of the API to others', async () => {
     const accept = { accept: 'text/html,*/*;q=0.8' }
     for (const url of ['/nope', '/fr/nope', '/countries/ZZ', '/sitemap-9.xml']) {
@@ -537,7 +630,11 @@ describe('the portal over the demo', async () => {
       expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
       expect(page.body).toContain('failed <code>disk-full</code>')
       expect(page.body).not.toContain('secret')
-      expect(page.body.match(/<div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: /g)).toHaveLength(2)
+      expect(
+        page.body.match(
+          /<td[^>]*><div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: [^<]*<\/div><div>Making them live: /g,
+        ),
+      ).toHaveLength(2)
       expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers: \d+,\d\ss<\/div>/)
     } finally {
       await store.db.query('delete from run where id = $1', [failed.rows[0]?.id])

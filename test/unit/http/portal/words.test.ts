@@ -6,7 +6,7 @@ import { textsOf } from '../../../support/portal-words.js'
 const alike = {
   fr: [
     ...['developers.code', 'developers.signature', 'direction', 'group.organisation', 'held.code', 'list.pages'],
-    ...['money.budget', 'project.photos', 'project.transactions', 'quality.code'],
+    ...['money.budget', 'project.photos', 'project.transactions', 'quality.code', 'years.total'],
   ],
   es: ['direction', 'group.sector'],
   pt: ['direction'],
