@@ -74,7 +74,7 @@ export type Months = Readonly<Record<string, Readonly<Record<string, Flows>>>>
  * Money of one activity by currency and year: its transactions, and its budgets (revised, else original), each in the year
  * in which its period begins. What is zero is absent.
  */
-export type Years = Readonly<Record<string, Readonly<Record<string, YearFlows>>>>
+type Years = Readonly<Record<string, Readonly<Record<string, YearFlows>>>>
 export type YearFlows = { readonly [Kind in 'budget' | Side]?: Decimal }
 
 /** The part of `out` that partners received: transactions of type 3. */

@@ -6,7 +6,7 @@ import { createXsdValidator, validateFile } from '../../../src/iati/validation/i
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import type { ActivityEntry, Years } from '../../../src/release/read/activity-entry.js'
+import type { ActivityEntry } from '../../../src/release/read/activity-entry.js'
 import { ActivityIndex, indexedActivities, readActivity } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type TestApi, testApi } from '../../support/api.js'
@@ -116,7 +116,7 @@ async function expectRecount(): Promise<void> {
 }
 
 /** Sums of transactions and budgets by currency, year and kind. */
-function yearsIn(find: CountedActivity['find']): Years {
+function yearsIn(find: CountedActivity['find']): object {
   const amounts: Record<string, Record<string, Record<string, string[]>>> = {}
   const add = (elements: string, day: string, ...kinds: string[]) => {
     const [values, currencies, days] = [`${elements}/value`, `${elements}/value/@currency`, `${elements}/${day}`].map(
@@ -144,7 +144,7 @@ function yearsIn(find: CountedActivity['find']): Years {
     })
     return [currency, Object.fromEntries(byYear.filter(([, kinds]) => Object.keys(kinds).length > 0))] as const
   })
-  return sorted(Object.fromEntries(summed.filter(([, years]) => Object.keys(years).length > 0))) as Years
+  return sorted(Object.fromEntries(summed.filter(([, years]) => Object.keys(years).length > 0)))
 }
 
 function first<Name extends string>(name: Name, [value]: readonly string[]): Partial<Record<Name, string>> {

@@ -226,8 +226,23 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     }
   }, 60_000)
 
+  it('has no column of a few letters on a phone', async () => {
+    for (const address of ['/developers', '/quality', '/years', pages.project ?? '']) {
+      await look(address, 'light', 'phone', async (page) => {
+        const narrow = await page.evaluate(`{
+          for (const one of document.querySelectorAll('details')) one.open = true
+          const lines = (cell) => cell.getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight)
+          const cells = [...document.querySelectorAll('td, th')].filter((cell) => cell.getBoundingClientRect().width > 0)
+          cells.filter((cell) => cell.getBoundingClientRect().width < 60 && lines(cell) > 3).map((cell) => cell.textContent)
+        }`)
+        expect([address, narrow]).toEqual([address, []])
+      })
+    }
+  }, 60_000)
+
   it('has small pages: 60 KB each with its charts', async () => {
-    for (const address of Object.values(pages)) {
+    // Arabic letters have two bytes.
+    for (const address of [...Object.values(pages), '/ar']) {
       const page = await (await fetch(`${base}${address}`)).arrayBuffer()
       expect(page.byteLength, address).toBeLessThanOrEqual(60_000)
     }
