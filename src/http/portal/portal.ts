@@ -29,12 +29,12 @@ import { type Brand, type Language, namesOf, type PageBody, type View } from './
 const compress = promisify(gzip)
 
 /** What readers may ask pages for. */
-export type PageQuery = ListQuery & CompareQuery & YearsQuery
+export type PageParameters = ListQuery & CompareQuery & YearsQuery
 
 /** What is asked for; `address` is the path without the language that the reader chose, if any. */
 export type PageRequest = {
   readonly address: string
-  readonly query: PageQuery
+  readonly query: PageParameters
   readonly language: Language
   readonly isChosen: boolean
   /** Who asks: clients take turns. */
@@ -298,7 +298,7 @@ export class Portal {
 }
 
 /** The part of a query that an address knows. */
-function queryOf({ address, query }: PageRequest): PageQuery {
+function queryOf({ address, query }: PageRequest): PageParameters {
   if (isList(address)) return definedOf(query)
   const known = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
   const names = address === '/compare' ? compareParameters : known

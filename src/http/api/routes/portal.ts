@@ -11,7 +11,7 @@ import { groupPages } from '../../portal/pages/group.js'
 import { listParameters } from '../../portal/pages/projects.js'
 import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
 import { yearsParameters } from '../../portal/pages/years.js'
-import type { PageQuery, Portal, RenderedPage } from '../../portal/portal.js'
+import type { PageParameters, Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
 import { type Asset, type Brand, type Language, languages, to } from '../../portal/view.js'
 import { afterSweep } from '../after-sweep.js'
@@ -283,7 +283,7 @@ function addressOf(request: FastifyRequest, chosen: Language | undefined): strin
   return path.slice(chosen.length + 1) || '/'
 }
 
-function listQueryOf(request: FastifyRequest): PageQuery {
+function listQueryOf(request: FastifyRequest): PageParameters {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return Object.fromEntries(
     [...listParameters, ...compareParameters, ...yearsParameters].flatMap((name) =>

@@ -167,8 +167,8 @@ export function searchForm(view: View): Html {
   const { words } = view
   const { countries, themes } = choicesOf(view)
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">${wordsInput(view, undefined)}
-${choice(view, 'country', words.list.country, undefined, countries)}
-${choice(view, 'theme', words.list.theme, undefined, themes)}
+${selectField(view, 'country', words.list.country, undefined, countries)}
+${selectField(view, 'theme', words.list.theme, undefined, themes)}
 <div><button>${words.list.show}</button></div></form>`
 }
 
@@ -188,12 +188,12 @@ function form(view: View, query: ListQuery): Html {
   const figures = [{ key: '', name: words.list.ran }, ...figureChoices(view)]
   return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
 ${wordsInput(view, query.q)}
-${choice(view, 'country', words.list.country, query.country, choices.countries)}
-${choice(view, 'theme', words.list.theme, query.theme, choices.themes)}
-${choice(view, 'status', words.list.status, query.status, choices.statuses)}
+${selectField(view, 'country', words.list.country, query.country, choices.countries)}
+${selectField(view, 'theme', words.list.theme, query.theme, choices.themes)}
+${selectField(view, 'status', words.list.status, query.status, choices.statuses)}
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
-${choice(view, 'figure', words.list.inYear, query.figure, figures, false)}
-${choice(view, 'sort', words.list.order, orderOf(query), orders, false)}
+${selectField(view, 'figure', words.list.inYear, query.figure, figures, false)}
+${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}
 ${kept}<div><button>${words.list.show}</button></div></form>`
 }
 
@@ -231,7 +231,7 @@ function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (g
 }
 
 /** A list to choose from. */
-export function choice(
+export function selectField(
   view: View,
   name: string,
   label: string,

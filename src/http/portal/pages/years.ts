@@ -6,7 +6,7 @@ import { noGroup, type SplitKind, splitKinds, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
 import { groupPages } from './group.js'
 import { pager, queryText } from './parts.js'
-import { choice, citation, figureChoices, figureKinds } from './projects.js'
+import { citation, figureChoices, figureKinds, selectField } from './projects.js'
 
 /** Parameters of `/years`, in the order of its addresses. */
 export const yearsParameters = ['by', 'figure', 'currency', 'last', 'page'] as const
@@ -123,9 +123,9 @@ function form(view: View, { of, figure, currency }: Chosen): Html {
   const by = splitKinds.map((kind) => ({ key: groupPages[kind].parameter, name: words.groups[kind] }))
   const currencies = currenciesOf(projectIndex.all.sums).map((key) => ({ key, name: key }))
   return html`<form class="filters panel" action="${to(view, 'years')}">
-${choice(view, 'by', words.years.by, groupPages[of].parameter, by, false)}
-${choice(view, 'figure', words.years.figure, figure, figureChoices(view), false)}
-${currencies.length > 1 ? choice(view, 'currency', words.years.currency, currency, currencies, false) : undefined}
+${selectField(view, 'by', words.years.by, groupPages[of].parameter, by, false)}
+${selectField(view, 'figure', words.years.figure, figure, figureChoices(view), false)}
+${currencies.length > 1 ? selectField(view, 'currency', words.years.currency, currency, currencies, false) : undefined}
 <div><button>${words.list.show}</button></div></form>`
 }
 
