@@ -12,7 +12,14 @@ import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
 import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
-import { explainAmount, isoDayOf, type NumberNotation, plainAmount, plainMeasure } from './number-notation.js'
+import {
+  explainAmount,
+  explainDay,
+  isoDayOf,
+  type NumberNotation,
+  plainAmount,
+  plainMeasure,
+} from './number-notation.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
 
 /** A JSON Schema (2020-12) of one value. */
@@ -42,7 +49,8 @@ function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldT
 function dated<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
   const parse: FieldType<T>['parse'] = (value, notation) =>
     parseValue(typeof value === 'string' && notation?.date ? isoDayOf(value, notation.date) : value, type)
-  const explain: FieldType<T>['explain'] = (_value, { date }) => date && `a day such as ${date}`
+  const explain: FieldType<T>['explain'] = (value, notation) =>
+    typeof value === 'string' ? explainDay(value, notation) : undefined
   return { name, expected: type.expected, parse, explain, schema }
 }
 

@@ -1,3 +1,5 @@
+import { parseIsoDate } from '../../kernel/dates.js'
+
 /** What stands before the decimals of a number. */
 export type DecimalSign = 'comma' | 'point'
 
@@ -27,6 +29,18 @@ export function isoDayOf(text: string, pattern: string): string {
   return isDay ? `${year}-${month}-${day}` : text
 }
 
+/** What a refused day would be in each order of its parts, or which pattern was named; undefined where no order reads it. */
+export function explainDay(text: string, { date }: NumberNotation): string | undefined {
+  if (date !== undefined) return `a day such as ${date}`
+  const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}$/.exec(text.trim())?.[1] ?? ''
+  const readings = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd'].flatMap((order) => {
+    const pattern = order.replaceAll('.', sign)
+    const day = sign === '' ? undefined : parseIsoDate(isoDayOf(text, pattern))
+    return day === undefined ? [] : [`${day} with giving import --date ${sign === ' ' ? `'${pattern}'` : pattern}`]
+  })
+  return readings.length === 0 ? undefined : `a day such as 2026-11-21; this one is ${readings.join(', ')}`
+}
+
 const patterns: Readonly<Record<DecimalSign, RegExp>> = {
   point: /^-?(?:\d+|[1-9]\d{0,2}(?:[, \u00A0\u202F'’]\d{3})+)(?:\.\d+)?$/,
   comma: /^-?(?:\d+|[1-9]\d{0,2}(?:[. \u00A0\u202F'’]\d{3})+)(?:,\d+)?$/,
@@ -50,9 +64,15 @@ export function plainMeasure(text: string, { decimal }: NumberNotation): string 
   return decimal === 'comma' ? text.replace(',', '.') : text
 }
 
-/** What a refused amount would be with each decimal sign; undefined where neither reads it, or one was named. */
+/** What a refused amount would be with each decimal sign, or which sign was named; undefined where its sign is not what is wrong. */
 export function explainAmount(text: string, { decimal }: NumberNotation): string | undefined {
-  if (decimal !== undefined || !/\d[^\d]\d/.test(text)) return undefined
+  if (decimal !== undefined) {
+    const example = decimal === 'comma' ? '1234,50' : '1234.50'
+    return readAs(decimal, text) === undefined
+      ? `a plain number such as ${example}, as --decimal ${decimal} has it`
+      : undefined
+  }
+  if (!/\d[^\d]\d/.test(text)) return undefined
   const readings = (['point', 'comma'] as const).flatMap((sign) => {
     const plain = readAs(sign, text)
     return plain === undefined ? [] : [`${plain.replace(/\.0+$/, '')} with giving import --decimal ${sign}`]

@@ -64,6 +64,8 @@ export type SourceDeps = {
   readonly owner: string
   readonly signal: AbortSignal
   readonly limits?: Partial<typeof placeLimits>
+  /** Where refused records are written, of several files each into one of its own; and how many problems are told. */
+  readonly telling?: Pick<ImportOptions, 'refusedTo' | 'maxProblems'> | undefined
 }
 
 /** What became of a source. */
@@ -156,8 +158,9 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
   try {
     await using place = await openPlace(deps, source)
     const known = await listKnownFiles(store.db, source.name)
-    for (const file of filesToRead(await place.list(), source)) {
-      const done = await readFile(deps, source, place, file, known.get(file.name))
+    const files = filesToRead(await place.list(), source)
+    for (const file of files) {
+      const done = await readFile(tellingOf(deps, file, files), source, place, file, known.get(file.name))
       if ('held' in done) return end('held', describeHeldFile(done.held), done.held)
       if ('imported' in done) imports.push(done.imported)
     }
@@ -177,6 +180,14 @@ const passing: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborte
 /** Of a complete source only the newest file counts. */
 function filesToRead(files: readonly PlaceFile[], { complete }: SourceDefinition): readonly PlaceFile[] {
   return complete ? files.slice(-1) : files
+}
+
+/** Of several files each has a file of its own for its refused records, named after both. */
+function tellingOf(deps: SourceDeps, { name }: PlaceFile, files: readonly PlaceFile[]): SourceDeps {
+  const { refusedTo } = deps.telling ?? {}
+  if (refusedTo === undefined || files.length === 1) return deps
+  const own = path.join(path.dirname(refusedTo), `${path.basename(name)}.${path.basename(refusedTo)}`)
+  return { ...deps, telling: { ...deps.telling, refusedTo: own } }
 }
 
 async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<SourcePlace> {
@@ -215,7 +226,7 @@ async function readFile(
     // What a process that died had read of a file.
     await clearReading(store.db, source.name)
     const { refused } = await readRecords(deps, source, file, (batch) => addToReading(store.db, source.name, batch))
-    const difference = await compareReading(store.db, source.name)
+    const difference = guarded(source, await compareReading(store.db, source.name, name))
     const isApproved = source.held?.approved === true && source.held.sha256 === sha256
     if (isTooMuch(source, difference) && !isApproved) {
       const examples = await differingKeys(store.db, source.name, source.complete, shownRecords)
@@ -223,7 +234,7 @@ async function readFile(
       const held: HeldFile = {
         file: name,
         sha256,
-        ...counted(source, difference),
+        ...difference,
         since,
         examples: examples.map(shownKey),
       }
@@ -238,7 +249,7 @@ async function readFile(
       ...(ends && { ending: endingOf(deps.signal, source) }),
     })
     await store.transaction(async (db) => {
-      await adoptReading(db, source.name, ends)
+      await adoptReading(db, source.name, name, ends)
       await recordFile(db, source.name, { ...dealtWith, refused: summary.refused + summary.brokenFiles }, clock())
       await holdFile(db, source.name, null)
     })
@@ -274,7 +285,8 @@ export async function trySource(
   )
   const tried = []
   await using place = await openPlace(deps, source)
-  for (const { name, version } of filesToRead(await place.list(), source)) {
+  const files = filesToRead(await place.list(), source)
+  for (const { name, version } of files) {
     const content = await place.open({ name, version }, settledFile(known.get(name))?.version)
     if (!content) continue
     const folder = path.join(dataDir, 'sources', `.${randomUUID()}`)
@@ -286,11 +298,12 @@ export async function trySource(
               if (stored) await addToReading(db, source.name, batch)
             })
             if (!stored) return undefined
-            const found = counted(source, await compareReading(db, source.name))
+            const found = guarded(source, await compareReading(db, source.name, name))
             return { ...found, held: isTooMuch(source, found) }
           }),
         )
-        const summary = await importFiles(store, [file], { ...importOptionsOf(deps, source), dryRun: true })
+        const options = importOptionsOf(tellingOf(deps, { name }, files), source)
+        const summary = await importFiles(store, [file], { ...options, dryRun: true })
         return { file: name, summary, ...(difference && { difference }) }
       }),
     )
@@ -317,13 +330,14 @@ async function withFetched<T>(
 }
 
 function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition): ImportOptions {
-  const { clock, currency, publisherRef, operator, signal } = deps
+  const { clock, currency, publisherRef, operator, signal, telling } = deps
   const { map, encoding, decimal, date, missing, correct, photoConsent } = reading
   return {
     ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, decimal, date, missing },
     csv: { encoding, map: map && new Map(Object.entries(map)) },
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
+    ...telling,
   }
 }
 
@@ -371,14 +385,20 @@ function unusable(file: string, reason: string): ServiceError {
   return new ServiceError('input-unusable', `${path.basename(file)}: ${reason}`)
 }
 
-/** What counts: a source that is not complete takes nothing away. */
-function counted({ complete }: Pick<SourceDefinition, 'complete'>, { gone, ...rest }: Difference): Difference {
-  return { ...rest, gone: complete ? gone : 0 }
+/**
+ * What counts of a difference: too much of what the file's last version said, else what differs from all that the source
+ * has said. A source that is not complete takes nothing away.
+ */
+function guarded(
+  source: SourceDefinition,
+  { ofFile, ofSource }: Awaited<ReturnType<typeof compareReading>>,
+): Difference {
+  const counted = (one: Difference) => (source.complete ? one : { ...one, gone: 0 })
+  return isTooMuch(source, counted(ofFile)) ? counted(ofFile) : counted(ofSource)
 }
 
-function isTooMuch(source: SourceDefinition, difference: Difference): boolean {
-  const { before, changed, gone } = counted(source, difference)
-  return (changed + gone) * 100 > before * source.guard
+function isTooMuch({ guard }: SourceDefinition, { before, changed, gone }: Difference): boolean {
+  return (changed + gone) * 100 > before * guard
 }
 
 /** Ends what the file does not have, in transactions of its import. */

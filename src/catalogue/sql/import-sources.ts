@@ -216,18 +216,28 @@ export async function addToReading(db: Db, source: string, records: readonly Sai
   )
 }
 
-/** How a file that was read differs from what its source has said before. */
+/** How a file that was read differs from what was said before. */
 export type Difference = { readonly before: number; readonly changed: number; readonly gone: number }
 
-export async function compareReading(db: Db, source: string): Promise<Difference> {
-  const { rows } = await db.query<Difference>(
-    `select count(*) as before, count(*) filter (where r.content <> k.content) as changed,
-        count(*) filter (where r.digest is null) as gone
+/** How a file that was read differs from what its last version said, and from all that its source has said. */
+export async function compareReading(
+  db: Db,
+  source: string,
+  file: string,
+): Promise<{ readonly ofFile: Difference; readonly ofSource: Difference }> {
+  const { rows } = await db.query<Difference & { readonly isOfFile: boolean }>(
+    `select k.file is not distinct from $2 as "isOfFile", count(*) as before,
+        count(*) filter (where r.content <> k.content) as changed, count(*) filter (where r.digest is null) as gone
       from import_source_record k left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
-      where k.source = $1`,
-    [source],
+      where k.source = $1 group by 1`,
+    [source, file],
   )
-  return rows[0] ?? { before: 0, changed: 0, gone: 0 }
+  const sum = (some: readonly Difference[]): Difference => ({
+    before: some.reduce((total, { before }) => total + before, 0),
+    changed: some.reduce((total, { changed }) => total + changed, 0),
+    gone: some.reduce((total, { gone }) => total + gone, 0),
+  })
+  return { ofFile: sum(rows.filter(({ isOfFile }) => isOfFile)), ofSource: sum(rows) }
 }
 
 /** Some of the records that a file changes, or with `gone` does not have. */
@@ -255,18 +265,18 @@ export async function missingRecords(db: Db, source: string, after: string, limi
   return rows.map(({ key }) => key)
 }
 
-/** Makes what was read what the source says; with `forgetMissing` it no longer says the rest. */
-export async function adoptReading(db: Db, source: string, forgetMissing: boolean): Promise<void> {
+/** Makes what was read of a file what the source says; with `forgetMissing` it no longer says the rest. */
+export async function adoptReading(db: Db, source: string, file: string, forgetMissing: boolean): Promise<void> {
+  const missing = `k.source = $1
+    and not exists (select from import_source_reading r where (r.source, r.digest) = (k.source, k.digest))`
+  if (forgetMissing) await db.query(`delete from import_source_record k where ${missing}`, [source])
+  else await db.query(`update import_source_record k set file = null where ${missing} and k.file = $2`, [source, file])
   await db.query(
-    `delete from import_source_record k where k.source = $1 and $2
-      and not exists (select from import_source_reading r where (r.source, r.digest) = (k.source, k.digest))`,
-    [source, forgetMissing],
-  )
-  await db.query(
-    `insert into import_source_record as k (source, digest, key, content)
-      select source, digest, key, content from import_source_reading where source = $1
-      on conflict (source, digest) do update set content = excluded.content where k.content <> excluded.content`,
-    [source],
+    `insert into import_source_record as k (source, digest, key, content, file)
+      select source, digest, key, content, $2 from import_source_reading where source = $1
+      on conflict (source, digest) do update set (content, file) = row (excluded.content, excluded.file)
+      where (k.content, k.file) is distinct from (excluded.content, excluded.file)`,
+    [source, file],
   )
   await clearReading(db, source)
 }

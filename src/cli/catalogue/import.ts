@@ -196,10 +196,10 @@ async function importRecords(
 }
 
 // A script may want all of them; this many take some tens of megabytes.
-const maxProblemsInJson = 100_000
+export const maxProblemsInJson = 100_000
 
 /** Prints problems in groups of one field: the first of each group, and how many there are. */
-function noteProblems(
+export function noteProblems(
   { problems, problemCount, groups, refused, refusedTo, elements = {} }: ImportSummary,
   output: Output,
   asked: string | undefined,

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
-import { toText } from '../../catalogue/import/refused-rows.js'
 import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
 import {
   nextDueOf,
@@ -32,7 +31,7 @@ import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { addReading, type ReadingOptions } from './import.js'
+import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions } from './import.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish'] as const
 
@@ -58,6 +57,7 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
     )
     .option('--host-key <fingerprint>', 'the key that the SFTP server must have, as ssh-keygen -l prints it')
     .option('--dry-run', 'read it now, show what it would do, and change nothing', false)
+    .option('--problems <file>', `with --dry-run: ${writingRefused}`)
     .action(storeAction(sourceFields, add))
   addCommand(sources, 'apply', 'make the sources those of a JSON file: add, change and remove')
     .argument('<file>', 'a list of objects with the options of sources add')
@@ -77,36 +77,44 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
   )
     .argument('<name>')
     .option('--dry-run', 'show what it would do, and change nothing', false)
+    .option('--problems <file>', writingRefused)
     .action(storeAction(sourceFields, run))
   addCommand(sources, 'approve', 'import the file that is held')
     .argument('<name>')
+    .option('--problems <file>', writingRefused)
     .action(storeAction(sourceFields, approve))
   addCommand(sources, 'refuse', 'leave the file that is held alone, as long as its content is the same')
     .argument('<name>')
     .action(storeAction([], refuse))
 }
 
+const writingRefused = 'write refused rows to FILE, each with the reason'
+
+type TellingOptions = { readonly problems?: string | undefined }
+
 const percent = argument('a whole number of percent from 0 to 100', wholeNumberIn(0, 100).parse)
 
-type AddOptions = ReadingOptions & {
-  readonly kind: string
-  readonly from: string
-  readonly schedule: string
-  readonly complete: boolean
-  readonly correct: boolean
-  readonly photoConsent: boolean
-  readonly guard: number
-  readonly secretFile?: string
-  readonly hostKey?: string
-  readonly dryRun: boolean
-}
+type AddOptions = ReadingOptions &
+  TellingOptions & {
+    readonly kind: string
+    readonly from: string
+    readonly schedule: string
+    readonly complete: boolean
+    readonly correct: boolean
+    readonly photoConsent: boolean
+    readonly guard: number
+    readonly secretFile?: string
+    readonly hostKey?: string
+    readonly dryRun: boolean
+  }
 
 async function add(runtime: SourceRuntime, output: Output, name: string, options: AddOptions): Promise<number> {
-  const { dryRun, map, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard, ...reading } =
+  const { dryRun, problems, map, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard } =
     options
+  const { decimal, date, encoding, missing } = options
   const definition = readDefinition({
     ...{ name, kind, schedule, complete, guard },
-    ...{ decimal: reading.decimal, date: reading.date, encoding: reading.encoding, missing: reading.missing },
+    ...{ decimal, date, encoding, missing },
     from: isAddress(from) ? from : path.resolve(from),
     ...(map && { map: Object.fromEntries(map) }),
     ...(secretFile !== undefined && { secretFile: path.resolve(secretFile) }),
@@ -114,7 +122,7 @@ async function add(runtime: SourceRuntime, output: Output, name: string, options
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
   })
-  if (dryRun) return await tryIt(runtime, output, definition)
+  if (dryRun) return await tryIt(runtime, output, definition, { problems })
   const changed = await save(runtime, [definition], [])
   const next = nextDueOf(definition, runtime.config.publish.timezone, runtime.clock())
   return output.result(
@@ -286,7 +294,11 @@ async function remove(runtime: Runtime, output: Output, name: string): Promise<n
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
 }
 
-function depsOf({ store, config, clock, signal }: SourceRuntime): SourceDeps {
+function depsOf(
+  { store, config, clock, signal }: SourceRuntime,
+  output: Output,
+  { problems }: TellingOptions,
+): SourceDeps {
   const { currency, dataDir, allowPrivateNetworks } = config
   return {
     ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
@@ -294,6 +306,7 @@ function depsOf({ store, config, clock, signal }: SourceRuntime): SourceDeps {
     timezone: config.publish.timezone,
     operator: userOfProcess(),
     owner: createOwner(),
+    telling: { refusedTo: problems, ...(output.json && { maxProblems: maxProblemsInJson }) },
   }
 }
 
@@ -301,23 +314,17 @@ async function run(
   runtime: SourceRuntime,
   output: Output,
   name: string,
-  { dryRun }: { dryRun: boolean },
+  { dryRun, ...telling }: TellingOptions & { readonly dryRun: boolean },
 ): Promise<number> {
-  if (dryRun) {
-    return await tryIt(
-      runtime,
-      output,
-      orNotFound(await findSource(runtime.store.db, name), `there is no source ${name}`),
-    )
-  }
-  return await runNow(runtime, output, name)
+  if (!dryRun) return await runNow(runtime, output, name, telling)
+  const source = orNotFound(await findSource(runtime.store.db, name), `there is no source ${name}`)
+  return await tryIt(runtime, output, source, telling)
 }
 
-async function runNow(runtime: SourceRuntime, output: Output, name: string): Promise<number> {
+async function runNow(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {
   boundHeap()
-  const result = await runSource(depsOf(runtime), name)
-  for (const { problems } of result.imports)
-    for (const problem of problems.slice(0, shownProblems)) noteProblem(problem, output)
+  const result = await runSource(depsOf(runtime, output, telling), name)
+  noteImports(result.imports, output, telling)
   return output.result(
     result,
     () => [
@@ -328,13 +335,20 @@ async function runNow(runtime: SourceRuntime, output: Output, name: string): Pro
   )
 }
 
-const shownProblems = 20
-
-function noteProblem({ file, line, recordId, ...problem }: ImportSummary['problems'][number], output: Output): void {
-  const place = [path.basename(file), line && `line ${line}`, recordId && `record ${recordId}`]
-    .filter(Boolean)
-    .join(', ')
-  output.note(`${place}, ${toText(problem)}`)
+/** Prints the problems of files by the names that they have where they came from. */
+function noteImports(summaries: readonly ImportSummary[], output: Output, { problems: asked }: TellingOptions) {
+  if (output.json) return
+  const named = <T extends { readonly file: string }>(one: T): T => ({ ...one, file: path.basename(one.file) })
+  for (const { problems, groups, refusedTo, ...summary } of summaries) {
+    const told = {
+      ...summary,
+      problems: problems.map(named),
+      groups: groups.map((group) => ({ ...named(group), examples: group.examples.map(named) })),
+      refusedTo: refusedTo.map((one) => ({ ...one, of: path.basename(one.of) })),
+    }
+    // That nothing was written of one of many files helps nobody.
+    noteProblems(told, output, summary.refused > 0 || summaries.length === 1 ? asked : undefined)
+  }
 }
 
 function codeOf({ outcome, imports }: SourceResult): number {
@@ -342,11 +356,19 @@ function codeOf({ outcome, imports }: SourceResult): number {
   return outcome === 'held' || imports.some(({ refused }) => refused > 0) ? 1 : 0
 }
 
-async function tryIt(runtime: SourceRuntime, output: Output, source: SourceDefinition): Promise<number> {
+async function tryIt(
+  runtime: SourceRuntime,
+  output: Output,
+  source: SourceDefinition,
+  telling: TellingOptions,
+): Promise<number> {
   boundHeap()
-  const tried = await trySource(depsOf(runtime), source)
-  for (const { summary } of tried)
-    for (const problem of summary.problems.slice(0, shownProblems)) noteProblem(problem, output)
+  const tried = await trySource(depsOf(runtime, output, telling), source)
+  noteImports(
+    tried.map(({ summary }) => summary),
+    output,
+    telling,
+  )
   return output.result({ dryRun: true, files: tried }, () =>
     tried.length === 0
       ? 'dry run, nothing new'
@@ -360,9 +382,9 @@ async function tryIt(runtime: SourceRuntime, output: Output, source: SourceDefin
   )
 }
 
-async function approve(runtime: SourceRuntime, output: Output, name: string): Promise<number> {
+async function approve(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {
   await decideSource(runtime, name, 'approve')
-  return await runNow(runtime, output, name)
+  return await runNow(runtime, output, name, telling)
 }
 
 async function refuse(runtime: Runtime, output: Output, name: string): Promise<number> {

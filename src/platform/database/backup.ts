@@ -21,6 +21,8 @@ export type BackupHeader = {
   readonly schema: number
   /** The keys of `DONOR_KEYS` that donors are encrypted with: the backup holds none of them. */
   readonly donorKeys: readonly string[]
+  /** The room that the store takes in its database; backups of older versions do not say it. */
+  readonly storeBytes?: number
 }
 
 export type BackupTable = { readonly name: string; readonly columns: readonly string[] }
@@ -61,12 +63,13 @@ export async function writeBackup(
 export type LastBackup = { readonly at: string; readonly file: string; readonly bytes: number }
 
 async function readHeader(db: Db, created: Date): Promise<BackupHeader> {
-  const { rows } = await db.query<{ schema: number; keys: string[] }>(
+  const { rows } = await db.query<{ schema: number; keys: string[]; bytes: number }>(
     `select (select max(version) from schema_migration) as schema,
-      array(select distinct key_id from donor where key_id is not null order by 1) as keys`,
+      array(select distinct key_id from donor where key_id is not null order by 1) as keys,
+      pg_database_size(current_database()) as bytes`,
   )
-  const { schema = 0, keys = [] } = rows[0] ?? {}
-  return { created: isoInstantOf(created), schema, donorKeys: keys }
+  const { schema = 0, keys = [], bytes = 0 } = rows[0] ?? {}
+  return { created: isoInstantOf(created), schema, donorKeys: keys, storeBytes: bytes }
 }
 
 async function* backupTexts(

@@ -78,7 +78,7 @@ export async function restoreBackup(
 }
 
 /** What a backup says of itself. Throws `input-unusable` when it is none. */
-async function readBackupHeader(file: string): Promise<BackupHeader> {
+export async function readBackupHeader(file: string): Promise<BackupHeader> {
   const reader = new BackupReader(file)
   try {
     const line = await reader.line()

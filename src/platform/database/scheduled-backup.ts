@@ -15,6 +15,7 @@ const hourMs = 3_600_000
 const dueAfterMs = 23.5 * hourMs
 const oldAfterMs = 48 * hourMs
 const triedAfterMs = 7 * 24 * hourMs
+const untriedTooLongMs = 14 * 24 * hourMs
 const named = /^giving-\d{8}T\d{6}Z\.sql\.gz$/
 const halfNamed = /^giving-\d{8}T\d{6}Z\.sql\.gz\.part$/
 
@@ -57,8 +58,15 @@ export async function backUpIfDue(store: Store, { directory, keep }: BackupSetti
 
 type FailedBackup = { readonly at: string; readonly problem: string }
 
-/** A backup that was restored on trial; `problem` says why it cannot be, `untried` why that is not known. */
-type TriedBackup = { readonly at: string; readonly file: string; readonly problem?: string; readonly untried?: string }
+/** A backup that was restored on trial; `problem` says why it cannot be. */
+type TriedBackup = {
+  readonly at: string
+  readonly file: string
+  readonly problem?: string
+  /** Why it could not be tried, and since when none could. */
+  readonly untried?: string
+  readonly since?: string
+}
 
 /** Tries the newest backup if none was restored for a week. Returns what it did in a sentence; undefined: it was not due. */
 export async function tryLastIfDue(
@@ -70,13 +78,14 @@ export async function tryLastIfDue(
   const at = clock()
   const isGood = tried && !tried.problem && !tried.untried
   if (!last || (isGood && at.getTime() - Date.parse(tried.at) < triedAfterMs)) return undefined
-  let outcome: Pick<TriedBackup, 'problem' | 'untried'> = {}
+  let outcome: Pick<TriedBackup, 'problem' | 'untried' | 'since'> = {}
   try {
     await tryIt(last.file)
   } catch (error) {
     if (signal.aborted) throw error
     const { code, message } = toServiceError(error)
-    outcome = code === 'input-unusable' ? { problem: message } : { untried: message }
+    const since = tried?.untried === undefined ? isoInstantOf(at) : (tried.since ?? tried.at)
+    outcome = code === 'input-unusable' ? { problem: message } : { untried: message, since }
   }
   const now: TriedBackup = { at: isoInstantOf(at), file: last.file, ...outcome }
   await recordFact(store.db, 'tried-backup', JSON.stringify(now), at)
@@ -88,9 +97,9 @@ async function findTried(db: Db): Promise<TriedBackup | undefined> {
   return fact === undefined ? undefined : (JSON.parse(fact) as TriedBackup)
 }
 
-function describeTried({ at, file, problem, untried }: TriedBackup): string {
+function describeTried({ at, file, problem, untried, since = at }: TriedBackup): string {
   if (problem !== undefined) return `${file} cannot be restored, as was tried at ${at}: ${problem}`
-  if (untried !== undefined) return `${file} could not be tried at ${at}: ${untried}`
+  if (untried !== undefined) return `${file} could not be tried at ${at}, nor any since ${since}: ${untried}`
   return `${file} was restored on trial at ${at}`
 }
 
@@ -106,13 +115,14 @@ export async function backupState(
 ): Promise<{ readonly last: LastBackup | undefined; readonly needs: readonly string[]; readonly tried: string }> {
   const [last, tried, failed] = [await findLastBackup(db), await findTried(db), await findFact(db, 'failed-backup')]
   const { at, problem } = failed === undefined ? {} : (JSON.parse(failed) as Partial<FailedBackup>)
+  const isUntried = tried?.since !== undefined && now.getTime() - Date.parse(tried.since) >= untriedTooLongMs
   const isOld = last !== undefined && now.getTime() - Date.parse(last.at) >= oldAfterMs
   return {
     last,
     needs: [
       ...(problem === undefined ? [] : [`no backup could be written at ${at}: ${problem}`]),
       ...(isOld ? [`the last backup is of ${last.at}, more than two days ago: giving backup FILE`] : []),
-      ...(tried?.problem === undefined ? [] : [describeTried(tried)]),
+      ...(tried && (tried.problem !== undefined || isUntried) ? [describeTried(tried)] : []),
     ],
     tried: tried ? describeTried(tried) : 'none was tried: giving backup --verify FILE',
   }

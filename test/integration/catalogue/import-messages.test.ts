@@ -380,7 +380,9 @@ describe('numbers in CSV', () => {
     ['point', '12,50'],
     ['point', '1.234,50'],
   ])('of another sign than --decimal %s are refused: %s', async (decimal, goal) => {
-    expect(await goalOf(goal, ['--decimal', decimal])).toContain('a plain number')
+    const example = decimal === 'comma' ? '1234,50' : '1234.50'
+    const expected = `a plain number such as ${example}, as --decimal ${decimal} has it`
+    expect(await goalOf(goal, ['--decimal', decimal])).toBe(expected)
   })
 
   it('follow the same rule within lists, and degrees and shares have no thousands', async () => {
@@ -414,6 +416,29 @@ describe('numbers in CSV', () => {
 })
 
 // The last test looks at what the others have left.
+describe('days in CSV', () => {
+  const deadlineOf = async (deadline: string, ...args: readonly string[]) => {
+    const file = await fileOf('projects', 'id;title;active;status;deadline', `13;Wells;yes;active;${deadline}`)
+    const { problems } = await summaryOf([file, '--dry-run', ...args])
+    return problems[0]?.expected ?? 'taken'
+  }
+
+  it.each([
+    ['31.12.2027', '2027-12-31 with giving import --date dd.mm.yyyy'],
+    ['12/31/2027', '2027-12-31 with giving import --date mm/dd/yyyy'],
+    ['5.3.2027', '2027-03-05 with giving import --date dd.mm.yyyy, 2027-05-03 with giving import --date mm.dd.yyyy'],
+    ['2027/12/31', '2027-12-31 with giving import --date yyyy/mm/dd'],
+    ['31 12 2027', "2027-12-31 with giving import --date 'dd mm yyyy'"],
+  ])('that are written otherwise are refused with what they may be: %s', async (deadline, readings) => {
+    expect(await deadlineOf(deadline)).toBe(`a day such as 2026-11-21; this one is ${readings}`)
+  })
+
+  it.each(['31.12.27', '32.12.2027', '31-Dec-2027', '46387'])('are not guessed: %s', async (deadline) => {
+    expect(await deadlineOf(deadline)).toBe('a day such as 2026-11-21')
+    expect(await deadlineOf(deadline, '--date', 'dd.mm.yyyy')).toBe('a day such as dd.mm.yyyy')
+  })
+})
+
 describe('values that no person would mean', { shuffle: false }, () => {
   const soon = new Date(Date.now() + 36 * 3_600_000).toISOString().slice(0, 10)
   const far = '2200-01-01'

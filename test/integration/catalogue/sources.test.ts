@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -115,6 +115,51 @@ describe('a source that is a folder', () => {
     expect(await run('sources', 'run', 'late')).toMatchObject({ imports: [{ created: 1, refused: 0 }] })
     expect(await funding(3)).toBe(10)
     expect(await run('sources', 'run', 'late')).toMatchObject({ outcome: 'unchanged' })
+  })
+
+  it('has its refused records written to be mended, of several files each into one of its own', async () => {
+    const wrong = (reference: string) => `9,2026-03-05,10,USD,${reference}\n1,2026-03-05,ten,USD,${reference}b\n`
+    const place = path.join(folder, 'refused')
+    await file('refused/gifts-1.csv', giftHead + gift('R1') + wrong('R2'))
+    await run('sources', 'add', 'refused', '--kind', 'gifts', '--from', place, ...nightly)
+    const problems = path.join(folder, 'why.csv')
+    const reading = ['sources', 'run', 'refused', '--problems', problems]
+    const tried = await runCommandLine([...reading, '--dry-run'], environment)
+    expect(tried.stderr).toContain('gifts-1.csv, line 4, record R2b, amount: expected a plain number')
+    expect(tried.stderr).toContain(`${problems} has the 2 refused rows of gifts-1.csv and why`)
+    const written = async (name: string) => (await readFile(path.join(folder, name), 'utf8')).split('\r\n')
+    expect(await written('why.csv')).toEqual([
+      '\uFEFFwhy,project,date,amount,currency,reference',
+      expect.stringMatching(/^.*project: expected .*,9,2026-03-05,10,USD,R2$/),
+      expect.stringMatching(/^.*amount: expected .*,1,2026-03-05,ten,USD,R2b$/),
+      '',
+    ])
+    await file('refused/gifts-2.csv', giftHead + gift('R3') + wrong('R4'))
+    await giving(reading, 1)
+    expect((await written('gifts-1.csv.why.csv')).filter((line) => line.endsWith('R2'))).toHaveLength(1)
+    expect((await written('gifts-2.csv.why.csv')).filter((line) => line.endsWith('R4'))).toHaveLength(1)
+    await run('sources', 'remove', 'refused')
+  })
+
+  it('is held for a file that changes too much of its last version, however much was said before', async () => {
+    const window = (from: number, amount: string) =>
+      giftHead + Array.from({ length: 20 }, (_, index) => gift(`W${from + index}`, amount)).join('')
+    const at = await file('window.csv', window(0, '10'))
+    await run('sources', 'add', 'window', '--kind', 'gifts', '--from', at, ...nightly, '--correct')
+    for (let from = 0; from <= 600; from += 19) {
+      await file('window.csv', window(from, '10'))
+      await run('sources', 'run', 'window')
+    }
+    // Of more than 600 gifts that the source has said, this changes less than 5%.
+    await file('window.csv', window(589, '11'))
+    expect(await giving(['sources', 'run', 'window'], 1)).toMatchObject({
+      held: { before: 20, changed: 20, gone: 0 },
+    })
+    expect(await run('sources', 'approve', 'window')).toMatchObject({ imports: [{ changed: 20 }] })
+    // What an earlier version said may change alone: it is a small part of all.
+    await file('window.csv', giftHead + gifts('W', 0, 18) + gift('W19', '12'))
+    expect(await run('sources', 'run', 'window')).toMatchObject({ outcome: 'imported' })
+    await run('sources', 'remove', 'window')
   })
 
   it('reads a file that was made for something else, as dry run first', async () => {

@@ -8,7 +8,7 @@ import { submitDonation } from '../../../src/money/submit-donation.js'
 import { writeBackup } from '../../../src/platform/database/backup.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { restoreBackup } from '../../../src/platform/database/restore.js'
-import { backUpIfDue, tryLastIfDue } from '../../../src/platform/database/scheduled-backup.js'
+import { backUpIfDue, backupState, tryLastIfDue } from '../../../src/platform/database/scheduled-backup.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { tryBackup } from '../../../src/platform/try-backup.js'
 import { runCommandLine } from '../../support/command-line.js'
@@ -131,6 +131,16 @@ describe('giving backup and giving restore', () => {
     expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining('cut.sql.gz')])
   })
 
+  it('is not tried where there is no room for the store', async () => {
+    const text = gunzipSync(await readFile(path.join(folder, 'whole.sql.gz'))).toString('utf8')
+    expect(text).toMatch(/"storeBytes":\d{7,}/)
+    const file = path.join(folder, 'large.sql.gz')
+    await writeFile(file, gzipSync(text.replace(/"storeBytes":\d+/, `"storeBytes":${2 ** 50}`)))
+    const { code, stderr } = await command('postgres://nobody@127.0.0.1:1/none', 'backup', '--verify', file)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/the store needs 1073741824 MB in .*, which has \d+ MB free: make room, or set TMPDIR/)
+  })
+
   it('refuses a store with contents, a file that is none, one that is not whole, and a newer one; nothing stays', async () => {
     const file = path.join(folder, 'whole.sql.gz')
     const taken = await command(database.url, 'restore', file)
@@ -251,6 +261,11 @@ describe('giving backup and giving restore', () => {
     // Where no server can be made, nothing is said of the backup.
     expect(await tryAt(now + 8 * day, refused)).toMatch(/could not be tried at .*: not due/)
     expect(await said('status')).not.toMatch(/backup/)
+    expect((await backupState(store.db, new Date(now + 21 * day))).needs.join()).not.toMatch(/tried/)
+    expect(await tryAt(now + 9 * day, refused)).toMatch(/could not be tried/)
+    expect((await backupState(store.db, new Date(now + 22 * day))).needs.join()).toMatch(
+      /could not be tried at .*, nor any since .*: not due/,
+    )
     const [last = ''] = (await readdir(directory)).filter((name) => name.endsWith('.gz'))
     const file = path.join(directory, last)
     await writeFile(file, (await readFile(file)).subarray(0, -2000))
