@@ -199,7 +199,9 @@ export class ImportTally {
     }
   }
 
-  #sample(problem: ImportProblem): void {
+  #sample({ recordId, ...where }: ImportProblem): void {
+    // A key of several fields, of which some are empty.
+    const problem = { ...where, ...(recordId !== undefined && { recordId: recordId.replace(/\s+/g, ' ').trim() }) }
     this.#problemCount++
     if (this.#problems.length < this.#maxProblems) this.#problems.push(problem)
     this.#group(problem)

@@ -386,15 +386,16 @@ function unusable(file: string, reason: string): ServiceError {
 }
 
 /**
- * What counts of a difference: too much of what the file's last version said, else what differs from all that the source
- * has said. A source that is not complete takes nothing away.
+ * What counts of a difference: what differs from all that the source has said, unless only that from the file's last version
+ * is too much. A source that is not complete takes nothing away.
  */
 function guarded(
   source: SourceDefinition,
   { ofFile, ofSource }: Awaited<ReturnType<typeof compareReading>>,
 ): Difference {
   const counted = (one: Difference) => (source.complete ? one : { ...one, gone: 0 })
-  return isTooMuch(source, counted(ofFile)) ? counted(ofFile) : counted(ofSource)
+  const [file, all] = [counted(ofFile), counted(ofSource)]
+  return isTooMuch(source, file) && !isTooMuch(source, all) ? file : all
 }
 
 function isTooMuch({ guard }: SourceDefinition, { before, changed, gone }: Difference): boolean {

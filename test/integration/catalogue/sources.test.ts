@@ -120,24 +120,24 @@ describe('a source that is a folder', () => {
   it('has its refused records written to be mended, of several files each into one of its own', async () => {
     const wrong = (reference: string) => `9,2026-03-05,10,USD,${reference}\n1,2026-03-05,ten,USD,${reference}b\n`
     const place = path.join(folder, 'refused')
-    await file('refused/gifts-1.csv', giftHead + gift('R1') + wrong('R2'))
+    await file('refused/gifts-1.csv', giftHead + gift('F1') + wrong('F2'))
     await run('sources', 'add', 'refused', '--kind', 'gifts', '--from', place, ...nightly)
     const problems = path.join(folder, 'why.csv')
     const reading = ['sources', 'run', 'refused', '--problems', problems]
     const tried = await runCommandLine([...reading, '--dry-run'], environment)
-    expect(tried.stderr).toContain('gifts-1.csv, line 4, record R2b, amount: expected a plain number')
+    expect(tried.stderr).toContain('gifts-1.csv, line 4, record 1 2026-03-05 ten F2b, amount: expected a plain number')
     expect(tried.stderr).toContain(`${problems} has the 2 refused rows of gifts-1.csv and why`)
     const written = async (name: string) => (await readFile(path.join(folder, name), 'utf8')).split('\r\n')
     expect(await written('why.csv')).toEqual([
       '\uFEFFwhy,project,date,amount,currency,reference',
-      expect.stringMatching(/^.*project: expected .*,9,2026-03-05,10,USD,R2$/),
-      expect.stringMatching(/^.*amount: expected .*,1,2026-03-05,ten,USD,R2b$/),
+      expect.stringMatching(/^.*project: expected .*,9,2026-03-05,10,USD,F2$/),
+      expect.stringMatching(/^.*amount: expected .*,1,2026-03-05,ten,USD,F2b$/),
       '',
     ])
-    await file('refused/gifts-2.csv', giftHead + gift('R3') + wrong('R4'))
+    await file('refused/gifts-2.csv', giftHead + gift('F3') + wrong('F4'))
     await giving(reading, 1)
-    expect((await written('gifts-1.csv.why.csv')).filter((line) => line.endsWith('R2'))).toHaveLength(1)
-    expect((await written('gifts-2.csv.why.csv')).filter((line) => line.endsWith('R4'))).toHaveLength(1)
+    expect((await written('gifts-1.csv.why.csv')).filter((line) => line.endsWith('F2'))).toHaveLength(1)
+    expect((await written('gifts-2.csv.why.csv')).filter((line) => line.endsWith('F4'))).toHaveLength(1)
     await run('sources', 'remove', 'refused')
   })
 

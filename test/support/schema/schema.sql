@@ -435,6 +435,7 @@ create table import_source_record (
   digest uuid not null,
   key text not null,
   content uuid not null,
+  file text,
   constraint import_source_record_pkey PRIMARY KEY (source, digest)
 );
 
