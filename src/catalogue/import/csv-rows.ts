@@ -38,16 +38,18 @@ function sameName(one: string, other: string): boolean {
 }
 
 /** Reads the first line of a CSV file; in many countries spreadsheets separate cells by semicolons or tabs. */
-export function readCsvHeader(head: string): CsvHeader {
-  const [line = ''] = /^[^\r\n]*/.exec(head.replace(/^\uFEFF/, '')) ?? []
+export function readCsvHeader(head: Buffer, encoding?: string): CsvHeader {
+  const text = new TextDecoder(encodingOf(head, encoding)).decode(head, { stream: true })
+  const [line = ''] = /^[^\r\n]*/.exec(text) ?? []
+  if (line.includes('\uFFFD')) throw notInEncoding(encoding)
   const outside = line.replace(/"[^"]*"/g, '')
   const delimiter = [',', ';', '\t'].reduce((best, one) =>
     outside.split(one).length > outside.split(best).length ? one : best,
   )
   try {
-    const text = signsAtQuotes()
+    const cells = signsAtQuotes()
     const options = { delimiter, trim: true, relax_column_count: true } as const
-    const [columns = []] = parseOnce(text(line) + text(), options) as string[][]
+    const [columns = []] = parseOnce(cells(line) + cells(), options) as string[][]
     return { columns: columns.map(withoutUnseenSigns), delimiter }
   } catch (error) {
     throw new ServiceError('input-unusable', `its first line is not CSV: ${(error as Error).message}`)
@@ -198,15 +200,17 @@ async function* decoded(chunks: AsyncIterable<Buffer>, encoding?: string): Async
     }
     yield decoder?.decode() ?? ''
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new ServiceError(
-      'input-unusable',
-      encoding === undefined
-        ? 'text that is not UTF-8: save it as "CSV UTF-8", or name its --encoding'
-        : `text that is not ${encoding}`,
-      { cause: error },
-    )
+    throw error instanceof TypeError ? notInEncoding(encoding) : error
   }
+}
+
+function notInEncoding(encoding: string | undefined): ServiceError {
+  return new ServiceError(
+    'input-unusable',
+    encoding === undefined
+      ? 'text that is not UTF-8: save it as "CSV UTF-8", or name its --encoding, such as windows-1252'
+      : `text that is not ${encoding}`,
+  )
 }
 
 /** The encoding that the byte order mark of a text names, else the one given. */

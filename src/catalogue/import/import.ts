@@ -62,6 +62,8 @@ export type ImportOptions = {
   readonly repair?: boolean
   /** Whether a known reference of a gift or payout with other values replaces what it said. */
   readonly correct?: boolean
+  /** What a file is called that lies elsewhere than where it came from. */
+  readonly shownAs?: string
   /** Where refused records are written, to be mended and imported again. */
   readonly refusedTo?: string | undefined
   /** Who imports; absent: not known. */
@@ -179,18 +181,19 @@ async function importAll(
   options: ImportOptions,
   onFile?: (file: ImportedFile, tally: ImportTally) => Promise<void>,
 ): Promise<ImportSummary> {
-  const { kind, refusedTo, maxProblems = 100 } = options
+  const { kind, shownAs, refusedTo, maxProblems = 100 } = options
   const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
   const tally = new ImportTally(maxProblems, refusedRows)
   try {
     for (const opened of await openFiles(files, { kind, csv: options.csv, stdin: options.stdin }, options.signal)) {
       tally.beginFile()
       const before = tally.counts()
+      const name = shownAs ?? opened.file
       const of =
         'broken' in opened
-          ? tally.breakFile(opened.file, opened.broken)
-          : await takeFile(transact, opened, saving, tally, { ...options, refusedRows })
-      await onFile?.({ name: opened.file, ...of, ...tally.countsSince(before) }, tally)
+          ? tally.breakFile(name, opened.broken)
+          : await takeFile(transact, opened, name, saving, tally, { ...options, refusedRows })
+      await onFile?.({ name, ...of, ...tally.countsSince(before) }, tally)
     }
   } finally {
     await refusedRows?.abandon()
@@ -204,6 +207,7 @@ type FileOptions = ImportOptions & { readonly refusedRows: RefusedRows | undefin
 async function takeFile(
   transact: Transact,
   opened: ReadableFile,
+  name: string,
   saving: ImportSaving,
   tally: ImportTally,
   options: FileOptions,
@@ -216,7 +220,7 @@ async function takeFile(
     return { kind, sha256: known.sha256, mark }
   }
   const before = tally.remarks
-  const isAdded = await importFile(transact, opened, saving, tally, options)
+  const isAdded = await importFile(transact, { ...opened, file: name }, saving, tally, options)
   return { kind, ...opened.hash(), ...(mark && isAdded && tally.remarks === before && { mark }) }
 }
 

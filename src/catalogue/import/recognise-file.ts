@@ -51,7 +51,7 @@ export function recogniseFile(
     const importer = importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other')
     return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
-  const header = readCsvHeader(new TextDecoder(encodingOf(head, csv.encoding)).decode(head))
+  const header = readCsvHeader(head, csv.encoding)
   const known = kindOf(kind, mapColumns(header.columns, csv.map))
   return {
     importer: importerOfKind(known, 'csv'),

@@ -64,7 +64,7 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
         return { row: reading, key, once, isAdded: kind.known?.isAdded(reading.row) }
       }
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
-      return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 40) ?? '' }) }
+      return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 100) ?? '' }) }
     },
     prepare: (rows) => rows,
     save: async (db, read, saving) => {

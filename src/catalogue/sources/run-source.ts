@@ -15,6 +15,7 @@ import { type ImportOptions, importFiles, savingOf } from '../import/import.js'
 import type { ImportSummary } from '../import/import-summary.js'
 import type { ImportSaving } from '../import/kind.js'
 import { openFiles } from '../import/record-files.js'
+import { toText } from '../import/refused-rows.js'
 import {
   addToReading,
   adoptReading,
@@ -246,6 +247,7 @@ async function readFile(
     const ends = source.complete && refused === 0
     const summary = await importFiles(store, [file], {
       ...importOptionsOf(deps, source),
+      shownAs: shownName(source, name),
       ...(ends && { ending: endingOf(deps.signal, source) }),
     })
     await store.transaction(async (db) => {
@@ -272,6 +274,8 @@ export async function trySource(
     /** How it differs from what the source has said, and whether it would be held for that. */
     readonly difference?: Difference & { readonly held: boolean }
     readonly summary: ImportSummary
+    /** Why nothing of it would be imported, nor of the files after it. */
+    readonly failure?: string
   }[]
 > {
   const { store, dataDir } = deps
@@ -283,30 +287,37 @@ export async function trySource(
       return await listKnownFiles(db, source.name)
     }),
   )
-  const tried = []
+  const compare = async (name: string, file: string) =>
+    await store.rehearsal((transact) =>
+      transact(async (db) => {
+        await readRecords(deps, source, file, async (batch) => {
+          if (stored) await addToReading(db, source.name, batch)
+        })
+        if (!stored) return {}
+        const difference = guarded(source, await compareReading(db, source.name, name))
+        return { difference: { ...difference, held: isTooMuch(source, difference) } }
+      }),
+    )
+  const tried: Awaited<ReturnType<typeof trySource>> = []
   await using place = await openPlace(deps, source)
   const files = filesToRead(await place.list(), source)
   for (const { name, version } of files) {
     const content = await place.open({ name, version }, settledFile(known.get(name))?.version)
     if (!content) continue
     const folder = path.join(dataDir, 'sources', `.${randomUUID()}`)
-    tried.push(
-      await withFetched(folder, name, content.chunks, async (file) => {
-        const difference = await store.rehearsal((transact) =>
-          transact(async (db) => {
-            await readRecords(deps, source, file, async (batch) => {
-              if (stored) await addToReading(db, source.name, batch)
-            })
-            if (!stored) return undefined
-            const found = guarded(source, await compareReading(db, source.name, name))
-            return { ...found, held: isTooMuch(source, found) }
-          }),
-        )
-        const options = importOptionsOf(tellingOf(deps, { name }, files), source)
-        const summary = await importFiles(store, [file], { ...options, dryRun: true })
-        return { file: name, summary, ...(difference && { difference }) }
-      }),
-    )
+    const one = await withFetched(folder, name, content.chunks, async (file) => {
+      const options = importOptionsOf(tellingOf(deps, { name }, files), source)
+      const summary = await importFiles(store, [file], { ...options, shownAs: shownName(source, name), dryRun: true })
+      try {
+        return { file: name, summary, ...(await compare(name, file)) }
+      } catch (error) {
+        const { code, message } = toServiceError(error)
+        if (code !== 'input-unusable') throw error
+        return { file: name, summary, failure: message }
+      }
+    })
+    tried.push(one)
+    if ('failure' in one) break
   }
   return tried
 }
@@ -327,6 +338,11 @@ async function withFetched<T>(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** A file by where it came from. */
+function shownName(source: SourceDefinition, file: string): string {
+  return `${source.name}: ${file}`
 }
 
 function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition): ImportOptions {
@@ -366,7 +382,7 @@ async function readRecords(
     if ('problems' in read || 'problem' in item) {
       refused++
       const [problem] = 'problems' in read ? read.problems : []
-      firstProblem ||= `line ${item.line}, ${problem?.field}: expected ${problem?.expected}, got ${problem?.got}`
+      if (problem) firstProblem ||= `line ${item.line}, ${toText(problem)}`
       continue
     }
     batch.push({ key: keyOfRecord(opened.importer.kind, read), content: JSON.stringify(item.value) })

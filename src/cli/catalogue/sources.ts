@@ -335,19 +335,11 @@ async function runNow(runtime: SourceRuntime, output: Output, name: string, tell
   )
 }
 
-/** Prints the problems of files by the names that they have where they came from. */
-function noteImports(summaries: readonly ImportSummary[], output: Output, { problems: asked }: TellingOptions) {
+function noteImports(summaries: readonly ImportSummary[], output: Output, { problems }: TellingOptions) {
   if (output.json) return
-  const named = <T extends { readonly file: string }>(one: T): T => ({ ...one, file: path.basename(one.file) })
-  for (const { problems, groups, refusedTo, ...summary } of summaries) {
-    const told = {
-      ...summary,
-      problems: problems.map(named),
-      groups: groups.map((group) => ({ ...named(group), examples: group.examples.map(named) })),
-      refusedTo: refusedTo.map((one) => ({ ...one, of: path.basename(one.of) })),
-    }
+  for (const summary of summaries) {
     // That nothing was written of one of many files helps nobody.
-    noteProblems(told, output, summary.refused > 0 || summaries.length === 1 ? asked : undefined)
+    noteProblems(summary, output, summary.refused > 0 || summaries.length === 1 ? problems : undefined)
   }
 }
 
@@ -369,16 +361,20 @@ async function tryIt(
     output,
     telling,
   )
-  return output.result({ dryRun: true, files: tried }, () =>
-    tried.length === 0
-      ? 'dry run, nothing new'
-      : tried.map(({ file, summary, difference }) => {
-          const { records, created, changed, unchanged, refused } = summary
-          const against = difference
-            ? `; of ${difference.before} known records ${difference.changed} differ and ${difference.gone} are missing${difference.held ? ': it would be held' : ''}`
-            : ''
-          return `dry run, ${file}: ${records} records, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused${against}`
-        }),
+  return output.result(
+    { dryRun: true, files: tried },
+    () =>
+      tried.length === 0
+        ? 'dry run, nothing new'
+        : tried.map(({ file, summary, difference, failure }) => {
+            if (failure !== undefined) return `dry run, ${file} would fail, and nothing of it be imported: ${failure}`
+            const { records, created, changed, unchanged, refused } = summary
+            const against = difference
+              ? `; of ${difference.before} known records ${difference.changed} differ and ${difference.gone} are missing${difference.held ? ': it would be held' : ''}`
+              : ''
+            return `dry run, ${file}: ${records} records, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused${against}`
+          }),
+    { code: tried.some(({ failure }) => failure !== undefined) ? 2 : 0 },
   )
 }
 

@@ -126,7 +126,7 @@ describe('a source that is a folder', () => {
     const reading = ['sources', 'run', 'refused', '--problems', problems]
     const tried = await runCommandLine([...reading, '--dry-run'], environment)
     expect(tried.stderr).toContain('gifts-1.csv, line 4, record 1 2026-03-05 ten F2b, amount: expected a plain number')
-    expect(tried.stderr).toContain(`${problems} has the 2 refused rows of gifts-1.csv and why`)
+    expect(tried.stderr).toContain(`${problems} has the 2 refused rows of refused: gifts-1.csv and why`)
     const written = async (name: string) => (await readFile(path.join(folder, name), 'utf8')).split('\r\n')
     expect(await written('why.csv')).toEqual([
       '\uFEFFwhy,project,date,amount,currency,reference',
@@ -171,6 +171,16 @@ describe('a source that is a folder', () => {
     expect(await run('sources', 'add', 'mapped', ...all, '--dry-run')).toMatchObject({
       files: [{ summary: { created: 1 } }],
     })
+    // Everything that is still wrong is said at once, also where nothing could be read.
+    const lacking = await runCommandLine(
+      ['sources', 'add', 'mapped', ...options, '--map', map, '--dry-run'],
+      environment,
+    )
+    expect([lacking.code, lacking.stderr]).toEqual([
+      2,
+      expect.stringMatching(/date: expected .* --date dd\.mm\.yyyy[\s\S]*amount: expected .* --decimal comma/),
+    ])
+    expect(lacking.stdout).toMatch(/dry run, spenden\.csv would fail, .*: none of 1 records can be read/)
     expect(await findSource(store.db, 'mapped')).toBeUndefined()
     expect(await funding(2)).toBe(0)
     await run('sources', 'add', 'mapped', ...all)
@@ -198,6 +208,7 @@ describe('a source that is a folder', () => {
   it('is taken back as any import', async () => {
     const { import: id } = await run('sources', 'show', 'mapped')
     expect(await run('imports', 'show', `${id}`)).toMatchObject({
+      files: [{ name: 'mapped: spenden.csv' }],
       actor: expect.stringMatching(/^operator /),
       created: 1,
     })

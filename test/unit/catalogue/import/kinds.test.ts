@@ -32,7 +32,7 @@ async function all(records: AsyncIterable<FileRecord>): Promise<FileRecord[]> {
 }
 
 async function readCsv(kind: Kind, text: string): Promise<FileRecord[]> {
-  return await all(csvRows(chunksOf(text), readCsvHeader(text), kind.fields))
+  return await all(csvRows(chunksOf(text), readCsvHeader(Buffer.from(text)), kind.fields))
 }
 
 const recordOf = (record: FileRecord | undefined) => (record && 'value' in record ? record.value : undefined)
