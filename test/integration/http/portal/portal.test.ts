@@ -24,7 +24,7 @@ import { testDatabase } from '../../../support/database.js'
 import { choosePages, countedFigures, shownFigures } from '../../../support/portal-figures.js'
 import { publishedSite } from '../../../support/portal-site.js'
 import { textsOf } from '../../../support/portal-words.js'
-import type { Publisher } from '../../../support/publishing.js'
+import { type Publisher, testPublisher } from '../../../support/publishing.js'
 import { countActivities, sumOf } from '../../../support/recount.js'
 
 const { baseUrl } = mappingConfig
@@ -615,12 +615,9 @@ describe('the portal over the demo', async () => {
     const noNext = '<dt>Next run</dt><dd>none</dd>'
     expect((await status()).body).toContain(noNext)
     await adoptSchedule(store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, publisher.now)
-    const failed = await store.db.query<{ id: number }>(
-      `insert into run (trigger, state, queued_at, started_at, finished_at, error_code, error_message, outcome)
-        values ('manual', 'failed', $1, $1, $1, 'disk-full', 'no space in /srv/secret', '{"reason": "secret reason"}')
-        returning id`,
-      [publisher.now],
-    )
+    const failing = await testPublisher(store, { feedsDir: '/dev/null/secret' })
+    const { id, error } = await failing.publish()
+    expect(error?.message).toContain('secret')
     try {
       await pauseSchedule(store.db, 'publish', publisher.now)
       expect((await status()).body).toContain(noNext)
@@ -628,7 +625,7 @@ describe('the portal over the demo', async () => {
       const page = await status()
       expect(page.headers['cache-control']).toBe('public, max-age=5')
       expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
-      expect(page.body).toContain('failed <code>disk-full</code>')
+      expect(page.body).toContain(`failed <code>${error?.code}</code>`)
       expect(page.body).not.toContain('secret')
       expect(
         page.body.match(
@@ -637,7 +634,7 @@ describe('the portal over the demo', async () => {
       ).toHaveLength(2)
       expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers: \d+,\d\ss<\/div>/)
     } finally {
-      await store.db.query('delete from run where id = $1', [failed.rows[0]?.id])
+      await store.db.query('delete from run where id = $1', [id])
     }
   })
 
