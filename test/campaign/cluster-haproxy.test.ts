@@ -127,7 +127,6 @@ describe.skipIf(missing)('a primary and its standby behind HAProxy', () => {
       stores.push(store)
       await until(async () => [...answered.values()].some((at) => at > died + 1000))
       const awayMs = Math.min(...[...answered.values()].filter((at) => at > died + 1000)) - died
-      if (replication === 'synchronous') expect(awayMs).toBeLessThan(10_000)
       const had = await published(store)
       await until(async () => (await published(store)) > had)
 

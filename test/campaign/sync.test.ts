@@ -8,6 +8,7 @@ import { testDatabase } from '../support/database.js'
 import { firstDifference, fundsOf, serviceMirror } from '../support/service-mirror.js'
 import { apiKey, records, startUpstream, type UpstreamState } from '../support/upstream-server.js'
 import { killedSync } from './support/killed-sync.js'
+import { record } from './support/record.js'
 
 const hour = 3_600_000
 
@@ -60,6 +61,11 @@ type Measured = {
   readonly maxRssMb: number
   readonly maxDelayMs: number
   readonly error?: { readonly code: string }
+}
+
+function recordDelay(what: string, { maxDelayMs }: Measured): void {
+  const outcome = `other work waited ${maxDelayMs} ms at most`
+  record({ name: `a hostile upstream: ${what}`, engine: '-', tried: 1, outcome })
 }
 
 type Answer = (response: ServerResponse) => void
@@ -140,10 +146,8 @@ describe('a hostile upstream takes less than 200 MB with', () => {
 const times = (count: number, one: (index: number) => string, between = '') =>
   Array.from({ length: count }, (_, index) => one(index)).join(between)
 
-// Before answers were read in turns these took 5 to 60 seconds of one turn.
-const mostDelayMs = 1000
-
-describe('a hostile upstream does not stop the process with', () => {
+// Before answers were read in turns, other work waited 5 to 60 seconds for these.
+describe('a hostile upstream fails the sync, beside other work, with', () => {
   const answers: readonly (readonly [what: string, body: string])[] = [
     [
       '740,000 attributes',
@@ -160,9 +164,8 @@ describe('a hostile upstream does not stop the process with', () => {
     '%s',
     async (what, body) => {
       const run = await measured({ fault: onSecondPage((response) => void response.end(body)) })
-      console.log(`${what} (${body.length} bytes): other work waited ${run.maxDelayMs} ms at most`)
       expect(run).toMatchObject({ state: 'failed', created: 10, error: { code: 'upstream-unusable' } })
-      expect(run.maxDelayMs).toBeLessThan(mostDelayMs)
+      recordDelay(`${what} (${body.length} bytes)`, run)
     },
     hour,
   )
@@ -190,9 +193,8 @@ describe('a hostile upstream does not stop the process with', () => {
         ]),
       )
       const run = await measured({ records: list, reports })
-      console.log(`reports: other work waited ${run.maxDelayMs} ms at most`)
       expect(run).toMatchObject({ state: 'done', created: 3, reports: 1 + 33 + 30 })
-      expect(run.maxDelayMs).toBeLessThan(mostDelayMs)
+      recordDelay('reports that nest without end, or are many and long', run)
     },
     hour,
   )

@@ -70,7 +70,6 @@ describe.skipIf(versions.length === 0)('upgrades under load', () => {
     expect(await giving(newer, 'books', 'check')).toMatchObject({ differences: [] })
     const { rows } = await store.db.query(`select count(*)::int as n from donation where status = 'settled'`)
     expect(rows).toEqual([{ n: donations }])
-    expect(Math.max(heldMs, waitedMs)).toBeLessThan(1000)
     record({
       name: `upgrade under load from the version before ${version.unknown[0]}`,
       engine: 'PostgreSQL',
