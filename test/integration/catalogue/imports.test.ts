@@ -10,6 +10,7 @@ import { kinds } from '../../../src/catalogue/import/kinds.js'
 import { listImports } from '../../../src/catalogue/sql/imports.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
@@ -105,6 +106,21 @@ describe('giving imports', () => {
       stderr: expect.stringMatching(/taken back before/),
     })
     expect(await giving('imports list --limit 1')).toMatchObject({ imports: [{ id, state: 'undone' }] })
+  })
+
+  it('can be taken back for 90 days, and stay in the list', async () => {
+    const id = await importing('themes.csv', 'id,name,sector\ncanals,Canals,14031\n')
+    const { rows } = await store.db.query<{ at: Date }>('select started_at as at from import where id = $1', [id])
+    const daysLater = (days: number) => new Date((rows[0]?.at.getTime() ?? 0) + days * 86_400_000)
+    const rules = { keepReleases: 3, donorRetentionDays: undefined }
+    await pruneDatabase(store.db, daysLater(90), rules)
+    expect(await giving(`imports undo ${id} --dry-run`)).toMatchObject({ removed: { theme: 1 } })
+    await pruneDatabase(store.db, daysLater(90.001), rules)
+    expect(await runCommandLine(['imports', 'undo', `${id}`], environment)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`what import ${id} changed is no longer remembered`),
+    })
+    expect((await giving('imports list')).imports).toContainEqual(expect.objectContaining({ id, state: 'done' }))
   })
 
   it('of IATI files are taken back with what they keep', async () => {

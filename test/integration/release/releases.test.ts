@@ -167,6 +167,21 @@ describe('approving', () => {
     })
   })
 
+  it('gives up identifiers until they come back, which are then promised again, and no others', async () => {
+    await loseProjects(database.store, [3, 4])
+    const { releaseId = '' } = await publisher.publish()
+    expect(await approveRelease(publisher.deps, releaseId, { acceptLoss: true })).toMatchObject({ withdrawn: 2 })
+    later()
+    await insertProjects(database.store.db, [{ id: 3 }])
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    later()
+    await loseProjects(database.store, [3])
+    expect(await publisher.publish()).toMatchObject({
+      state: 'held',
+      reason: expect.stringMatching(/^1 published identifier would vanish: .*-3$/),
+    })
+  })
+
   it('keeps the promise of identifiers that it is the first to publish', async () => {
     await loseProjects(database.store, [3])
     await insertProjects(database.store.db, [{ id: 900 }])

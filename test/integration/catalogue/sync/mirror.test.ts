@@ -1,10 +1,18 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decideProjectState } from '../../../../src/catalogue/sql/project-states.js'
-import { listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
+import { listSyncProblems, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
 import type { Store } from '../../../../src/platform/database/store.js'
+import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { testDatabase } from '../../../support/database.js'
 import { mirrorContents, sync } from '../../../support/sync.js'
-import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../../support/upstream-server.js'
+import {
+  aRecord,
+  records,
+  startUpstream,
+  type TestUpstream,
+  toXml,
+  type UpstreamState,
+} from '../../../support/upstream-server.js'
 
 let store: Store
 let upstream: TestUpstream
@@ -23,6 +31,41 @@ afterEach(async () => await upstream.close())
 const rows = async <T extends object>(sql: string) => (await store.db.query<T>(sql)).rows
 const full = (changes = {}) => sync(store, upstream.url, 'full', changes)
 const incremental = (changes = {}) => sync(store, upstream.url, 'incremental', changes)
+
+describe('what is known of syncs', () => {
+  test('goes after 90 days, but never the last good one nor what came after it', async () => {
+    const day = 86_400_000
+    const clock = { now: new Date('2026-06-01T03:00:00Z') }
+    const fails: UpstreamState['fault'] = (_, response) => {
+      response.writeHead(404).end()
+      return true
+    }
+    const syncs = []
+    for (const fault of [undefined, fails, undefined, fails]) {
+      upstream.state.fault = fault
+      const { id, state } = await full({ clock: () => clock.now })
+      syncs.push([id, state])
+      clock.now = new Date(clock.now.getTime() + day)
+    }
+    expect(syncs).toEqual([
+      [1, 'done'],
+      [2, 'failed'],
+      [3, 'done'],
+      [4, 'failed'],
+    ])
+    const left = async (days: number) => {
+      await pruneDatabase(store.db, new Date(Date.parse('2026-06-01T03:00:00Z') + days * day), {
+        ...{ keepReleases: 3, donorRetentionDays: undefined },
+      })
+      return (await listSyncRuns(store.db, 10)).map(({ id }) => id)
+    }
+    expect([await left(90), await left(90.5), await left(400)]).toEqual([
+      [4, 3, 2, 1],
+      [4, 3, 2],
+      [4, 3],
+    ])
+  })
+})
 
 describe('a full sync', () => {
   test('mirrors every project with its organisation, themes and total', async () => {

@@ -342,6 +342,32 @@ describe('a console with tokens', () => {
     )
   })
 
+  it('takes no other wish for the first, nor one that is older than a day or was done', async () => {
+    const one = await consoleOfTest({ OPS_TOKEN, OPS_TWO_PERSONS: 'true' })
+    const [ana, robot] = [basic('ana:a-long-token-of-ana'), basic('robot:a-long-token-of-robot')]
+    const dayLater = () =>
+      database.store.db.query(
+        `update store_fact set value = regexp_replace(value, '"at":"[^"]+"', '"at":"2026-11-01T00:00:00.000Z"', 'g')
+          where name = 'second-person'`,
+      )
+    await dayLater()
+    const live = (await publisher.live()).id
+    const target = live === ids[0] ? ids[1] : ids[0]
+    const ask = async (address: string, who: object) => {
+      const { status } = await one.confirm(`/releases/${address}`, {}, who)
+      return [status, (await publisher.live()).id]
+    }
+    expect(await ask(`${target}/rollback`, ana)).toEqual([409, live])
+    expect(await ask(`${ids[2]}/approve`, robot)).toEqual([409, live])
+    await dayLater()
+    expect(await ask(`${target}/rollback`, robot)).toEqual([409, live])
+    expect(await ask(`${target}/rollback`, ana)).toEqual([303, target])
+    expect(await ask(`${live}/rollback`, ana)).toEqual([409, target])
+    expect(await ask(`${live}/rollback`, robot)).toEqual([303, live])
+    expect(await ask(`${target}/rollback`, ana)).toEqual([409, live])
+    await dayLater()
+  })
+
   it('tells without a token only that it is there: docs/reference/keyless-routes.md names both addresses', async () => {
     const one = await consoleOfTest({ OPS_TOKEN })
     const open = ['/healthz', '/readyz']

@@ -49,8 +49,11 @@ describe('the books', async () => {
         [projectId],
       )
     ).rows
+  /** A gift that stays and one that was given back. */
   const giveOnce = async (projectId: number) => {
-    if ((await months(projectId)).length === 0) await donate(projectId)
+    if ((await months(projectId)).length > 0) return
+    await donate(projectId)
+    await refundDonation(payments, { donationId: await donate(projectId), kind: 'refund', amount: undefined })
   }
   const project = async (id: number) =>
     (await store.db.query('select funding, remaining, number_of_donations as n from project where id = $1', [id]))
@@ -208,41 +211,85 @@ describe('the books', async () => {
     })
   })
 
-  it.each([
-    ['the funding of a project', `update project set funding = funding + 1 where id = 5`],
-    ['a number of donations', `update project set number_of_donations = number_of_donations + 1 where id = 5`],
-    ['a month', `update donation_month set amount = amount + 1 where project_id = 5 and kind = 'opening'`],
-    ['a donation', `update donation set amount = amount + 1 where project_id = 5`],
-    ['a refund', `update donation set refunded = 1 where project_id = 5`],
-    ['a lost donation', `update donation set settled_at = null, status = 'failed' where project_id = 5`],
+  const [funding, count, singles, charged] = [
+    'funding of the project is the sum of its months',
+    'number of donations of the project is the sum of its months',
+    'gifts, refunds and fees of the month are the sum of the donations',
+    'the sandbox gateway charged what has settled, and nothing else',
+  ]
+  it.each<readonly [string, string, readonly string[]]>([
+    ['the funding of a project', `update project set funding = funding + 1 where id = 5`, [funding]],
+    ['a number of donations', `update project set number_of_donations = number_of_donations + 1 where id = 5`, [count]],
+    ['a month', `update donation_month set amount = amount + 1 where project_id = 5 and kind = 'opening'`, [funding]],
+    [
+      'a month that holds less than its donations',
+      `update donation_month set amount = itemised - 1 where project_id = 5 and kind = 'gift'`,
+      [funding, 'the month holds at least what single donations explain'],
+    ],
+    [
+      'a month that holds less than its refunds',
+      `update donation_month set amount = itemised + 1 where project_id = 5 and kind = 'refund'`,
+      [funding, 'the month holds at least what single donations explain'],
+    ],
+    [
+      'what the donations of a month are',
+      `update donation_month set itemised = itemised - 1 where project_id = 5 and kind = 'fee'`,
+      [singles],
+    ],
+    ['a donation', `update donation set amount = amount + 1 where project_id = 5`, [singles, charged]],
+    [
+      'a refund',
+      `update donation set refunded = 1 where project_id = 5`,
+      ['what was refunded of the donation is the sum of its refunds'],
+    ],
+    [
+      'a lost donation',
+      `update donation set settled_at = null, status = 'failed' where project_id = 5 and refunded = 0`,
+      [singles, charged],
+    ],
     [
       'the gateway’s books',
       `insert into sandbox_charge (reference, amount, currency, charged_at) values ('x', 1, 'USD', now())`,
+      [charged],
+    ],
+    [
+      'what the gateway gave back',
+      `update sandbox_refund set amount = amount - 1 where reference in (
+        select r.reference from donation_refund r join donation d on d.id = r.donation_id where d.project_id = 5)`,
+      ['the sandbox gateway gave back what the books say'],
+    ],
+    [
+      'what a gift in another currency came to',
+      `update donation set settled_amount = amount + 1, settled_addon = 0, settled_currency = 'USD'
+        where project_id = 5 and refunded > 0`,
+      [singles, 'a gift in another currency that was given back whole leaves nothing'],
     ],
     [
       'too high a payout',
       `insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
       values (5, 'too-high', '2026-11-01', 9999, 'USD', 'local')`,
+      ['no more is paid out than came in'],
     ],
     [
       'an old open payment',
       `update donation set status = 'received', settled_at = null,
-      lease_until = now() - interval '1 hour' where project_id = 5`,
+      lease_until = now() - interval '1 hour' where project_id = 5 and refunded = 0`,
+      [singles, 'no payment is open for more than ten minutes'],
     ],
-  ])('do not agree when %s was tampered with', async (_what, tampering) => {
+  ])('do not agree when %s was tampered with, and say in what', async (_what, tampering, differing) => {
     await giveOnce(5)
-    const found: unknown[] = []
+    const found = new Set<string>()
     const undo = new Error('undo')
     await store
       .transaction(async (db) => {
         await db.query(tampering)
-        found.push(...(await listDifferences(db, 10)))
+        for (const { what } of await listDifferences(db, 10)) found.add(what)
         throw undo
       })
       .catch((error: unknown) => {
         if (error !== undo) throw error
       })
-    expect(found.length).toBeGreaterThan(0)
+    expect([...found]).toEqual(differing)
     expect(await differences()).toEqual([])
   })
 })

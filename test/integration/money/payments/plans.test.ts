@@ -10,6 +10,7 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
+import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
@@ -171,8 +172,14 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     expect(await settledDays()).toHaveLength(2)
   })
 
-  it('end when the processor gives up the way to pay', async () => {
+  /** How many regular gifts are in force. */
+  const inForce = async () =>
+    (await store.db.query(`select from donation_plan where state in ('starting', 'active')`)).rowCount
+
+  it('end when the processor gives up the way to pay, and no others', async () => {
+    await begin({ email: 'another@example.org' })
     await begin()
+    const before = await inForce()
     const { headers, payload } = endedMethodDelivery(name, (await plan()).method ?? '', now)
     const post = () => fetch(`${base}/api/public/payments/${name}`, { method: 'POST', headers, body: payload })
     const accept = { ...headers, accept: 'application/json' }
@@ -184,8 +191,10 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     expect(await answer.json()).toEqual({ webhook_response: { outcome: 'stored' } })
     expect((await post()).status).toBe(200)
     expect(await plan()).toMatchObject({ state: 'ended', reason: 'the processor has given up the way to pay' })
+    expect(await inForce()).toBe(before - 1)
     await days(40)
     expect(await settledDays()).toHaveLength(1)
+    await store.db.query(`update donation_plan set state = 'ended'`)
   })
 
   it('have a page in the language of the donor, else in that of the browser', async () => {
@@ -204,7 +213,9 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
   })
 
   it('end when the operator says so, and when the donor is erased', async () => {
+    await begin({ email: 'another@example.org' })
     await begin()
+    const before = await inForce()
     const { id } = await plan()
     const giving = (...args: string[]) =>
       runCommandLine(['donations', 'plans', ...args], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
@@ -215,6 +226,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     expect(await giving('cancel', String(id))).toMatchObject({ code: 0 })
     expect(await giving('cancel', String(id))).toMatchObject({ code: 2 })
     expect(await plan()).toMatchObject({ state: 'ended', reason: 'the operator ended it' })
+    expect(await inForce()).toBe(before - 1)
     await begin({ email: 'erased@example.org' })
     const lookup = { hashes: testDonors.lookupHashes('erased@example.org'), email: 'erased@example.org' }
     expect(await eraseDonor(store.db, lookup)).toBe(1)
@@ -222,6 +234,30 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
     expect(await plan()).toMatchObject({ state: 'ended', reason: 'the donor was erased' })
     expect(await settledDays()).toHaveLength(1)
     await agree()
+  }, 60_000)
+
+  it('keep what is known of their donor while they are in force, however old, and not after', async () => {
+    await begin({ email: 'faithful@example.org' })
+    const { id } = await plan()
+    const known = async () =>
+      (
+        await store.db.query(
+          'select from donor where donation_id = (select donation_id from donation_plan where id = $1)',
+          [id],
+        )
+      ).rowCount
+    const prune = () => pruneDatabase(store.db, now, { keepReleases: 3, donorRetentionDays: 30 })
+    for (let month = 1; month <= 2; month++) {
+      await days(31)
+      await prune()
+      expect(await known()).toBe(1)
+    }
+    expect(await settledDays()).toHaveLength(3)
+    expect(
+      await runCommandLine(['donations', 'plans', 'cancel', String(id)], { DATABASE_URL: url, LOG_LEVEL: 'silent' }),
+    ).toMatchObject({ code: 0 })
+    await prune()
+    expect(await known()).toBe(0)
   }, 60_000)
 
   it('need a transactionId and monthly, and begin with a gift that is paid', async () => {

@@ -9,6 +9,7 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { acceptDifferences, sumDifferences } from '../../../../src/money/sql/reconciliation.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
+import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { newInstallation } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
@@ -213,6 +214,118 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
     expect(inShort(late.differences.filter(({ donationId }) => donationId === id))).toEqual([
       ['missing', 'charge', undefined, '64.000 USD'],
     ])
+  })
+})
+
+describe('two processors of one store', async () => {
+  const { store } = await testDatabase()
+  const stripe = await startStripe()
+  afterAll(() => stripe.close())
+  const { address, ledger } = stripe
+  let now = noon
+  const clock = () => now
+  const gateway = quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
+  const ofStripe = testPayments(store, { gateway, timeoutMs, clock })
+  const ofSandbox = testPayments(store, { clock })
+  let keyId = 0
+  beforeAll(async () => {
+    keyId = await insertDonationTargets(store.db, [7])
+  })
+
+  const give = async (payments: typeof ofStripe, at: Date, amount: number) => {
+    now = at
+    await submitDonation(
+      payments,
+      { account, keyId, requestId: randomUUID() },
+      donationRequest({ project: { id: 7 }, amount }),
+    )
+    const { rows } = await store.db.query<{ reference: string }>(
+      'select reference from donation order by id desc limit 1',
+    )
+    const [{ reference } = { reference: '' }] = rows
+    if (payments === ofStripe) {
+      const charge = ledger.only(reference)
+      ledger.settle(charge, at.getTime())
+      Object.assign(charge, { at: at.getTime() })
+    }
+    return reference
+  }
+  const reconcile = async (payments: typeof ofStripe, of = day) => {
+    now = new Date(now.getTime() + 60_000)
+    const { days, differences } = await reconcileDays(payments, { from: of, to: of }, new AbortController().signal)
+    return {
+      money: days.map((sums) => [Number(sums.processorAmount), Number(sums.booksAmount)]),
+      differences: differences.map(({ kind, reference }) => [kind, reference]),
+    }
+  }
+  const daysLater = (days: number) => new Date(noon.getTime() + days * 86_400_000)
+
+  it('are compared with the books each by itself, and a person accepts the differences of one', async () => {
+    const [charged, entered] = [await give(ofStripe, noon, 40), await give(ofSandbox, noon, 30)]
+    now = daysLater(8)
+    expect(await reconcile(ofStripe)).toEqual({ money: [[40, 40]], differences: [] })
+    expect(await reconcile(ofSandbox)).toEqual({ money: [[30, 30]], differences: [] })
+    ledger.charges.splice(ledger.charges.indexOf(ledger.only(charged)), 1)
+    await store.db.query('delete from sandbox_charge where reference = $1', [entered])
+    const missing = (amount: number, reference: string) => ({
+      money: [[0, amount]],
+      differences: [['missing', reference]],
+    })
+    expect(await reconcile(ofSandbox)).toEqual(missing(30, entered))
+    expect(await reconcile(ofStripe)).toEqual(missing(40, charged))
+    const needs = (gateway: string) => expect.stringMatching(new RegExp(`^${gateway} and the books differ in 1 `))
+    expect(await reconciliationNeeds(ofStripe)).toEqual([needs('sandbox'), needs(gateway.name)])
+    expect(await acceptDifferences(store.db, { gateway: gateway.name, day, at: now })).toBe(1)
+    expect(await reconciliationNeeds(ofStripe)).toEqual([needs('sandbox')])
+    expect(await sumDifferences(store.db)).toEqual({ USD: 30 })
+  })
+
+  it('are overdue each by itself', async () => {
+    now = daysLater(9)
+    await reconcile(ofStripe)
+    now = daysLater(12)
+    await reconcile(ofSandbox)
+    expect((await reconciliationNeeds(ofStripe)).join()).toContain(
+      `${gateway.name} and the books have not been compared since`,
+    )
+    expect((await reconciliationNeeds(ofSandbox)).join()).not.toContain('compared since')
+  })
+
+  it.each([
+    [gateway.name, ofStripe],
+    ['sandbox', ofSandbox],
+  ] as const)(
+    'take what %s settled at midnight for a payment of the day that begins, lost or not',
+    async (name, payments) => {
+      const [before, from] = ['2026-10-16', '2026-10-17'] as [IsoDate, IsoDate]
+      const reference = await give(payments, new Date(`${from}T00:00:00Z`), 25)
+      const kept = async () =>
+        (await store.db.query('select from processor_entry where gateway = $1 and settled_at = $2', [name, from]))
+          .rowCount
+      now = daysLater(8)
+      expect(await reconcile(payments, from)).toEqual({ money: [[25, 25]], differences: [] })
+      expect(await reconcile(payments, before)).toEqual({ money: [[0, 0]], differences: [] })
+      expect(await kept()).toBe(1)
+      if (payments === ofStripe) ledger.charges.splice(ledger.charges.indexOf(ledger.only(reference)), 1)
+      else await store.db.query('delete from sandbox_charge where reference = $1', [reference])
+      expect(await reconcile(payments, before)).toEqual({ money: [[0, 0]], differences: [] })
+      expect(await reconcile(payments, from)).toEqual({ money: [[0, 25]], differences: [['missing', reference]] })
+      expect(await kept()).toBe(0)
+      await acceptDifferences(store.db, { gateway: name, day: from, at: now })
+    },
+  )
+
+  it('settle what is known for 400 days', async () => {
+    const at = new Date('2026-09-01T12:00:00Z')
+    await give(ofSandbox, at, 20)
+    await reconcile(ofSandbox, '2026-09-01' as IsoDate)
+    const prune = async (ms: number) =>
+      (
+        await pruneDatabase(store.db, new Date(at.getTime() + 400 * 86_400_000 + ms), {
+          ...{ keepReleases: 3, donorRetentionDays: undefined },
+        })
+      ).processorEntries
+    expect([await prune(0), await prune(1)]).toEqual([0, 1])
   })
 })
 

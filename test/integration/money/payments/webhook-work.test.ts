@@ -9,6 +9,7 @@ import { startWorker } from '../../../../jobs/worker.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { createMetrics } from '../../../../src/platform/observability/metrics.js'
+import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { testApi } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
@@ -123,6 +124,26 @@ describe('webhooks at work', async () => {
     expect(rows).toEqual([{ subject: `donation ${id}`, details: { difference } }])
     const shown = await run('donations', 'show', `${id}`)
     expect(shown.stdout).toMatch(/confirmed[\s\S]*disputed +\{.*"status":"open"/)
+  })
+
+  it('are kept for 90 days, and longer while nobody has dealt with them', async () => {
+    const [first, second] = [await donate(), await donate()]
+    for (const { charge } of [first, second]) expect(await send('settled', charge)).toBe(200)
+    expect(await run('payments', 'follow', '--charge', first.charge.id)).toMatchObject({ code: 0 })
+    const { rows } = await store.db.query<{ at: Date }>('select max(received_at) as at from webhook_event')
+    const left = async (days: number) => {
+      await pruneDatabase(store.db, new Date((rows[0]?.at.getTime() ?? 0) + days * 86_400_000), {
+        ...{ keepReleases: 3, donorRetentionDays: undefined },
+      })
+      const events = await store.db.query<{ charge: string }>(
+        'select charge_id as charge from webhook_event where charge_id = any ($1) order by id',
+        [[first.charge.id, second.charge.id]],
+      )
+      return events.rows.map(({ charge }) => charge)
+    }
+    expect(await left(89.9)).toEqual([first.charge.id, second.charge.id])
+    expect(await left(90.1)).toEqual([second.charge.id])
+    await run('payments', 'follow', '--charge', second.charge.id)
   })
 
   it('are listed, and a charge is followed by its own id', async () => {
