@@ -354,17 +354,18 @@ describe('a console with tokens', () => {
     const live = (await publisher.live()).id
     const target = live === ids[0] ? ids[1] : ids[0]
     const ask = async (address: string, who: object) => {
-      const { status } = await one.confirm(`/releases/${address}`, {}, who)
-      return [status, (await publisher.live()).id]
+      const { status, text } = await one.confirm(`/releases/${address}`, {}, who)
+      const [, first] = / is asked for by operator (\w+):/.exec(text) ?? []
+      return [status, first, (await publisher.live()).id]
     }
-    expect(await ask(`${target}/rollback`, ana)).toEqual([409, live])
-    expect(await ask(`${ids[2]}/approve`, robot)).toEqual([409, live])
+    expect(await ask(`${target}/rollback`, ana)).toEqual([409, 'ana', live])
+    expect(await ask(`${ids[2]}/approve`, robot)).toEqual([409, 'robot', live])
     await dayLater()
-    expect(await ask(`${target}/rollback`, robot)).toEqual([409, live])
-    expect(await ask(`${target}/rollback`, ana)).toEqual([303, target])
-    expect(await ask(`${live}/rollback`, ana)).toEqual([409, target])
-    expect(await ask(`${live}/rollback`, robot)).toEqual([303, live])
-    expect(await ask(`${target}/rollback`, ana)).toEqual([409, live])
+    expect(await ask(`${target}/rollback`, robot)).toEqual([409, 'robot', live])
+    expect(await ask(`${target}/rollback`, ana)).toEqual([303, undefined, target])
+    expect(await ask(`${live}/rollback`, ana)).toEqual([409, 'ana', target])
+    expect(await ask(`${live}/rollback`, robot)).toEqual([303, undefined, live])
+    expect(await ask(`${target}/rollback`, ana)).toEqual([409, 'ana', live])
     await dayLater()
   })
 
