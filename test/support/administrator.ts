@@ -17,6 +17,8 @@ export async function prepareForTests(dataDir: string, url: string): Promise<voi
     'alter role giving createdb createrole',
     `set scram_iterations = 1; alter role giving password '${new URL(url).password}'`,
     ...['fsync', 'synchronous_commit', 'full_page_writes'].map((name) => `alter system set ${name} = off`),
+    // The map of the mutants asks which functions a test has called.
+    `alter system set track_functions = '${process.env.TOUCHED_DIR === undefined ? 'none' : 'all'}'`,
     'select pg_reload_conf()',
   ])
 }
