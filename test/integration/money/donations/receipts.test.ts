@@ -150,6 +150,7 @@ describe('receipts by mail', async () => {
     await refund('30.00')
     await store.db.query('delete from donor_mail')
     expect((await statements('2026')).stdout).toBe('2026: 2 donors of 3 donations\nnothing was mailed: add --mail\n')
+    expect((await statements('2025')).stdout).toMatch(/^2025: 1 donors of 1 donations\n/)
     expect((await statements('2026', '--mail')).stdout).toContain('2 statements will be mailed')
     expect((await statements('2026', '--mail')).stdout).toContain('0 statements will be mailed')
     expect(await statements('1999')).toMatchObject({ code: 2 })
