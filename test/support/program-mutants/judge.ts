@@ -48,7 +48,8 @@ async function firstFailure(
   const wanted = testFiles.map((file) => path.join(projectRoot, file))
   const specifications = wanted.flatMap((file) => known.filter(({ moduleId }) => moduleId === file))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
-  const [module] = testModules.filter((one) => one.state() === 'failed')
+  // What failed for the mutant before is still listed.
+  const [module] = testModules.filter((one) => wanted.includes(one.moduleId) && one.state() === 'failed')
   if (!module && unhandledErrors.length === 0) return undefined
   const [test] = module?.children.allTests('failed') ?? []
   const message = test?.result().errors?.[0]?.message ?? module?.errors()[0]?.message ?? `${unhandledErrors[0]}`

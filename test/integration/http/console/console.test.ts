@@ -353,7 +353,7 @@ describe('a console with tokens', () => {
     await dayLater()
     const live = (await publisher.live()).id
     const target = live === ids[0] ? ids[1] : ids[0]
-    const ask = async (address: string, who: object) => {
+    const ask = async (address: string, who: Record<string, string>) => {
       const { status, text } = await one.confirm(`/releases/${address}`, {}, who)
       const [, first] = / is asked for by operator (\w+):/.exec(text) ?? []
       return [status, first, (await publisher.live()).id]
