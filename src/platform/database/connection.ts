@@ -332,13 +332,14 @@ class SettledQuery extends pg.Query {
   }
 
   override prepare(connection: Outgoing): void {
-    // The settings return no rows, since nobody reads them.
+    // The settings return no rows, since nobody reads them. A CASE keeps the server from setting what its WHERE leaves out.
     const settings =
       this.#timeline === 0
         ? 'json_each_text($1)'
         : `(select key, value from json_each_text($1)
-            union all select 'transaction_read_only', 'on' where ${isBelow(`${this.#timeline}`)}) one`
-    connection.parse({ text: `select from ${settings} where set_config(key, value, true) is null` })
+            union all select case when ${isBelow(`${this.#timeline}`)} then 'transaction_read_only' end, 'on') one`
+    const set = `case when key is null then '' else set_config(key, value, true) end`
+    connection.parse({ text: `select from ${settings} where ${set} is null` })
     connection.bind({ values: [this.#settings] })
     connection.execute({})
     super.prepare(connection)
