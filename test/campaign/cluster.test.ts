@@ -84,7 +84,7 @@ describe.skipIf(installedPostgresMissing() ?? pgBouncerMissing())('PostgreSQL be
     const asked = ask(api, apiKey, 480)
     for (const title of ['One', 'Two', 'Three']) {
       await store.db.query('update project set title = $1 where id = 1', [title])
-      expect((await runEnded(store, await askForRun(store))).state).toBe('published')
+      expect(await runEnded(store, await askForRun(store))).toMatchObject({ state: 'published' })
     }
     expect((await asked).filter((status) => status !== 200)).toEqual([])
     expect(await faultsOf(fleet.feedsDir, store)).toEqual([])
@@ -151,7 +151,7 @@ describe.skipIf(installedPostgresMissing() ?? pgBouncerMissing())('PostgreSQL be
     await fleet.start('worker')
     await using store = openStore({ url: bouncer.url, max: 2, applicationName: 'campaign' })
     await seedProjects(store, 20)
-    expect((await runEnded(store, await askForRun(store))).state).toBe('published')
+    expect(await runEnded(store, await askForRun(store))).toMatchObject({ state: 'published' })
     record({
       name: 'cluster: the queue behind a pooler',
       engine: 'both',

@@ -202,12 +202,12 @@ async function settle(
   const statements = Object.entries(all).map(([name, value]) => `set local ${name} = ${literal(name, value)}`)
   // The pooler may lead to another server later.
   const timeline = fencedClients.get(client)?.seen ?? 0
-  const guard = `select set_config('transaction_read_only', 'on', true) where ${isBelow(`${timeline}`)}`
-  sharedSettings.set(client, {
-    json: JSON.stringify(all),
-    statements: [...statements, ...(timeline > 0 ? [guard] : [])].join('; '),
-    timeline,
-  })
+  sharedSettings.set(client, { json: JSON.stringify(all), statements: statements.join('; '), timeline })
+}
+
+/** Makes a transaction read-only on a server whose timeline is below this one. */
+function guardText(timeline: number): string {
+  return `select set_config('transaction_read_only', 'on', true) where ${isBelow(`${timeline}`)}`
 }
 
 function isBelow(timeline: string): string {
@@ -381,7 +381,9 @@ async function ask<Row extends object>(
   if (!settings) return await client.query<Row>(name === undefined ? config : { ...config, name })
   if (client.getTransactionStatus() !== 'I') return await client.query<Row>(config)
   if (/^begin\b/.test(config.text)) {
-    return await client.query<Row>({ ...config, text: `${config.text}; ${settings.statements}` })
+    // A view of another transaction is taken before any query; what only reads needs no guard.
+    const guard = settings.timeline === 0 || /\bread only$/.test(config.text) ? [] : [guardText(settings.timeline)]
+    return await client.query<Row>({ ...config, text: [config.text, settings.statements, ...guard].join('; ') })
   }
   return await new Promise((resolve, reject) => {
     client.query(new SettledQuery(config, settings, (error, result) => (error ? reject(error) : resolve(result))))

@@ -43,10 +43,11 @@ const writes: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
 it.each(Object.keys(writes))('a pooler leads to the newest primary that was seen: it is written, %s', async (way) => {
   const { url } = await testDatabase()
   const fence = new Fence(await temporaryFolder())
-  await using store = openStore({ url: await pooled(url), max: 1, applicationName: 'test', fence })
+  await using store = openStore({ url: await pooled(url), max: 2, applicationName: 'test', fence })
   // The connection after the first one knows what that has seen.
   for (let time = 0; time < 2; time++) await store.db.query('select')
   await writes[way]?.(store)
+  expect((await store.snapshot((db) => store.besideSnapshot(db, (second) => second.query('select')))).rowCount).toBe(1)
   const zone = await store.db.query(`select current_setting('timezone') as zone`)
   expect(zone.rows).toEqual([{ zone: 'UTC' }])
 })
