@@ -16,12 +16,19 @@ export type SftpServer = AsyncDisposable & {
   onRead: (offset: number) => 'send' | 'cut' | 'silent' | Promise<'send'>
 }
 
+/** A pair of keys as files have them. Of the pairs that ssh2 makes, one in some hundreds cannot be read, by itself neither. */
+export function newSshKeys(): { readonly public: string; readonly private: string } {
+  const keys = ssh2.utils.generateKeyPairSync('ed25519')
+  const areRead = [keys.public, keys.private].every((text) => !(ssh2.utils.parseKey(text) instanceof Error))
+  return areRead ? keys : newSshKeys()
+}
+
 /** An SFTP server that lets one user with one key, or a password, read a folder. */
 export async function startSftpServer(
   folder: string,
   { publicKey, password }: { readonly publicKey: string; readonly password: string },
 ): Promise<SftpServer> {
-  const keys = ssh2.utils.generateKeyPairSync('ed25519')
+  const keys = newSshKeys()
   const [, encoded = ''] = keys.public.split(' ')
   const allowed = ssh2.utils.parseKey(publicKey)
   if (allowed instanceof Error) throw allowed

@@ -8,7 +8,6 @@ import { type AddressInfo, connect } from 'node:net'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openFolder } from '../../../src/catalogue/sources/folder-place.js'
 import { placeLimits, type SourcePlace } from '../../../src/catalogue/sources/place.js'
@@ -20,7 +19,7 @@ import { startBucketServer } from '../../support/bucket-server.js'
 import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
-import { startSftpServer } from '../../support/sftp-server.js'
+import { newSshKeys, startSftpServer } from '../../support/sftp-server.js'
 import { startProxy } from '../../support/stalling-proxy.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -110,7 +109,7 @@ const forms: Readonly<Record<string, () => Promise<Place>>> = {
     }
   },
   sftp: async () => {
-    const keys = ssh2.utils.generateKeyPairSync('ed25519')
+    const keys = newSshKeys()
     const secret = await file('sftp-key', keys.private)
     const server = await startSftpServer(path.join(folder, 'sftp'), { publicKey: keys.public, password: 'none' })
     closing.push(server)

@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import ssh2 from 'ssh2'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sources } from '../../../jobs/sources.js'
 import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
@@ -17,7 +16,7 @@ import { startBucketServer } from '../../support/bucket-server.js'
 import { usd } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
-import { type SftpServer, startSftpServer } from '../../support/sftp-server.js'
+import { newSshKeys, type SftpServer, startSftpServer } from '../../support/sftp-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let folder: string
@@ -500,7 +499,7 @@ describe('a source in a bucket', () => {
 
 describe('a source of SFTP', () => {
   it('is read with its key, from the server that has the named key, and nothing of it that is cut or changed', async () => {
-    const keys = ssh2.utils.generateKeyPairSync('ed25519')
+    const keys = newSshKeys()
     const key = await file('id_ed25519', keys.private)
     const root = path.join(folder, 'sftp')
     await file('sftp/drop/gifts-1.csv', giftHead + gifts('T', 1, 2))
