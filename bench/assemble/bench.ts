@@ -30,7 +30,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const projects = setting.projects ?? (quick ? 2_000 : 6_000)
   await using database = await workshop.seeded({ projects, size: 'small', rendered: true })
   const { store } = database
-  await store.transaction(assignSegments)
+  await store.transaction((db) => assignSegments(db))
   const feedsDir = await workshop.folder('assemble')
   const plain = path.join(feedsDir, 'plain')
   const inCluster = await fileInCluster(store)

@@ -24,7 +24,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const projects = setting.projects ?? (quick ? 2_000 : 6_000)
   await using database = await workshop.seeded({ projects, size: 'small', rendered: true })
   const { store } = database
-  await store.transaction(assignSegments)
+  await store.transaction((db) => assignSegments(db))
   await store.transaction(assignReportPlaces)
   const feedsDir = await workshop.folder('tables')
   const peaks = { without: 0, with: 0 }
