@@ -3,8 +3,9 @@ import { Draft } from '../../src/release/folder/draft.js'
 import { releaseFolder } from '../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { writeIndex } from '../../src/release/write/write-index.js'
+import { randomFrom } from '../../test/support/random.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
-import { peakMemoryOf } from '../suite/memory.js'
+import { memoryOf, peakMemoryOf } from '../suite/memory.js'
 import { openBenchPublisher } from '../suite/publisher.js'
 import { startFloor, startGiving } from '../suite/servers.js'
 import { apiLimits, firstRunAt } from '../suite/settings.js'
@@ -20,6 +21,8 @@ export const bench: Bench = {
 const connections = 20
 // Addresses of lists, more than are drawn in a round.
 const lists = 20_000
+/** Downloads beside the hostile queries, each again when it has ended. */
+const downloaders = 4
 const { signal } = new AbortController()
 
 async function run({
@@ -57,6 +60,11 @@ async function run({
   for (let round = 0; round < rounds; round++) {
     for (const [at, { url, paths }] of targets.entries()) results[at]?.push(await load(url, paths, seconds))
   }
+  progress('hostile queries beside downloads')
+  const hostile = await hostileBesideDownloads(api.value, rounds, seconds)
+  progress('an address that nobody asked for before, again and again')
+  const addresses = quick ? 4_000 : 200_000
+  const memory = await askAll(api, newAddresses(addresses, projects))
   const perSecond = (at: number) => median((results[at] ?? []).map((one) => one.perSecond))
   const p99 = (at: number) => median((results[at] ?? []).map((one) => one.p99))
   return {
@@ -64,7 +72,19 @@ async function run({
       {
         title: `${projects} projects, ${connections} connections; medians`,
         columns: ['', 'requests/s', 'p99 ms'],
-        rows: targets.map(({ name }, at) => [name, perSecond(at).toFixed(0), p99(at).toFixed(1)]),
+        rows: [
+          ...targets.map(({ name }, at) => [name, perSecond(at).toFixed(0), p99(at).toFixed(1)]),
+          [
+            `/projects with hostile queries, beside ${downloaders} downloads`,
+            median(hostile.map((one) => one.perSecond)).toFixed(0),
+            median(hostile.map((one) => one.p99)).toFixed(1),
+          ],
+        ],
+      },
+      {
+        title: `${addresses} different addresses, one after the other by ${connections} clients: memory of the API process`,
+        columns: ['asked for', 'MiB'],
+        rows: memory.map(({ asked, mebibytes }) => [String(asked), mebibytes.toFixed(0)]),
       },
       {
         title: 'the first request of a page, and the next, ms',
@@ -76,6 +96,12 @@ async function run({
     bars: [
       atLeast(0.5, 'project page of a bare Fastify route', perSecond(0) / perSecond(1)),
       atMost(100, '/projects with a filter, p99', p99(3), 'ms'),
+      atMost(50, 'hostile queries beside downloads, p99', median(hostile.map((one) => one.p99)), 'ms'),
+      atMost(
+        1.1,
+        `memory after ${addresses} addresses, of that after a tenth of them`,
+        (memory.at(-1)?.mebibytes ?? Number.NaN) / (memory[0]?.mebibytes ?? Number.NaN),
+      ),
       atMost(5, 'index of a publication', (100 * indexSeconds) / whole, '%'),
       atMost(512, 'peak memory of the API process', peakMemoryOf(api.pid) ?? Number.NaN, 'MiB'),
     ],
@@ -117,6 +143,91 @@ async function listAddresses(url: string): Promise<string[]> {
   ]
   const pages = Math.ceil(lists / filters.length)
   return filters.flatMap((filter) => Array.from({ length: pages }, (_, at) => `/projects?${filter}&page=${1 + at}`))
+}
+
+/** Queries as those write them who do not mean well, or let a program guess: each is asked for once. */
+function hostileQueries(count: number): string[] {
+  const random = randomFrom(20_261_127)
+  const pick = <T>(from: readonly [T, ...T[]]): T => from[Math.floor(random() * from.length)] ?? from[0]
+  const letters = (length: number) =>
+    Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('')
+  const frequent = ['water', 'school', 'families', 'health', 'women', 'the', 'of', 'in', 'é', 'ß'] as const
+  const words = [
+    () => letters(2),
+    () => letters(40),
+    () => Array.from({ length: 8 }, () => pick(frequent)).join(' '),
+    () => `"${pick(frequent)} ${pick(frequent)}"`,
+    () => `"${pick(frequent)}" ${letters(3)} ${pick(frequent)}`,
+    () => `%_\\'"<>${pick(frequent)}${letters(2)}--`,
+    () => `${'\u0301'.repeat(50)}${letters(3)}`,
+    () => letters(1_000),
+  ] as const
+  const rest = [
+    () => '',
+    () => `sort=${pick(['best', 'newest', 'received', 'budget', letters(5)])}`,
+    () => `page=${Math.floor(random() * 1e12)}`,
+    () => `year=${Math.floor(random() * 1e4)}&figure=${pick(['received', 'paid', 'budget', letters(4)])}`,
+    () => `country=${letters(2).toUpperCase()}&theme=${letters(6)}&status=${Math.floor(random() * 9)}`,
+    () => Array.from({ length: 60 }, () => `${letters(3)}=${letters(3)}`).join('&'),
+  ] as const
+  return Array.from({ length: count }, () => `/projects?q=${encodeURIComponent(pick(words)())}&${pick(rest)()}`)
+}
+
+/** Hostile queries of all clients, while others download the largest file again and again. */
+async function hostileBesideDownloads(url: string, rounds: number, seconds: number) {
+  const over = new AbortController()
+  const download = async () => {
+    while (!over.signal.aborted) {
+      const answer = await fetch(`${url}/iati/activities.xml`, { signal: over.signal })
+      for await (const _ of answer.body ?? []) if (over.signal.aborted) return
+    }
+  }
+  const downloads = Array.from({ length: downloaders }, () => download().catch(() => undefined))
+  const queries = hostileQueries(rounds * seconds * 2_000)
+  const results = []
+  for (let round = 0; round < rounds; round++) {
+    const from = Math.floor((round * queries.length) / rounds)
+    results.push(await load(url, queries.slice(from, from + Math.floor(queries.length / rounds)), seconds))
+  }
+  over.abort()
+  await Promise.all(downloads)
+  return results
+}
+
+/** Pages of projects in each language, then lists of words that nobody asked for before. */
+function newAddresses(count: number, projects: number): string[] {
+  const languages = ['', '/fr', '/es', '/pt', '/ar']
+  return Array.from({ length: count }, (_, at) => {
+    const language = languages[at % languages.length] ?? ''
+    return at % 2 === 0
+      ? `${language}/projects/${1 + ((at * 7_919) % projects)}`
+      : `${language}/projects?q=${(at * 2_654_435_761).toString(36)}`
+  })
+}
+
+/** Asks for each address once, and looks ten times at the memory of the process. */
+async function askAll(server: { value: string; pid: number }, addresses: readonly string[]) {
+  const looks: { asked: number; mebibytes: number }[] = []
+  const tenth = Math.ceil(addresses.length / 10)
+  for (let from = 0; from < addresses.length; from += tenth) {
+    const requests = addresses.slice(from, from + tenth).map((path) => ({ method: 'GET' as const, path }))
+    const share = Math.ceil(requests.length / connections)
+    let started = 0
+    const result = await autocannon({
+      url: server.value,
+      connections,
+      amount: share * connections,
+      setupClient: (client) => {
+        const own = requests.slice(share * started, share * (started + 1))
+        started++
+        if (own.length > 0) client.setRequests(own)
+      },
+    })
+    if (result.non2xx > 0 || result.errors > 0)
+      throw new Error(`${result.non2xx} answers were not 200, ${result.errors} requests had none`)
+    looks.push({ asked: from + requests.length, mebibytes: memoryOf(server.pid) ?? Number.NaN })
+  }
+  return looks
 }
 
 /** The values that a list of choices on `/projects` has. */

@@ -4,8 +4,17 @@ const MiB = 2 ** 20
 
 /** The most memory that a process of this machine has had, in MiB; undefined where there is no /proc. */
 export function peakMemoryOf(pid: number | 'self'): number | undefined {
+  return memoryLine(pid, /^VmHWM:\s+(\d+) kB/m)
+}
+
+/** The memory that a process of this machine has now, in MiB; undefined where there is no /proc. */
+export function memoryOf(pid: number): number | undefined {
+  return memoryLine(pid, /^VmRSS:\s+(\d+) kB/m)
+}
+
+function memoryLine(pid: number | 'self', line: RegExp): number | undefined {
   try {
-    const [, kibibytes] = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    const [, kibibytes] = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
     return kibibytes === undefined ? undefined : (Number(kibibytes) * 1024) / MiB
   } catch {
     return undefined
