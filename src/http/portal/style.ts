@@ -95,6 +95,7 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .mosaic img:first-child { grid-row: span 2; aspect-ratio: 4 / 3; }
 .report { border-inline-start: 3px solid var(--in); padding: 0 0 .2rem; padding-inline-start: 1.1rem; margin: 1.4rem 0; }
 .report img { max-width: 20rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
+form[role=search] > :first-child { grid-column: 1 / -1; }
 form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
 form.ask { display: grid; gap: .6rem; max-width: 26rem; justify-items: start; }
 label { display: block; font-size: .9rem; color: var(--soft); }
