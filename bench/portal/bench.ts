@@ -148,7 +148,7 @@ async function timeFirstPages(url: string): Promise<{ name: string; first: numbe
   const list = await (await fetch(`${url}/projects`)).text()
   const [country = ''] = optionsOf(list, 'country')
   const [theme = ''] = optionsOf(list, 'theme')
-  for (const name of ['/', '/fr', '/quality', '/fr/quality', `/countries/${country}`, `/themes/${theme}`]) {
+  for (const name of ['/', '/fr', '/years', '/quality', '/fr/quality', `/countries/${country}`, `/themes/${theme}`]) {
     timed.push({ name, first: await time(name), next: await time(name) })
   }
   return timed
