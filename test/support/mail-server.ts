@@ -72,6 +72,7 @@ export function readMail({ raw }: TakenMail): {
   const part = (type: string) => {
     const found = parts.find((one) => one.includes(`Content-Type: ${type}`)) ?? ''
     const body = found.slice(found.indexOf('\r\n\r\n') + 4)
+    if (/encoding: base64/i.test(found)) return Buffer.from(body, 'base64').toString('utf8')
     return /quoted-printable/i.test(found) ? fromQuotedPrintable(body) : body
   }
   return { headers, text: part('text/plain'), html: part('text/html') }

@@ -1,20 +1,30 @@
 import type { Db } from '../../platform/database/connection.js'
 import { countUnmailedReceipts } from '../sql/receipt-mails.js'
+import { countUnmailedReports } from '../sql/subscriptions.js'
 
-/** Notes for operators about the mailing of receipts. */
+/** Notes for operators about the mailing of receipts, and of reports to subscribers. */
 export async function receiptWarnings(
   db: Db,
   { mailsReceipts }: { readonly mailsReceipts?: boolean },
   closedBecause: string | undefined,
   now: Date,
 ): Promise<string[]> {
-  const { refused, failed, unknown } = await countUnmailedReceipts(db, now)
   return [
     ...(mailsReceipts || closedBecause !== undefined ? [] : ['receipts are not mailed: SMTP_URL is not set']),
-    ...(refused > 0 ? [`${refused} receipts were not mailed: the mail server refuses the recipient`] : []),
-    ...(failed > 0 ? [`${failed} receipts were not mailed: the mail server took them at no try`] : []),
+    ...unmailedWarnings('receipts', await countUnmailedReceipts(db, now)),
+    ...unmailedWarnings('messages to subscribers', await countUnmailedReports(db, now)),
+  ]
+}
+
+function unmailedWarnings(
+  what: string,
+  { refused, failed, unknown }: Awaited<ReturnType<typeof countUnmailedReceipts>>,
+): string[] {
+  return [
+    ...(refused > 0 ? [`${refused} ${what} were not mailed: the mail server refuses the recipient`] : []),
+    ...(failed > 0 ? [`${failed} ${what} were not mailed: the mail server took them at no try`] : []),
     ...(unknown > 0
-      ? [`${unknown} receipts may not have been mailed: the connection or the process ended meanwhile`]
+      ? [`${unknown} ${what} may not have been mailed: the connection or the process ended meanwhile`]
       : []),
   ]
 }

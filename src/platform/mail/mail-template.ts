@@ -58,10 +58,13 @@ export class MailTemplate<Field extends string> {
     return {
       subject,
       text,
-      html: `<!DOCTYPE html>\n<html lang="${this.#language}">${head}<body>\n${html}\n</body></html>\n`,
+      html: `<!DOCTYPE html>\n<html lang="${this.#language}"${rightToLeft.test(this.#language) ? ' dir="rtl"' : ''}>${head}<body>\n${html}\n</body></html>\n`,
     }
   }
 }
+
+/** Languages of the scripts of Arabic, Hebrew and Thaana. */
+const rightToLeft = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(?:-|$)/i
 
 const placeholder = /\{\{(\w+)\}\}/g
 

@@ -220,6 +220,35 @@ describe('subscriptions to the reports of a project', async () => {
     expect(server.taken).toHaveLength(2)
   })
 
+  it('are in the language of the page, from right to left in Arabic', async () => {
+    const server = await startMailServer()
+    const subjects = { es: 'Leerlo: ', pt: 'Ler: ', ar: 'لقراءته: ' }
+    for (const language of Object.keys(subjects)) await subscribe(server, `${language}@example.org`, { language })
+    server.taken.length = 0
+    await report(9003)
+    await publish()
+    expect(await mail(server)).toMatchObject({ sent: 3 })
+    for (const [at, [language, reads]] of Object.entries(subjects).entries()) {
+      const { text, html } = readMail(server.taken[at] as TakenMail)
+      expect(text).toContain(`${reads}${updates}9003`)
+      expect(html).toContain(`<html lang="${language}"${language === 'ar' ? ' dir="rtl"' : ''}>`)
+    }
+  })
+
+  it('that could not be mailed are told by giving status', async () => {
+    const full = Object.assign(new Error('no such mailbox'), { responseCode: 550 })
+    const server = await startMailServer({ onRcptTo: (_address, _session, done) => done(full) })
+    await ask()
+    await ask('kim@example.org')
+    expect(await mail(server)).toEqual({ sent: 0, later: 0, ended: 2 })
+    await store.db.query(
+      `update subscription_mail set state = 'unknown' where id = (select max(id) from subscription_mail)`,
+    )
+    const { stdout } = await runCommandLine(['status'], { DATABASE_URL: url, LOG_LEVEL: 'silent' })
+    expect(stdout).toContain('note: 1 messages to subscribers were not mailed: the mail server refuses the recipient')
+    expect(stdout).toContain('note: 1 messages to subscribers may not have been mailed')
+  })
+
   it('are mailed by a job, which is not there without SMTP_URL, and does not start with a bad template', async () => {
     const server = await startMailServer()
     const folder = await temporaryFolder()

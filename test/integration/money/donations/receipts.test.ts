@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -508,6 +508,25 @@ describe('receipts by mail', async () => {
 })
 
 describe('templates of receipts', () => {
+  it('name the same fields in each language', async () => {
+    const folder = new URL('../../../../src/platform/mail/templates/', import.meta.url)
+    const fieldsOf = async (file: string) =>
+      [...(await readFile(new URL(file, folder), 'utf8')).matchAll(/\{\{\w+\}\}/g)].map(String).sort()
+    const files = (await readdir(folder)).map((file) => [file, file.replace(/\.\w+\.txt$/, '')] as const)
+    for (const [file, message] of files) expect(await fieldsOf(file), file).toEqual(await fieldsOf(`${message}.en.txt`))
+    const languages = (message: string) => files.filter(([, one]) => one === message).length
+    const toDonors = [
+      'receipt',
+      'refund',
+      'charge-failed',
+      'gift-asleep',
+      'statement',
+      'subscription',
+      'progress-report',
+    ]
+    expect(toDonors.map(languages)).toEqual(toDonors.map(() => 5))
+  })
+
   const folderWith = async (text: string) => {
     const folder = await temporaryFolder()
     await writeFile(path.join(folder, 'receipt.de.txt'), text)
