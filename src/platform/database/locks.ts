@@ -8,6 +8,8 @@ export type LockName =
   | 'publishing'
   /** Write to the bucket. */
   | 'bucket'
+  /** Write to the mirror of pictures. */
+  | 'pictures'
   /** Append to what this publisher has seen of others. */
   | 'witness'
 

@@ -12,6 +12,7 @@ import { toStorageError } from './storage-errors.js'
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
  *     witness.json                                       what giving witness has seen of others; it only grows
+ *     pictures/index.json, {sha256}.webp                 the operator's mirror of pictures
  *     folder-id                                          which folder this is (docs/reference/files.md)
  *     database-seen                                      the newest primary that processes of this folder have seen
  */
@@ -23,6 +24,7 @@ export type ReleaseFolder = {
   readonly current: string
   readonly checked: string
   readonly witness: string
+  readonly pictures: string
 }
 
 export function releaseFolder(feedsDir: string): ReleaseFolder {
@@ -34,6 +36,7 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     current: path.join(feedsDir, 'current'),
     checked: path.join(feedsDir, 'checked.json'),
     witness: path.join(feedsDir, 'witness.json'),
+    pictures: path.join(feedsDir, 'pictures'),
   }
 }
 

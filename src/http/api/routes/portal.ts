@@ -55,6 +55,9 @@ const pagePaths = [
 ] as const
 
 const codes = Object.keys(languages) as Language[]
+/** Of what has another address when it changes. */
+const immutable = 'public, max-age=31536000, immutable'
+
 const shownRuns = 20
 const statusSeconds = 5
 
@@ -91,6 +94,11 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
       serveList(portal, request as FastifyRequest, reply, form),
     )
   }
+  app.get('/pictures/mirrored/:file', pageForPeople, async (request, reply) => {
+    const bytes = await deps.pictures?.find((request.params as { file: string }).file)
+    if (!bytes) return sendNothingHere(deps, request as FastifyRequest, reply)
+    return reply.header('content-type', 'image/webp').header('cache-control', immutable).send(bytes)
+  })
   app.get('/robots.txt', pageForPeople, async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
@@ -110,7 +118,7 @@ export function assetRoutes(app: FastifyInstance, { style, icon, logo }: Brand):
     app.get(address, pageForPeople, async (_request, reply) =>
       reply
         .header('content-type', typeof bytes === 'string' ? `${mediaType}; charset=utf-8` : mediaType)
-        .header('cache-control', 'public, max-age=31536000, immutable')
+        .header('cache-control', immutable)
         .send(bytes),
     )
   for (const one of [style, icon, ...(logo ? [logo] : [])]) serve(one)

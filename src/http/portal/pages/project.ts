@@ -5,7 +5,7 @@ import { linkedData } from '../linked-data.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
 import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
-import { localAddress, pictureLink } from './parts.js'
+import { localAddress, pictureAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
 import { moneySection } from './project-money.js'
@@ -54,7 +54,7 @@ ${shareSection(shown)}`,
 function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
   const { baseUrl, words, publisherName } = view
   const id = String(entry.project)
-  const picture = localAddress(view, entry.picture)
+  const picture = pictureAddress(view, entry.picture)
   const linked = {
     '@context': 'https://schema.org',
     '@type': 'Project',
@@ -62,7 +62,7 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
     description: cut(summary, 500),
     identifier: entry.identifier,
     url: `${baseUrl}/projects/${id}`,
-    ...(picture && { image: entry.picture }),
+    ...(picture && { image: baseUrl + picture }),
     ...(entry.start && { foundingDate: entry.start }),
     ...(entry.partner && { member: { '@type': 'Organization', name: entry.partner.name } }),
     parentOrganization: { '@type': 'Organization', name: publisherName },
@@ -105,7 +105,7 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
 }
 
 function heroPicture({ view, entry }: ShownProject): Html | undefined {
-  const picture = localAddress(view, entry.picture)
+  const picture = pictureAddress(view, entry.picture)
   return picture === undefined
     ? undefined
     : html`<img src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
