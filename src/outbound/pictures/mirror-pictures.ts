@@ -48,7 +48,7 @@ export async function mirrorPictures(mirror: PictureMirror, signal: AbortSignal)
   await using lock = await takeLock(store.db, 'pictures')
   if (!lock) return 'another process fetches'
   const known = await readPictureList(folder)
-  const { pictures } = known?.release === live.id ? known : await listAnew(mirror, live, known)
+  const { pictures } = known?.release === live.id ? known : await listAnew(mirror, live, known, signal)
   const now = isoInstantOf(clock())
   const due = pictures.filter(({ file, nextAt = '' }) => file === undefined && nextAt <= now).slice(0, mostInRun)
   if (due.length === 0) return 'nothing to fetch'
@@ -68,7 +68,7 @@ export async function mirrorPictures(mirror: PictureMirror, signal: AbortSignal)
         if (!signal.aborted) asked.set(picture.url, afterFailure(mirror, picture, reasonOf(error)))
       })
       if (!bytes) continue
-      const file = `${hash('sha256', bytes, 'base64url')}.webp`
+      const file = `${hash('sha256', bytes)}.webp`
       // Many addresses lead to the same picture.
       if (!kept.has(file)) {
         kept.add(file)
@@ -100,11 +100,13 @@ async function listAnew(
   { feedsDir, baseUrl }: PictureMirror,
   release: ReadableRelease,
   known: PictureList | undefined,
+  signal: AbortSignal,
 ): Promise<PictureList> {
   const folder = releaseFolder(feedsDir).pictures
   const before = new Map(known?.pictures.map((picture) => [picture.url, picture]))
   const pictures: ListedPicture[] = []
   for await (const url of picturesOf(release)) {
+    signal.throwIfAborted()
     if (url.startsWith(`${baseUrl}/`)) continue
     if (pictures.push(before.get(url) ?? { url }) === mostPictures) break
   }

@@ -29,7 +29,7 @@ export async function readPictureList(folder: string): Promise<PictureList | und
   }
 }
 
-const fileName = /^[\w-]{43}\.webp$/
+const fileName = /^[0-9a-f]{64}\.webp$/
 
 /** The operator's mirror of pictures, as the worker has filled it. */
 export class MirroredPictures {

@@ -11,8 +11,8 @@ import type { JobCall } from '../../../jobs/queue-worker.js'
 import type { WorkTableDeps } from '../../../jobs/work.js'
 import { openPictures } from '../../../src/cli/wiring/deliveries.js'
 import type { WorkRuntime } from '../../../src/cli/wiring/open-work.js'
-import { mirrorPictures } from '../../../src/outbound/pictures/mirror-pictures.js'
-import { readConfig } from '../../../src/platform/config/config.js'
+import { mirrorPictures, type PictureMirror } from '../../../src/outbound/pictures/mirror-pictures.js'
+import { readConfig, type UpstreamConfig } from '../../../src/platform/config/config.js'
 import { takeLock } from '../../../src/platform/database/locks.js'
 import { MirroredPictures, readPictureList } from '../../../src/release/read/mirrored-pictures.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
@@ -129,15 +129,15 @@ describe('the mirror of pictures', async () => {
     })
   })
 
-  const mirror = async (allowPrivateNetworks = true, signal: AbortSignal = never) => {
+  const mirror = async (changes: Partial<PictureMirror['config']> = {}) => {
     asked.length = 0
     return await mirrorPictures(
       {
         ...{ store, feedsDir: publisher.feedsDir, clock: () => time.now, baseUrl: 'https://giving.example' },
-        config: { upstream: undefined, allowPrivateNetworks },
+        config: { upstream: undefined, allowPrivateNetworks: true, ...changes },
         log: pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
       },
-      signal,
+      never,
     )
   }
   const folder = () => path.join(publisher.feedsDir, 'pictures')
@@ -146,7 +146,7 @@ describe('the mirror of pictures', async () => {
   const good = ['/card.jpg', '/in-text.jpg?a=1&b=2', '/moved.jpg', '/photo.jpg', '/same.jpg']
 
   it('asks nobody in a private network, and says once why a picture is not there', async () => {
-    expect(await mirror(false)).toBe('0 fetched, 14 not to be had')
+    expect(await mirror({ allowPrivateNetworks: false })).toBe('0 fetched, 14 not to be had')
     expect(asked).toEqual([])
     const said = log.filter(({ url }) => url === `${base}/card.jpg`)
     expect(said).toMatchObject([{ reason: expect.stringContaining('is not a public address') }])
@@ -179,7 +179,7 @@ describe('the mirror of pictures', async () => {
 
   it('shows them on cards and pages, at addresses of this host that never change', async () => {
     const [card = ''] = shown(await page('/projects'))
-    expect(card).toMatch(/^\/pictures\/mirrored\/[\w-]{43}\.webp$/)
+    expect(card).toMatch(/^\/pictures\/mirrored\/[0-9a-f]{64}\.webp$/)
     const { body, headers } = await api.app.inject('/projects/2045')
     expect(shown(body).filter((one) => one.startsWith('/pictures/mirrored/')).length).toBeGreaterThanOrEqual(5)
     expect(body).toMatch(/<img src="\/pictures\/mirrored\/[^"]+" alt="The pump" loading="lazy">/)
@@ -196,7 +196,7 @@ describe('the mirror of pictures', async () => {
     // Turned as it is meant to be seen, bounded, and nothing else of the file.
     expect([metadata.format, metadata.width, metadata.height]).toEqual(['webp', 427, 640])
     expect([metadata.exif, metadata.icc, metadata.orientation]).toEqual([undefined, undefined, undefined])
-    for (const wrong of ['index.json', '..%2ffolder-id', `${'a'.repeat(43)}.webp`]) {
+    for (const wrong of ['index.json', '..%2ffolder-id', `${'a'.repeat(64)}.webp`]) {
       expect((await api.app.inject(`/pictures/mirrored/${wrong}`)).statusCode).toBe(404)
     }
   })
@@ -218,7 +218,7 @@ describe('the mirror of pictures', async () => {
     await store.db.query('delete from photo')
     await store.db.query(`delete from report_image where url not like '%photo.jpg'`)
     // What a killed process has left.
-    await writeFile(path.join(folder(), `${'b'.repeat(43)}.webp.part`), 'half')
+    await writeFile(path.join(folder(), `${'b'.repeat(64)}.webp.part`), 'half')
     publisher.now = new Date(publisher.now.getTime() + 60_000)
     await publisher.publish()
     await mirror()
@@ -229,6 +229,10 @@ describe('the mirror of pictures', async () => {
     // A list that nobody can read is made again.
     await writeFile(path.join(folder(), 'index.json'), '{')
     expect(shown(await page('/projects/2045'))).toEqual([])
+    const upstream = { url: 'https://platform.example', hosts: ['pictures.example'] } as unknown as UpstreamConfig
+    expect(await mirror({ upstream })).toBe('0 fetched, 2 not to be had')
+    expect(log.at(-2)).toMatchObject({ reason: expect.stringContaining('one of the hosts of UPSTREAM_HOSTS') })
+    time.now = new Date(time.now.getTime() + hour)
     expect(await mirror()).toBe('2 fetched, 0 not to be had')
   })
 
