@@ -5,7 +5,7 @@ import path from 'node:path'
 import { crc32, deflateSync, gzipSync } from 'node:zlib'
 import pino from 'pino'
 import sharp from 'sharp'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { pictures as job } from '../../../jobs/pictures.js'
 import type { JobCall } from '../../../jobs/queue-worker.js'
 import type { WorkTableDeps } from '../../../jobs/work.js'
@@ -17,10 +17,13 @@ import { takeLock } from '../../../src/platform/database/locks.js'
 import { MirroredPictures, readPictureList } from '../../../src/release/read/mirrored-pictures.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { afterFile } from '../../support/after-file.js'
-import { type TestApi, testApi } from '../../support/api.js'
+import { listen, type TestApi, testApi } from '../../support/api.js'
+import { browserProgram, launchBrowser } from '../../support/browser.js'
 import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { storeWells } from '../../support/wells-store.js'
+
+if (!browserProgram) console.log('left out: mirrored pictures in a browser (install Debian’s package chromium)')
 
 const never = new AbortController().signal
 const hour = 3_600_000
@@ -199,6 +202,26 @@ describe('the mirror of pictures', async () => {
     for (const wrong of ['index.json', '..%2ffolder-id', `${'a'.repeat(64)}.webp`]) {
       expect((await api.app.inject(`/pictures/mirrored/${wrong}`)).statusCode).toBe(404)
     }
+  })
+
+  it.skipIf(!browserProgram)('is seen in a browser, which asks no other host', async () => {
+    const address = await listen(api.app)
+    const browser = await launchBrowser()
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    const others: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${address}/`)) others.push(request.url())
+    })
+    for (const place of ['/projects', '/projects/2045', '/embed/projects/2045']) {
+      await page.goto(`${address}${place}`)
+      const picture = page.locator('img[src^="/pictures/mirrored/"]').first()
+      await picture.scrollIntoViewIfNeeded()
+      await expect
+        .poll(async () => await picture.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth))
+        .toBeGreaterThan(300)
+    }
+    expect(others).toEqual([])
   })
 
   it('asks again for what could not be had, later each time', async () => {
