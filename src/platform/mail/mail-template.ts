@@ -1,4 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
+import { isRightToLeft } from '../../kernel/right-to-left.js'
 
 /** A message of which the recipient is not known yet, in both forms. */
 export type MailText = { readonly subject: string; readonly text: string; readonly html: string }
@@ -58,13 +59,10 @@ export class MailTemplate<Field extends string> {
     return {
       subject,
       text,
-      html: `<!DOCTYPE html>\n<html lang="${this.#language}"${rightToLeft.test(this.#language) ? ' dir="rtl"' : ''}>${head}<body>\n${html}\n</body></html>\n`,
+      html: `<!DOCTYPE html>\n<html lang="${this.#language}"${isRightToLeft(this.#language) ? ' dir="rtl"' : ''}>${head}<body>\n${html}\n</body></html>\n`,
     }
   }
 }
-
-/** Languages of the scripts of Arabic, Hebrew and Thaana. */
-const rightToLeft = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(?:-|$)/i
 
 const placeholder = /\{\{(\w+)\}\}/g
 

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import { ServiceError } from '../../kernel/errors.js'
+import { isRightToLeft } from '../../kernel/right-to-left.js'
 import { messageOf } from '../../kernel/system-errors.js'
 
 /** A document of one heading and lines of text, of which empty ones part paragraphs. */
@@ -48,20 +49,21 @@ export async function writePdf({ heading, lines, language, author, at, fontFile 
       `the font of receipts lacks ${lacking.length} letters of this one: put a font that has them, with Latin letters, into MAIL_TEMPLATES_DIR as receipt.ttf`,
     )
   }
+  const draw = isRightToLeft(language) ? drawFromRight : drawLine
   let y: number = margin
   const paragraph = (kind: 'H1' | 'P', texts: readonly string[], size: number) => {
-    const draw = () => {
+    const drawn = () => {
       doc.fontSize(size)
       for (const line of texts.flatMap((text) => wrapped(doc, text))) {
         if (y + size > doc.page.height - margin) {
           doc.addPage()
           y = margin
         }
-        drawLine(doc, line, y)
+        draw(doc, line, y)
         y += size * leading
       }
     }
-    const element = doc.struct(kind, {}, draw)
+    const element = doc.struct(kind, {}, drawn)
     doc.addStructure(element)
     element.end()
     y += textSize
@@ -109,6 +111,29 @@ function drawLine(doc: Doc, words: readonly string[], y: number): void {
     doc.text(run, x, y, { lineBreak: false })
     x += doc.widthOfString(run) + space
   }
+}
+
+/** The same for a text that is read from right to left. */
+function drawFromRight(doc: Doc, words: readonly string[], y: number): void {
+  let x = doc.page.width - margin
+  for (const run of runsFromRight(words)) {
+    x -= doc.widthOfString(run)
+    doc.text(run, x, y, { lineBreak: false })
+    x -= doc.widthOfString(' ')
+  }
+}
+
+/** Words that are read from right to left, and what stands together between them. */
+function runsFromRight(words: readonly string[]): string[] {
+  const runs: string[] = []
+  let joins = false
+  for (const word of words) {
+    const turns = rightToLeft.test(word)
+    if (joins && !turns) runs.push(`${runs.pop()} ${word}`)
+    else runs.push(word)
+    joins = !turns
+  }
+  return runs
 }
 
 function runsOf(words: readonly string[]): string[] {

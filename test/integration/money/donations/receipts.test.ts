@@ -232,6 +232,25 @@ describe('receipts by mail', async () => {
     expect(await command('b.pdf')).toMatchObject({ code: 2, stderr: expect.stringContaining('all was given back') })
   })
 
+  it('as PDF in Arabic are written from right to left', async () => {
+    const server = await startMailServer()
+    const { app } = await testApi(store, { store, payments, clock })
+    const request = donationRequest({ language: 'ar', addon: { amount: 2.5 } })
+    await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
+    await mail(server.url)
+    const { text, html } = readMail(server.taken[0] as never)
+    expect(html).toContain('<html lang="ar" dir="rtl">')
+    const [, link = ''] = / https:\/\/giving\.example(\/gifts\/receipts\/[0-9a-z]{40})\r?\n/.exec(text) ?? []
+    const { texts, lefts, plain } = readPdf((await app.inject(link)).rawPayload)
+    expect(plain).toMatch(/\/Lang \(ar\)/)
+    expect(lefts.length).toBe(texts.length)
+    const leftOf = (word: string) => lefts[texts.indexOf(word)] ?? Number.NaN
+    // Glyphs are drawn from the left.
+    expect(leftOf(':خيراتلا')).toBeGreaterThan(leftOf('21'))
+    expect(leftOf('21')).toBeGreaterThan(leftOf('2026'))
+    expect(leftOf('«Wells for Tara»')).toBeGreaterThan(300)
+  })
+
   it('as PDF say no test where money was moved, and need a font that has their letters', async () => {
     const file = path.join(await temporaryFolder(), 'receipt.pdf')
     const environment = { DATABASE_URL: url, DONOR_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}` }
@@ -516,6 +535,7 @@ describe('templates of receipts', () => {
     for (const [file, message] of files) expect(await fieldsOf(file), file).toEqual(await fieldsOf(`${message}.en.txt`))
     const languages = (message: string) => files.filter(([, one]) => one === message).length
     const toDonors = [
+      'receipt-pdf',
       'receipt',
       'refund',
       'charge-failed',
