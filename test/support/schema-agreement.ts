@@ -10,7 +10,7 @@ import { isLibxmlBlind, mutated, mutations, records } from './schema-mutants.js'
 
 const context = { today: '2030-01-01' as IsoDate }
 // The schema knows no code lists and no rules.
-const schemaCodes = new Set(Object.keys(structureNotices).filter((code) => !code.startsWith('code-')))
+export const schemaCodes = new Set(Object.keys(structureNotices).filter((code) => !code.startsWith('code-')))
 
 /** What our structure checks say of a record; code lists and rules aside. */
 function ourVerdict(kind: RecordKind, record: Element): string[] {

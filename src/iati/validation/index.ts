@@ -1,6 +1,7 @@
 export { validationNotices } from './notice-kinds.js'
 export { validateActivity, validateOrganisation } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'
+export type { RecordShape } from './shapes.js'
 export { openThreadedXsd } from './threaded-xsd.js'
 export { type FileReport, validateFile } from './validate-file.js'
 

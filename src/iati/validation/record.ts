@@ -1,8 +1,9 @@
 import type { Notice } from '../../kernel/notice.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { type ElementRule, elementRule } from '../standard/index.js'
-import { findingsAbout } from './findings.js'
+import { type Findings, findingsAbout } from './findings.js'
 import { rules } from './rules/index.js'
+import type { RecordShape } from './shapes.js'
 import { checkStructure } from './structure.js'
 import { type RecordContext, viewOf } from './view.js'
 
@@ -19,28 +20,39 @@ function ruleOf(path: string): ElementRule {
   return rule
 }
 
-/** Passes every finding about one record to `sink`, one by one. */
+/** Passes every finding about one record to `sink`, one by one, and its shape to `shape`. */
 export function checkRecord(
   kind: RecordKind,
   record: Element,
   context: RecordContext,
   sink: (notice: Notice) => void,
+  shape?: RecordShape,
 ): void {
   const findings = findingsAbout(record, sink, context.strict)
-  checkStructure(record, recordRules[kind], findings)
+  checkStructure(record, recordRules[kind], shape ? doubting(findings, shape) : findings, shape)
   const view = viewOf(record, context)
   for (const rule of rules) {
     rule.check(view, (element, detail, attribute) => findings.add(rule, element, detail, attribute))
   }
 }
 
+/** The same findings; any of them leaves the verdict about the record to the official schema. */
+function doubting({ add }: Findings, shape: RecordShape): Findings {
+  return {
+    add: (...finding) => {
+      shape.doubt()
+      add(...finding)
+    },
+  }
+}
+
 /**
  * Everything that is wrong with an `iati-activity`: structure (as in the XSD), code lists, and the rules of the standard,
- * including errors that the official validator does not find. Never throws for bad data.
+ * including errors that the official validator does not find. Never throws for bad data. `shape` gets the activity's.
  */
-export function validateActivity(activity: Element, context: RecordContext): Notice[] {
+export function validateActivity(activity: Element, context: RecordContext, shape?: RecordShape): Notice[] {
   const notices: Notice[] = []
-  checkRecord('activity', activity, context, (notice) => notices.push(notice))
+  checkRecord('activity', activity, context, (notice) => notices.push(notice), shape)
   return notices
 }
 

@@ -38,6 +38,14 @@ export function isOfType(type: SimpleType, text: string): boolean {
   return checks[type](untrimmed.test(text) ? collapse(text) : text)
 }
 
+// Years and ports of more than 31 bits, and characters that no XML may hold or that nobody compared.
+const extraordinary = /[^ -~]|(?:^|[:-])\d{10}/
+
+/** Whether libxml2 surely takes a text that {@link isOfType} takes, too. */
+export function isOrdinary(type: SimpleType, text: string): boolean {
+  return type === 'string' || !extraordinary.test(text)
+}
+
 /** The text with the white space that XML Schema ignores taken away. */
 export function collapse(text: string): string {
   return text.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '')

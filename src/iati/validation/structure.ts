@@ -2,7 +2,8 @@ import type { Element } from '../../kernel/xml/element.js'
 import type { CodeRule, ElementRule, SimpleType, Slot } from '../standard/index.js'
 import { type Findings, quoted } from './findings.js'
 import type { NoticeKind } from './notice-kind.js'
-import { isOfType } from './simple-types.js'
+import type { RecordShape, ShapeStep } from './shapes.js'
+import { isOfType, isOrdinary } from './simple-types.js'
 
 /** Notices of the schema and the code lists; rules beyond them are in `rules/`. */
 export const structureNotices = {
@@ -60,15 +61,20 @@ export const structureNotices = {
   },
 } as const
 
+const endOfAttributes = '>'
 const notBlank = /[^ \t\r\n]/
 
 /**
  * Checks an element and its descendants against its rule: what the XSD demands, and the code lists. Elements and
  * attributes of foreign namespaces are not checked where the schema allows them. Valid data allocates nothing here.
+ * `shape` is told where each element ends.
  */
-export function checkStructure(element: Element, rule: ElementRule, findings: Findings): void {
-  checkAttributes(element, rule, findings)
-  if (rule.content === 'any') return
+export function checkStructure(element: Element, rule: ElementRule, findings: Findings, shape?: RecordShape): void {
+  const step = checkAttributes(element, rule, findings, shape)
+  if (rule.content === 'any') {
+    shape?.doubt()
+    return
+  }
   if (rule.content === 'elements') {
     if (element.text !== '' && notBlank.test(element.text)) {
       findings.add(
@@ -77,9 +83,11 @@ export function checkStructure(element: Element, rule: ElementRule, findings: Fi
         `expected only elements, got the text ${quoted(element.text.trim())}`,
       )
     }
-    checkChildren(element, rule, findings)
+    checkChildren(element, rule, findings, shape, step)
     return
   }
+  if (shape && !isOrdinary(rule.content, element.text)) shape.doubt()
+  shape?.end(step)
   if (element.children.length > 0) {
     for (const child of element.children) {
       findings.add(
@@ -98,9 +106,15 @@ function entry(code: keyof typeof structureNotices): NoticeKind & { readonly cod
   return { code, ...structureNotices[code] }
 }
 
-/** Checks the attributes of one element, and the code lists that govern it. */
-export function checkAttributes(element: Element, rule: ElementRule, findings: Findings): void {
+/** Checks the attributes of one element, and the code lists that govern it; returns its shape up to there. */
+export function checkAttributes(
+  element: Element,
+  rule: ElementRule,
+  findings: Findings,
+  shape?: RecordShape,
+): ShapeStep | undefined {
   const { attributes } = element
+  let step = shape?.shapes.start(rule)
   for (const name in attributes) {
     const value = attributes[name] ?? ''
     const declared = rule.attributes.get(name)
@@ -112,6 +126,10 @@ export function checkAttributes(element: Element, rule: ElementRule, findings: F
     } else if (declared === undefined && onlyInSchema.has(name)) {
       findings.add(entry('attribute-unchecked'), element, `only the official schema can check ${name}`, name)
     }
+    if (!shape) continue
+    step = step?.next(name)
+    // Of the attributes that are declared elsewhere, we know the type of one.
+    if ((declared === undefined && name !== 'xml:lang') || !isOrdinary(type ?? 'string', value)) shape.doubt()
   }
   for (const name of rule.required) {
     if (attributes[name] === undefined) {
@@ -124,6 +142,7 @@ export function checkAttributes(element: Element, rule: ElementRule, findings: F
     }
   }
   for (const code of rule.codes) checkCode(element, code, findings)
+  return step
 }
 
 // `xsi:schemaLocation` and `xsi:noNamespaceSchemaLocation` are hints that the schema allows everywhere.
@@ -142,8 +161,15 @@ export function isForeign(element: Element): boolean {
   return element.name.includes(':') || (element.attributes.xmlns !== undefined && element.attributes.xmlns !== '')
 }
 
-function checkChildren(element: Element, rule: ElementRule, findings: Findings): void {
+function checkChildren(
+  element: Element,
+  rule: ElementRule,
+  findings: Findings,
+  shape: RecordShape | undefined,
+  attributes: ShapeStep | undefined,
+): void {
   const { slots } = rule
+  let step = attributes?.next(endOfAttributes)
   let at = 0
   let count = 0
   let inOrder = true
@@ -153,6 +179,7 @@ function checkChildren(element: Element, rule: ElementRule, findings: Findings):
       inOrder = false
       continue
     }
+    if (slot.index !== at || count === 0) step = step?.next(slot.name)
     if (slot.index === at) {
       count += 1
       if (count > slot.most) inOrder = false
@@ -161,8 +188,10 @@ function checkChildren(element: Element, rule: ElementRule, findings: Findings):
       at = slot.index
       count = 1
     }
-    if (slot.name !== '*') checkStructure(child, slot.rule, findings)
+    if (slot.name === '*') shape?.doubt()
+    else checkStructure(child, slot.rule, findings, shape)
   }
+  shape?.end(step)
   if (!mayEnd(slots, at, count, slots.length)) inOrder = false
   if (!inOrder) explainChildren(element, rule, findings)
 }

@@ -10,11 +10,14 @@ import { escapeAttribute } from '../../kernel/xml/writer.js'
 import { standardVersion } from '../standard/version.js'
 import { quoted } from './findings.js'
 import type { RecordKind } from './record.js'
+import { Shapes } from './shapes.js'
 
 /** The verdict of the official schemas; holds WebAssembly memory until disposed. */
 export type XsdValidator = {
   /** Names the schemas by their content. */
   readonly version: string
+  /** What they have accepted of activities. */
+  readonly shapes: Shapes
   /**
    * Checks records given as text (a buffer holds UTF-8) and returns the notices of each, in order. Any number may be
    * given; they are checked in batches of at most 100 and a quarter of a megabyte, because libxml2 keeps the memory that its
@@ -94,6 +97,7 @@ export async function createXsdValidator(directory: string): Promise<XsdValidato
   for (const name of schemaNames) version.update(files[name] ?? '')
   return {
     version: version.digest('hex').slice(0, 16),
+    shapes: new Shapes(),
     validate(records, kind, namespaces = {}) {
       return batchesOf(records.map((record) => (typeof record === 'string' ? Buffer.from(record) : record))).flatMap(
         (batch) => validateBatch(libxml, schemas[kind], batch, kind, namespaces),

@@ -264,7 +264,7 @@ export const variables = {
   ),
   BACKUP_KEEP: variable('Backups that stay in BACKUP_DIR.', wholeNumberIn(1, 1000), '7'),
   IATI_STANDARD_DIR: variable(
-    'Folder with the official IATI 2.03 files (schemas/*.xsd); when present every activity is also checked by the XSD.',
+    'Folder with the official IATI 2.03 files (schemas/*.xsd); when present activities are also checked by the XSD.',
     text('a folder'),
   ),
   REPORTING_ORG_REF: variable(

@@ -6,7 +6,7 @@ import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import type { MoneyTotals } from '../../iati/mapping/transactions.js'
 import { tablesVersion } from '../../iati/tables/tables.js'
-import { validateActivity } from '../../iati/validation/index.js'
+import { type RecordShape, validateActivity } from '../../iati/validation/index.js'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice, summarizeNotices } from '../../kernel/notice.js'
@@ -34,6 +34,8 @@ export type MappedProject = {
   readonly text: Buffer
   /** Notices of the mapping and of our checks. */
   readonly notices: readonly Notice[]
+  /** Undefined without the official schema. */
+  readonly shape: RecordShape | undefined
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
   readonly feed: Rendering['feed']
@@ -70,7 +72,8 @@ export function mapProject(
   // A text that an earlier store published keeps its date.
   const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
   const endCheck = startStage(deps.onStageMs, 'check')
-  const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref })
+  const shape = deps.xsd?.shapes.open()
+  const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref }, shape)
   endCheck()
   const endFeeds = startStage(deps.onStageMs, 'feeds')
   const feed = feedOf(deps, { ...graph, reports }, stale)
@@ -82,7 +85,7 @@ export function mapProject(
   const rows = isStored ? undefined : toActivityRows(dated(activity.element, changedAt))
   endTables()
   return {
-    ...{ stale, version: graph.version, identifier, text, notices, hash, changedAt, rows },
+    ...{ stale, version: graph.version, identifier, text, notices, shape, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
   }
 }
@@ -107,7 +110,7 @@ export function failedProject(stale: StaleProject, version: number, notice: Noti
   return {
     ...{ stale, version, identifier: notice.subject },
     ...{ text: Buffer.alloc(0), hash: '', changedAt: new Date(0), rows: undefined, notices: [notice] },
-    ...{ validUntil: undefined, totals: {}, feed: undefined, readyTexts: undefined },
+    ...{ shape: undefined, validUntil: undefined, totals: {}, feed: undefined, readyTexts: undefined },
   }
 }
 

@@ -5,6 +5,7 @@ import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
 import { inputKey } from '../../iati/input-key.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import type { Notice } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { sanitizeReports } from '../../kernel/report-html.js'
 import type { IdRange, RenderCounts, Run } from '../../work/run.js'
@@ -139,17 +140,30 @@ async function renderBatch(deps: RenderDeps, run: Run, projects: readonly Render
   const rendered: RenderedProject[] = []
   for (let at = 0; at < mapped.length; at += schemaBatch) {
     const part = mapped.slice(at, at + schemaBatch)
-    const written = part.filter(({ text }) => text.length > 0)
     const endXsd = startStage(deps.onStageMs, 'xsd')
-    const verdicts = deps.xsd?.validate(
-      written.map(({ text }) => text),
-      'activity',
-    )
+    const verdicts = askSchema(deps, run, part)
     endXsd()
-    rendered.push(...part.map((one) => toRendered(deps, one, verdicts?.[written.indexOf(one)] ?? [])))
+    rendered.push(...part.map((one) => toRendered(deps, one, verdicts.get(one) ?? [])))
     await nextTurn()
   }
   return rendered
+}
+
+/** What the official schema says of the activities that it has to be asked about. */
+function askSchema({ xsd }: RenderDeps, { force }: Run, projects: readonly MappedProject[]): Map<unknown, Notice[]> {
+  const asked = projects.flatMap((project) => {
+    const { shape, text } = project
+    return shape && (force || shape.shapes.isAsked(shape, text.length)) ? [{ project, shape, text }] : []
+  })
+  const texts = asked.map(({ text }) => text)
+  const verdicts = xsd?.validate(texts, 'activity') ?? []
+  return new Map(
+    asked.map(({ project, shape }, index) => {
+      const verdict = verdicts[index] ?? []
+      shape.shapes.learn(shape, verdict)
+      return [project, verdict]
+    }),
+  )
 }
 
 /** The project with its texts; when they cannot be made, a notice that holds it. */

@@ -9,6 +9,7 @@ import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
+import { proveShapes } from '../../support/shape-mutants.js'
 
 const today = day('2026-11-21')
 const projects = 500
@@ -60,6 +61,15 @@ describe('what the seed makes', () => {
     const xsd = await createXsdValidator(standard ?? '')
     const texts = activities.map(({ element }) => writeElement(element))
     expect(xsd?.validate(texts, 'activity').flat()).toEqual([])
+    xsd?.dispose()
+  })
+
+  it.skipIf(!standard)('is not refused by it where shapes and values are sound, however it is changed', async () => {
+    const xsd = await createXsdValidator(standard ?? '')
+    const elements = activities.slice(0, 100).map(({ element }) => element)
+    const { passed, refused } = proveShapes(xsd, elements, 300)
+    expect(passed).toBeGreaterThan(80)
+    expect(refused).toBeGreaterThan(80)
     xsd?.dispose()
   })
 

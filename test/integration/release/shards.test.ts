@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { Shapes } from '../../../src/iati/validation/shapes.js'
 import type { Notice } from '../../../src/kernel/notice.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { insertProjects } from '../../support/catalogue.js'
@@ -79,7 +80,7 @@ it('the schema is asked about few projects at a time, and each project gets what
       return [{ code: 'xsd-invalid', severity: 'warning', subject: 'iati-activity', path: '/iati-activity', detail }]
     })
   }
-  const xsd = { version: 'of-the-test', validate, dispose: () => undefined }
+  const xsd = { version: 'of-the-test', shapes: new Shapes(), validate, dispose: () => undefined }
   const checked = await testPublisher(store, { feedsDir: publisher.feedsDir, xsd })
   expect(await checked.publish()).toMatchObject({ rendered: projects })
   expect(Math.max(...asked)).toBeLessThanOrEqual(10)
@@ -89,4 +90,19 @@ it('the schema is asked about few projects at a time, and each project gets what
         where n->>'code' = 'xsd-invalid' and n->>'detail' = identifier) = 1`,
   )
   expect(rows).toHaveLength(projects)
+})
+
+it('the schema is asked about new shapes and one in 50 of the others, by force about all', async () => {
+  let asked = 0
+  const validate = (texts: readonly (string | Buffer)[]): Notice[][] => {
+    asked += texts.length
+    return texts.map(() => [])
+  }
+  const xsd = { version: 'that-accepts', shapes: new Shapes(), validate, dispose: () => undefined }
+  const checked = await testPublisher(store, { feedsDir: publisher.feedsDir, xsd })
+  expect(await checked.publish()).toMatchObject({ rendered: projects, held: 0 })
+  // The first ten are shown at once, and have one shape.
+  expect(asked).toBe(10 + Math.floor((projects - 10) / 50))
+  expect(await checked.publish({ force: true })).toMatchObject({ rendered: projects })
+  expect(asked).toBe(12 + projects)
 })
