@@ -1,5 +1,6 @@
 import { type Organisation, organisationFields, type RowSource } from '../../kernel/project.js'
 import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -31,7 +32,7 @@ export async function organisationGraphs(db: Db, ids: readonly number[]): Promis
   const { rows } = await db.query<OrganisationGraph & { readonly isActive: boolean }>(
     `select v.version, ${organisationJson('v.organisation_id')} as organisation,
         exists (select from project p where p.organisation_id = v.organisation_id and p.active) as "isActive"
-      from organisation_version v where v.organisation_id = any ($1::bigint[])`,
+      from organisation_version v where v.organisation_id = any (${asSubselect('$1::bigint[]')}::bigint[])`,
     [ids],
     'organisation-graphs',
   )

@@ -1,4 +1,5 @@
 import { type Project, type ProjectGraph, projectFields } from '../../kernel/project.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { jsonList, selectFields } from './field-columns.js'
@@ -44,7 +45,7 @@ const selectGraphs = `
     (select row_to_json(k) from (select text, moved_on as "movedOn" from kept_activity where project_id = p.id) k) as kept
   ) g) as source
   from project p join project_version v on v.project_id = p.id
-  where p.id = any ($1::bigint[])`
+  where p.id = any (${asSubselect('$1::bigint[]')}::bigint[])`
 
 /** A project's graph as unread JSON, for `toProjectGraph`. */
 export type GraphSource = string

@@ -1,3 +1,4 @@
+import { asSubselect } from '../../../platform/database/as-subselect.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { withoutNulls } from '../../../platform/database/without-nulls.js'
 import {
@@ -108,11 +109,6 @@ export async function findProjectRows(
     `projects-by-ids-${text.view}-${text.format}`,
   )
   return new Map(rows.map((row) => [row.id, withoutNulls(row)]))
-}
-
-// The planner plans anew for every array whose length it sees, which takes longer than reading.
-function asSubselect(array: string): string {
-  return `(select ${array})`
 }
 
 /** SQL of a selection; adds its parameters to `values`. `p` is the project, `key` its id where an index on the scope has it. */

@@ -37,13 +37,17 @@ export type StoredTexts = {
 /** Page size whose statements are prepared; others are rare, and planned each time. */
 export const usualLimit = 10
 
+// Whoever reads a record first waits for no disk: what a crash of the server loses is rendered again.
+const withoutDisk = `with setting as (select set_config('synchronous_commit', 'off', true))`
+
 /** Stores records for later reads; a record of an older version of its project is left out. */
 export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly StoredTexts[]): Promise<void> {
   if (texts.length === 0) return
   await db.query(
-    `insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
+    `${withoutDisk}
+      insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
       select r.project_id, r.version, $1, r.xml, r.json, r.summary_xml, r.summary_json
-      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
+      from setting cross join unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
           r (project_id, version, xml, json, summary_xml, summary_json)
         join project_version v on v.project_id = r.project_id and v.version = r.version
       order by r.project_id
@@ -71,9 +75,10 @@ export async function saveOrganisationTexts(
 ): Promise<void> {
   if (texts.length === 0) return
   await db.query(
-    `insert into organisation_record (organisation_id, version, mapping, xml, json)
+    `${withoutDisk}
+      insert into organisation_record (organisation_id, version, mapping, xml, json)
       select r.id, r.version, $1, r.xml, r.json
-      from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
+      from setting cross join unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
         join organisation_version v on v.organisation_id = r.id and v.version = r.version
       order by r.id
       on conflict (organisation_id) do update
