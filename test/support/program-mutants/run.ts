@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { projectRoot } from '../how-to.js'
+import { equalMutants } from './equal-mutants.js'
 import type { Question, Verdict } from './judge.js'
 import { drawMutants, type Mutant, roomNames } from './mutants.js'
 import { drawMap, judgesOf, readMap } from './touched-map.js'
@@ -18,6 +19,8 @@ const { values, positionals } = parseArgs({
     below: { type: 'string', multiple: true, default: [''] },
     workers: { type: 'string', default: '2' },
     map: { type: 'boolean', default: false },
+    // What the last run said of a mutant holds: `all` continues a run that was broken off, `noticed` asks about survivors again.
+    keep: { type: 'string', default: 'none' },
   },
 })
 /** Those who notice are nearly always among the first. */
@@ -33,16 +36,32 @@ const questions: Question[] = mutants.map((mutant, index) => ({
   mutant,
   testFiles: judgesOf(mutant, map).slice(0, mostJudges),
 }))
+const verdictsFile = path.join(projectRoot, 'node_modules/.cache/program-mutants/verdicts.json')
 const verdicts = new Map<number, Verdict | { readonly outcome: 'untouched' }>()
-const waiting = questions.filter(({ index, testFiles }) => {
+const kept = new Map(keptVerdicts().map((verdict) => [keyOf(verdict), verdict]))
+const waiting = questions.filter(({ index, mutant, testFiles }) => {
+  const last = kept.get(keyOf(mutant))
   if (testFiles.length === 0) verdicts.set(index, { outcome: 'untouched' })
-  return testFiles.length > 0
+  else if (last) verdicts.set(index, { index, outcome: last.outcome, by: last.by })
+  return !verdicts.has(index)
 })
 const end = Date.now() + Number(values.minutes) * 60_000
 console.log(`${mutants.length} mutants, seed ${values.seed}; ${map.length} files of tests may judge`)
 await Promise.all(Array.from({ length: Number(values.workers) }, work))
 printScores()
 printSurvivors()
+
+function keptVerdicts(): readonly (Mutant & Verdict)[] {
+  if (values.keep === 'none' || !existsSync(verdictsFile)) return []
+  const all: (Mutant & Partial<Verdict>)[] = JSON.parse(readFileSync(verdictsFile, 'utf8'))
+  const isKept = (one: Mutant & Partial<Verdict>): one is Mutant & Verdict =>
+    one.outcome !== undefined && (values.keep === 'all' || one.outcome === 'noticed')
+  return all.filter(isKept)
+}
+
+function keyOf({ file, start, original, replacement }: Mutant): string {
+  return JSON.stringify([file, start, original, replacement])
+}
 
 /** Asks one process after another, since one that hangs is ended with all that it started. */
 async function work(): Promise<void> {
@@ -110,26 +129,41 @@ function endJudge({ pid }: ChildProcess): void {
 
 function save(): void {
   const all = questions.map(({ index, mutant, testFiles }) => ({ ...verdicts.get(index), ...mutant, testFiles }))
-  const file = path.join(projectRoot, 'node_modules/.cache/program-mutants/verdicts.json')
-  writeFileSync(file, JSON.stringify(all, undefined, 1))
+  writeFileSync(verdictsFile, JSON.stringify(all, undefined, 1))
+}
+
+/** Whether a person has said why nothing of this mutant can be seen. */
+function isEqual(mutant: Mutant): boolean {
+  return equalMutants.some(
+    (one) =>
+      one.file === mutant.file &&
+      one.in === mutant.functions[0] &&
+      one.ours === mutant.original &&
+      one.theirs === mutant.replacement,
+  )
+}
+
+function outcomeOf({ index, mutant }: Question): 'equal' | Verdict['outcome'] | 'untouched' | undefined {
+  const outcome = verdicts.get(index)?.outcome
+  return outcome === 'survived' && isEqual(mutant) ? 'equal' : outcome
 }
 
 function printScores(): void {
-  console.log('| Room | Mutants | Noticed | By time alone | Survived | No test passes there | Score |')
-  console.log('|---|---:|---:|---:|---:|---:|---:|')
+  console.log('| Room | Mutants | Noticed | By time alone | Equal | Survived | No test passes there | Score |')
+  console.log('|---|---:|---:|---:|---:|---:|---:|---:|')
   for (const room of [...roomNames, 'together']) {
     const outcomes = questions
       .filter(({ mutant }) => room === 'together' || mutant.room === room)
-      .flatMap(({ index }) => verdicts.get(index)?.outcome ?? [])
+      .flatMap((question) => outcomeOf(question) ?? [])
     if (outcomes.length === 0) continue
-    const [noticed = 0, late = 0, survived = 0, untouched = 0] = (
-      ['noticed', 'timed out', 'survived', 'untouched'] as const
-    ).map((which) => outcomes.filter((outcome) => outcome === which).length)
-    const score = (100 * (noticed + late)) / outcomes.length
-    if (score < leastScore) process.exitCode = 1
-    console.log(
-      `| ${room} | ${outcomes.length} | ${noticed} | ${late} | ${survived} | ${untouched} | ${score.toFixed(1)}% |`,
+    const counts = (['noticed', 'timed out', 'equal', 'survived', 'untouched'] as const).map(
+      (which) => outcomes.filter((outcome) => outcome === which).length,
     )
+    const [noticed = 0, late = 0, equal = 0] = counts
+    // Equal ones cannot be noticed.
+    const score = equal === outcomes.length ? 100 : (100 * (noticed + late)) / (outcomes.length - equal)
+    if (score < leastScore) process.exitCode = 1
+    console.log(`| ${[room, outcomes.length, ...counts].join(' | ')} | ${score.toFixed(1)}% |`)
   }
   console.log(`\nBar: ${leastScore}% in each room`)
 }
@@ -139,8 +173,8 @@ function printSurvivors(): void {
   const row = ({ file, line, rule, original, replacement }: Mutant) =>
     `| ${file}:${line} | ${rule} | \`${short(original)}\` | \`${short(replacement)}\` |`
   console.log('\n| Survivor | Rule | Ours | Mutant |\n|---|---|---|---|')
-  for (const { index, mutant } of questions) {
-    const outcome = verdicts.get(index)?.outcome
-    if (outcome === 'survived' || outcome === 'untouched') console.log(row(mutant))
+  for (const question of questions) {
+    const outcome = outcomeOf(question)
+    if (outcome === 'survived' || outcome === 'untouched') console.log(row(question.mutant))
   }
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, expect, inject } from 'vitest'
@@ -20,6 +21,10 @@ beforeDrop.work = async (name) => {
   const url = Object.assign(new URL(inject('administratorUrl')), { pathname: `/${name}` })
   const client = new pg.Client({ connectionString: url.href })
   await client.connect()
+  // A session counts what it has done when it ends.
+  const others = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
+  while ((await client.query(others)).rowCount) await sleep(10)
   const { rows } = await client.query<{ name: string }>(
     `select funcname as name from pg_stat_user_functions
       union all select relname from pg_stat_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`,

@@ -11,7 +11,11 @@ export default defineConfig({
   root,
   cacheDir: path.join(root, 'node_modules/.cache/program-mutants-vite'),
   test: {
-    include: ['test/{unit,golden,integration}/**/*.test.ts'],
+    // Of the campaign's, those that call the program in their own process.
+    include: [
+      'test/{unit,golden,integration}/**/*.test.ts',
+      'test/campaign/landing/{shared-folder,jobs-on-redis}.test.ts',
+    ],
     exclude: [
       // These read the sources and documents as texts, or run other programs.
       'test/unit/{bench,documents}/**',

@@ -1,0 +1,60 @@
+type EqualMutant = {
+  readonly file: string
+  /** The inmost function around the place. */
+  readonly in: string
+  readonly ours: string
+  readonly theirs: string
+  readonly why: string
+}
+
+const memory = 'memory alone: what is let go of later is found again as it was'
+const idle = 'idle connections end by themselves, within seconds'
+
+/**
+ * Mutants that a person has read and found to do the same: the run counts them by themselves, so that it tells of new survivors
+ * alone. What a test could see does not belong here.
+ */
+export const equalMutants: readonly EqualMutant[] = [
+  {
+    file: 'src/http/portal/pages/project-list.ts',
+    in: 'keep',
+    ours: 'kept.characters += rows.length',
+    theirs: 'kept.characters -= rows.length',
+    why: memory,
+  },
+  {
+    file: 'src/accounts/passwords.ts',
+    in: 'limitedForOne',
+    ours: 'limit.users--',
+    theirs: 'limit.users++',
+    why: memory,
+  },
+  {
+    file: 'src/platform/database/fence.ts',
+    in: '#tell',
+    ours: 'at.getTime() - Date.parse(told.at)',
+    theirs: 'at.getTime() + Date.parse(told.at)',
+    why: 'the same note is written more often',
+  },
+  {
+    file: 'test/support/schema/schema.sql',
+    in: 'mark',
+    ours: 'p.active and',
+    theirs: '',
+    why: 'refresh_search asks again which projects are active',
+  },
+  {
+    file: 'src/catalogue/sync/upstream-client.ts',
+    in: '[Symbol.asyncDispose]',
+    ours: '{\n    await this.#client[Symbol.asyncDispose]()\n  }',
+    theirs: '{}',
+    why: idle,
+  },
+  {
+    file: 'src/cli/wiring/serve-console.ts',
+    in: 'openLooks',
+    ours: 'async () => await (await opened?.catch(() => undefined))?.close()',
+    theirs: '() => undefined',
+    why: idle,
+  },
+]
