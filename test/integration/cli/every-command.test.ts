@@ -203,6 +203,8 @@ const fullStore: readonly Row[] = [
   [`users disable ${accountOf}`, 0, /disable/],
   [`users enable ${accountOf}`, 0, /enable/],
   [`keys issue ${accountOf} --scope read --origin https://www.example.org --expires 90d >key=apiKey`, 0, /apiKey/],
+  ['users list', 0, /c@b\.org/],
+  ['keys list', 0, /lastUsedAt|; used /],
   [`keys list ${accountOf}`, 0, /www\.example\.org/],
   ['keys revoke --key-stdin <<< {key}', 0, /true/],
   ['keys signing create --file {folder}/first.pem', 0, /BEGIN PUBLIC KEY/],
@@ -268,6 +270,34 @@ function parsed(line: string, stdout: string): unknown {
   }
 }
 
+/** What a JSON document consists of, whatever its values are; of several, what each may have. */
+function shapeOf(documents: readonly unknown[], margin = '  '): string {
+  const shapes = documents.map((one) => {
+    if (typeof one === 'object' && one !== null) return Array.isArray(one) ? 'list' : 'object'
+    return typeof one === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(one)
+      ? 'instant'
+      : one === null
+        ? 'null'
+        : typeof one
+  })
+  const objects = documents.flatMap((one, at) =>
+    shapes[at] === 'object' ? [one as Readonly<Record<string, unknown>>] : [],
+  )
+  const lists = documents.flatMap((one) => (Array.isArray(one) ? [one as readonly unknown[]] : []))
+  const names = [...new Set(objects.flatMap(Object.keys))].sort()
+  const lines = names.map((name) => {
+    const having = objects.filter((one) => Object.hasOwn(one, name))
+    const mark = having.length < objects.length ? '?' : ''
+    return `\n${margin}${name}${mark}: ${shapeOf(
+      having.map((one) => one[name]),
+      `${margin}  `,
+    )}`
+  })
+  const items = lists.flat()
+  const of = items.length > 0 ? `\n${margin}each: ${shapeOf(items, `${margin}  `)}` : ''
+  return [...new Set(shapes)].sort().join(' or ') + lines.join('') + of
+}
+
 describe('every command and option, as a person types it', async () => {
   const { store, url } = await testDatabase()
   const values: Record<string, string> = {}
@@ -287,6 +317,8 @@ describe('every command and option, as a person types it', async () => {
     const args = line.split(' ').map((word) => word.replaceAll('·', ' '))
     return await runCommandLine(args, { ...environment, ...changes }, input.replaceAll('·', ' '))
   }
+  /** What commands said as JSON. */
+  const documents = new Map<string, readonly unknown[]>()
   const run = async ([row, code, says]: Row) => {
     const [line = '', kept] = row.split(' >')
     const { name, command } = commandOf(line)
@@ -300,6 +332,7 @@ describe('every command and option, as a person types it', async () => {
       expect.soft(stderr).not.toMatch(/\n {4}at |TypeError/)
       if (one === line || (code === 2 && stdout === '')) continue
       const document = parsed(one, stdout)
+      if (hasJson) documents.set(name, [...(documents.get(name) ?? []), document])
       const [to = '', place = ''] = kept?.split('=') ?? []
       const value = place.split('.').reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], document)
       if (to !== '') values[to] = String(value)
@@ -340,7 +373,12 @@ describe('every command and option, as a person types it', async () => {
     const payouts = `${targetRecord.id},2026-03-05,25.00,USD,D-1\n${targetRecord.id},2026-03-05,abc,USD,D-2\n`
     await write('payouts.csv', `project,date,amount,currency,reference\n${payouts}`)
     await write('bad.json', '{"x"')
+    documents.clear()
     for (const row of fullStore) await run(row)
+    const shapes = [...documents]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, of]) => `giving ${name}\n${shapeOf(of)}\n`)
+    await expect(shapes.join('\n')).toMatchFileSnapshot('../../golden/commands-json.txt')
   })
 
   it('without a database: says so in a line, or needs none', async () => {

@@ -42,6 +42,17 @@ beforeAll(async () => {
   await publish()
   await loseProjects(database.store, [3])
   await publish()
+  const email = 'partner@example.org'
+  await runCommandLine(
+    `users create --email ${email} --password-stdin`.split(' '),
+    environmentOf(),
+    'nine louder mountains',
+  )
+  for (const limits of ['--scope read --origin https://a.example', '--expires 90d', '--expires 90d']) {
+    await runCommandLine(`keys issue --email ${email} ${limits}`.split(' '), environmentOf())
+  }
+  await runCommandLine(['keys', 'revoke', '--id', '1'], environmentOf())
+  await db.query(`update api_key set expires_at = created_at where id = 4`)
   const file = path.join(dataDir, 'bad & good.csv')
   await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
   await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
@@ -100,7 +111,7 @@ describe('the console on this machine', () => {
       '/held': ['<p>none</p>'],
       '/audit?action=records-imported': ['records-imported', 'operator ', 'import 1'],
       '/audit?words=nobody': ['Events, newest first: none.'],
-      '/accounts': ['Accounts: none.'],
+      '/accounts': ['partner@example.org', 'https://a.example'],
       '/imports': ['bad &amp; good.csv', 'href="/imports/1"', 'operator '],
       '/imports/1': [/[0-9a-f]{64}/, 'Problems', '<td>title</td>', 'giving imports undo 1'],
       '/sources': [
@@ -116,12 +127,35 @@ describe('the console on this machine', () => {
       expect(status, address).toBe(200)
       for (const part of parts)
         expect(text, address).toMatch(part instanceof RegExp ? part : new RegExp(escaped(part ?? '?')))
-      expect(text).not.toMatch(/<script|https?:\/\//)
+      expect(text).not.toMatch(/<script|="https?:\/\//)
       expect(headers).toMatchObject({
         'content-security-policy': expect.stringMatching(/^default-src 'none'; style-src 'self'; form-action 'self';/),
         'cache-control': 'no-store',
       })
     }
+  })
+
+  it('shows all of it in words', async () => {
+    const addresses = [
+      '/',
+      '/releases',
+      `/releases/difference?from=${ids[0]}&to=${ids[2]}`,
+      '/runs?state=held',
+      '/runs/1',
+      '/runs/3',
+    ]
+    const confirmations = [`/releases/${ids[2]}/approve`, `/releases/${ids[0]}/rollback`]
+    const others = ['/accounts', '/imports', '/imports/1', '/sources', '/queues', '/audit', '/sign-out']
+    const pages: string[] = []
+    for (const address of [...addresses, ...confirmations, ...others]) {
+      pages.push(`${address}\n${wordsOf((await one.ask(address)).text)}`)
+    }
+    const text = ids
+      .reduce((all, id, at) => all.replaceAll(id, `RELEASE-${at + 1}`), pages.join('\n\n'))
+      .replaceAll(`${dataDir}/`, '')
+      .replaceAll(/operator \S+/g, 'operator NAME')
+      .replaceAll(/(?<=operator NAME (?:from|\|) )[\w.-]+(?=,| \| (?:key|account|import) \d)/g, 'HOST')
+    await expect(text).toMatchFileSnapshot('../../../golden/console.txt')
   })
 
   it('answers metrics and health', async () => {
@@ -217,7 +251,7 @@ describe('the console on this machine', () => {
     expect(await findSource(db, 'crm')).toMatchObject({ held: { approved: true } })
     expect((await one.ask('/sources')).text).not.toContain('/sources/crm/')
     const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
-    expect(await listAudit(db, { since: new Date(0), limit: 10 })).toMatchObject([
+    expect(await listAudit(db, { since: new Date(0), limit: 9 })).toMatchObject([
       { action: 'records-imported', subject: 'import 1' },
       { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
       { ...who, action: 'schedule-paused', subject: 'schedule publish' },
@@ -522,4 +556,17 @@ describe.each(['PostgreSQL', 'Redis'] as const)('queues on %s', (engine) => {
 
 function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+/** What a person reads below the links to the sections, a line for each part and row; what no two runs have in common is left out. */
+function wordsOf(page: string): string {
+  const [, main = ''] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? []
+  return main
+    .replaceAll(/<time datetime="\d{4}-[^"]+Z">\d{4}-[\d: -]+ UTC<\/time>/g, 'INSTANT')
+    .replaceAll(/<\/(?:th|td|dt|label|option)>/g, ' | ')
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/\S+ inline/g, 'OWNER')
+    .replaceAll(/\b(?:[\d.]+ (?:s|h|days)|\d+ min \d+ s)\b/g, 'DURATION')
+    .replaceAll(/(?<![\w-])20\d\d-\d\d-\d\d(?!\d*T)/g, 'DAY')
+    .replaceAll(/(?<![\w-])\d{4,}(?![\w-])/g, 'BYTES')
 }
