@@ -58,7 +58,7 @@ describe('a worker whose clock differs from that of the database', () => {
     const { needs } = await publicationHealth({ store: world.store, releases, clock: () => new Date() })
     expect(needs).toContainEqual({ code: 'clock-wrong', message: expect.stringContaining(worker.owner) })
     expect(
-      world.logged(`the clock of this process is ${twoDays / 1000} s ahead of the database's: no runs are taken`),
+      world.logged(/^the clock of this process is \d+ s ahead of the database's: no runs are taken$/),
     ).toHaveLength(1)
     const id = await ask()
     await sleep(1500)
@@ -76,8 +76,10 @@ describe('a worker whose clock differs from that of the database', () => {
     aheadMs = 59_000
     await refuseWrongClock(store, clock)
     aheadMs = -twoDays
-    expect(Math.abs((await measureSkew(store, clock)) + twoDays / 1000)).toBeLessThan(30)
-    await expect(refuseWrongClock(store, clock)).rejects.toMatchObject({ code: 'clock-wrong' })
+    await expect(refuseWrongClock(store, clock)).rejects.toMatchObject({
+      code: 'clock-wrong',
+      message: expect.stringContaining(' s behind the database'),
+    })
   })
 
   test('has no say in which run was the last good one', async () => {

@@ -72,8 +72,9 @@ export class World {
   }
 
   /** Events that were logged in this process with this message. */
-  logged(message: string): Record<string, unknown>[] {
-    return this.#lines.filter((line) => line.msg === message)
+  logged(message: string | RegExp): Record<string, unknown>[] {
+    const isIt = (text: string) => (typeof message === 'string' ? text === message : message.test(text))
+    return this.#lines.filter(({ msg }) => isIt(String(msg)))
   }
 
   /** An empty ledger with so many stale items. */

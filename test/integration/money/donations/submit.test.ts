@@ -246,12 +246,12 @@ describe('a donation', async () => {
     await failure(submit(request))
     await sleep(200)
     await settleOpen(payments)
-    const failed = await one<{ id: number; reference: string; wait: number }>(
-      `select id, reference, round(extract(epoch from lease_until - clock_timestamp()))::integer as wait
+    const failed = await one<{ id: number; reference: string; looks: boolean }>(
+      `select id, reference, lease_until > clock_timestamp() as looks
         from donation where transaction_id = $1 and status = 'failed'`,
       [request.transactionId],
     )
-    expect(failed.wait).toBeGreaterThan(500)
+    expect(failed.looks).toBe(true)
     const sandbox = createSandboxGateway(payments)
     await sandbox.charge(donationCharge(failed.reference, '42.00'), new AbortController().signal)
     const paid = { ...request, payment: { ...request.payment, method: { kind: 'nonce', nonce: 'fake-valid-nonce' } } }
@@ -282,12 +282,17 @@ describe('a donation', async () => {
     await settleOpen(payments)
     expect(await refunded(reference)).toBeUndefined()
 
-    await store.db.query(`update donation set lease_until = now() - interval '1 s' where id = $1`, [id])
+    const lapse = () =>
+      store.db.query(
+        `update donation set lease_until = now() - interval '1 s' where lease_until is not null and id = $1`,
+        [id],
+      )
+    await lapse()
     const deaf = quick({ ...sandbox, findByReference: () => Promise.reject(new Error('no answer')) })
     await settleOpen(testPayments(store, { gateway: deaf }))
     expect(await refunded(reference)).toBeUndefined()
     for (const _ of [1, 2]) {
-      await sleep(600)
+      await lapse()
       await settleOpen(payments)
       expect(await refunded(reference)).toBe('42.000')
     }
