@@ -116,6 +116,28 @@ describe('a bucket', () => {
     expect((await verify()).findings).toEqual([])
   })
 
+  it('has the feed of a project with each of its reports, one after another', async () => {
+    const report = async (id: number, projectId: number) => {
+      await database.store.db.query(
+        `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
+          values ($1::bigint, $2, 'Report', 'Ana', '2026-11-20', '2026-11-20', '<p>Done.</p>', 'https://reports.example/' || $1::bigint)`,
+        [id, projectId],
+      )
+      await publishChange(`Report ${id}`)
+      server.requests.length = 0
+      await deliver()
+    }
+    const feed = async (id: number) => await (await fetch(`${server.url}/feeds/projects/${id}/reports.atom`)).text()
+    await report(1, 2)
+    await report(2, 3)
+    await report(3, 3)
+    expect(await feed(2)).toContain('https://reports.example/1')
+    for (const id of [2, 3]) expect(await feed(3)).toContain(`https://reports.example/${id}`)
+    expect(server.writes().filter((write) => write.startsWith('PUT feeds/projects/'))).toEqual([
+      'PUT feeds/projects/3/reports.atom',
+    ])
+  })
+
   it('keeps the set before whole when a delivery breaks off, and is mended by the next one', async () => {
     await deliver()
     const first = (await publisher.live()).id

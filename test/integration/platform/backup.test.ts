@@ -50,7 +50,7 @@ describe('giving backup and giving restore', () => {
     await fillWithEverySource(store, 30)
     const targets = [9_001, 9_002]
     const keyId = await insertDonationTargets(store.db, targets)
-    const payments = testPayments(store)
+    const payments = testPayments(store, { timeoutMs: 60_000 })
     const give = async (number: number) => {
       const request = donationRequest({ transactionId: `tx-${number}`, project: { id: targets[number % 2] } })
       await submitDonation(payments, { account, keyId, requestId: `rq-${number}` }, request)
@@ -254,9 +254,10 @@ describe('giving backup and giving restore', () => {
         { clock: () => new Date(time), signal },
         tryIt ?? ((file) => tryBackup(file, { signal, contentsOf: nothing })),
       )
+    const refused = async () => await Promise.reject(new Error('not due'))
+    expect(await tryAt(now - day, refused)).toMatch(/could not be tried at .*: not due/)
     expect(await tryAt(now)).toMatch(/giving-\d{8}T\d{6}Z\.sql\.gz was restored on trial at/)
     expect(await said('doctor')).toMatch(/bytes; .*sql\.gz was restored on trial at/)
-    const refused = async () => await Promise.reject(new Error('not due'))
     expect(await tryAt(now + 6 * day, refused)).toBeUndefined()
     // Where no server can be made, nothing is said of the backup.
     expect(await tryAt(now + 8 * day, refused)).toMatch(/could not be tried at .*: not due/)

@@ -18,6 +18,11 @@ beforeAll(async () => {
   const { currency, baseUrl } = mappingConfig
   await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
   publisher = await testPublisher(store)
+  // Amounts of another currency belong to no sum of this one.
+  await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
+    values (1, 'euros', '2025-06-30', 500, 'EUR', 'local')`)
+  await store.db.query(`insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+    values ('planned euros', 1, '2026-12-01', 500, 'EUR', 'local')`)
   expect((await publisher.publish()).state).toBe('published')
 })
 
@@ -55,13 +60,13 @@ describe('the organisation file', () => {
   it('adds up what was paid and kept in the last three years, and what is planned in the next', async () => {
     const text = await publisher.read(address)
     const { y2025, y2026, planned } = await one(`select
-      (select sum(amount) from disbursement where extract(year from disbursed_on) = 2025)
+      (select sum(amount) from disbursement where extract(year from disbursed_on) = 2025 and currency = 'USD')
         + (select sum(amount) from donation_month where kind = 'fee' and extract(year from month) = 2025) as y2025,
       (select sum(amount) from disbursement where extract(year from disbursed_on) = 2026)
-        + (select sum(amount) from payout_plan p where planned_on between '2026-11-22' and '2026-12-31'
+        + (select sum(amount) from payout_plan p where planned_on between '2026-11-22' and '2026-12-31' and currency = 'USD'
             and not exists (select from disbursement d where d.reference = p.reference)) as y2026,
       (select sum(amount) from payout_plan p join project on project.id = project_id join organisation o on o.id = organisation_id
-        where planned_on between '2026-11-22' and '2028-12-31' and (o.org_ref is not null or o.ein is not null)) as planned`)
+        where planned_on between '2026-11-22' and '2028-12-31' and p.currency = 'USD' and (o.org_ref is not null or o.ein is not null)) as planned`)
     expect(valuesOf(text, 'total-expenditure')).toHaveLength(3)
     expect(Number(valuesOf(text, 'total-expenditure').at(-1))).toBe(Number(y2025))
     expect(valuesOf(text, 'total-budget')).toHaveLength(3)

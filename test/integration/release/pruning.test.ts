@@ -139,6 +139,18 @@ describe('48 hours', { timeout: 120_000 }, () => {
     expect(await ours.kept()).toEqual([...newest.slice(-2), last].sort())
   })
 
+  it('are not begun by a release that is held', async () => {
+    const ours = await newStore()
+    const first = (await ours.publish()).releaseId
+    await loseProjects(ours.store, [2])
+    expect(await ours.publish()).toMatchObject({ state: 'held' })
+    await ours.age()
+    await insertProjects(ours.store.db, [{ id: 2 }])
+    const ids = [first]
+    for (let round = 0; round < 4; round++) ids.push((await ours.publish()).releaseId)
+    expect(await ours.kept()).toEqual(ids.sort())
+  })
+
   it('do not end for what a rollback took down, while that stands', async () => {
     const ours = await newStore()
     const ids: string[] = []

@@ -574,6 +574,7 @@ describe('templates of receipts', () => {
     ['Subject: {{receipt}}\n\nHallo', '{{receipt}}'],
     ['Hallo {{name}}\n', 'a line "Subject: ..."'],
     ['Subject: a\nb\n', 'an empty line'],
+    ['Subject: a\n\n', 'the text of the message'],
   ])('are refused when they cannot be used: %j', async (text, reason) => {
     const folder = await folderWith(text)
     await expect(checkReceiptTemplate({ language: 'de', operatorsDir: folder })).rejects.toMatchObject({

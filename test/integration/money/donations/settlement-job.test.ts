@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../../jobs/engine.js'
+import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { settlement } from '../../../../jobs/settlement.js'
 import { startWorker } from '../../../../jobs/worker.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
@@ -13,6 +14,16 @@ import { redisMissing, startRedis } from '../../../support/redis.js'
 
 const noRedis = redisMissing()
 if (noRedis !== undefined) console.warn(`The settlement's jobs on Redis are not tested: ${noRedis}.`)
+
+it('the settlement is due at each minute', async () => {
+  const { store, url } = await testDatabase()
+  const deps = workerDeps(store, { url, connection: { kind: 'postgres', url } }, pino({ level: 'silent' }))
+  await using _worker = await startWorker({ ...deps, payments: testPayments(store), work: [settlement] })
+  await using queue = await openQueue(queueSettings(deps.config, deps.secrets, url), deps.log)
+  expect(await queue.schedulers(['settlement'])).toMatchObject([
+    { name: 'settlement', schedule: { expression: '* * * * *', timezone: 'UTC' }, next: expect.any(Date) },
+  ])
+})
 
 describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
   'the settlement as a job of the queue in %s',
