@@ -8,7 +8,7 @@ const mostBytes = 1_000_000
 /**
  * The shapes of elements that the official schema has accepted. Its verdict on an element follows from the names of the
  * attributes, the order of the children and the values alone, so a record of accepted shapes and sound values need not be
- * shown to it (docs/adr/0031-shapes-that-the-schema-accepted.md).
+ * shown to it (docs/adr/0032-shapes-that-the-schema-accepted.md).
  */
 export class Shapes {
   readonly #starts = new Map<ElementRule, ShapeStep>()
