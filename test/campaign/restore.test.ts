@@ -41,7 +41,7 @@ test('our own PostgreSQL: stop, copy, lose everything, copy back, start', async 
   onTestFinished(fleet.end)
   const backup = await temporaryFolder()
   const service = await fleet.start('start')
-  await settled(service)
+  expect((await settled(service)).map(({ state }) => state)).toEqual(['published'])
   const before = await tagsOf(service)
   expect((await service.terminate()).code).toBe(0)
   const record_ = await readFile(path.join(fleet.dataDir, 'postgres-launcher/server.json'), 'utf8')
