@@ -85,14 +85,15 @@ export class QueueWorker {
 }
 
 function toCall(job: Job, signal: AbortSignal): JobCall {
+  const { id = '' } = job
   const { attempts = 1, backoff, prevMillis } = job.opts
   const firstWaitMs = typeof backoff === 'object' ? (backoff.delay ?? 0) : 0
   return {
-    id: job.id ?? '',
+    id,
     name: job.name,
     data: job.data,
     // A scheduler's job is called `repeat:<scheduler>:<milliseconds>` and has the instant in its options as well.
-    ...(job.repeatJobKey && { dueAt: new Date(prevMillis ?? Number(job.id?.split(':').at(-1))) }),
+    ...(job.repeatJobKey && { dueAt: new Date(prevMillis ?? Number(id.split(':').at(-1))) }),
     signal,
     nextTryMs: firstWaitMs * 2 ** job.attemptsMade,
     report: (progress) => void job.updateProgress(progress).catch(() => undefined),

@@ -76,6 +76,16 @@ describe('a pull', () => {
     expect(lines).toContain(`official schema used: ${directory}`)
   })
 
+  it('of more than a year ago is named by doctor', async () => {
+    const standard = async () =>
+      (await told('doctor')).lines.filter((line) => line.includes('everything published is also checked'))
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+    await pull({ now: daysAgo(364) })
+    expect(await standard()).toEqual([expect.stringMatching(/^ok /)])
+    await pull({ now: daysAgo(366) })
+    expect(await standard()).toEqual([expect.stringMatching(/^note .*giving standard pull/)])
+  })
+
   it('is used by every check from then on', async () => {
     const none = await openOfficialSchema({ dataDir, standardDir: undefined })
     expect(none).toBeUndefined()

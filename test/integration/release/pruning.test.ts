@@ -32,6 +32,43 @@ beforeAll(async () => {
 
 const rules = { keepReleases: 3, donorRetentionDays: undefined }
 
+/** A store and its folder, worked on by commands; `age` moves all that happened three days into the past. */
+async function newStore() {
+  const { url, store } = await testDatabase()
+  await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
+  const dataDir = await temporaryFolder()
+  const environment = {
+    ...{ DATABASE_URL: url, GIVING_DATA_DIR: dataDir, REPORTING_ORG_REF: 'GB-CHC-1164883' },
+    ...{ BASE_URL: 'https://giving.example', LOG_LEVEL: 'silent' },
+  }
+  const run = async (args: string) => {
+    const { stdout, stderr } = await runCommandLine([...args.split(' '), '--json'], environment)
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  let titles = 0
+  const { releases, held } = releaseFolder(path.join(dataDir, 'feeds'))
+  return {
+    store,
+    run,
+    publish: async (): Promise<{ state: string; releaseId: string }> => {
+      await store.db.query('update project set title = $1', [`Title ${++titles}`])
+      return await run('publish --inline')
+    },
+    kept: async () => (await readdir(releases)).sort(),
+    held: async () => (await readdir(held)).sort(),
+    age: async () => {
+      await store.db.query(`update release_event set at = at - interval '3 days'`)
+      for (const folder of [releases, held]) {
+        for (const id of await readdir(folder)) {
+          const then = new Date(Date.now() - 3 * 86_400_000)
+          await utimes(path.join(folder, id, 'manifest.json'), then, then)
+        }
+      }
+    },
+  }
+}
+
 describe('pruning', () => {
   it('leaves everything young alone', async () => {
     const before = await listRuns(database.store.db, 100)
@@ -67,6 +104,17 @@ describe('pruning', () => {
     expect(await pruneDatabase(database.store.db, days(100), rules)).toMatchObject({ runs: 0 })
   })
 
+  it('removes old releases, but not the live one, however old', async () => {
+    const { store, run, publish } = await newStore()
+    const ids: string[] = []
+    for (let round = 0; round < 4; round++) ids.push((await publish()).releaseId)
+    await run(`releases rollback ${ids[1]}`)
+    const later = await pruneDatabase(store.db, days(500), { ...rules, keepReleases: 1 })
+    expect(later.releases).toBe(2)
+    const { rows } = await store.db.query<{ id: string }>('select id from release order by run_id')
+    expect(rows.map(({ id }) => id)).toEqual([ids[1], ids[3]])
+  })
+
   it('removes drafts of dead writers and links that were never renamed', async () => {
     const folder = releaseFolder(publisher.feedsDir)
     await mkdir(path.join(folder.drafts, '20261121T020000Z-9.1.aa'))
@@ -87,43 +135,6 @@ describe('pruning', () => {
 
 // Seven publications by commands, on a machine that may be busy.
 describe('48 hours', { timeout: 120_000 }, () => {
-  /** A store and its folder, worked on by commands; `age` moves all that happened three days into the past. */
-  async function newStore() {
-    const { url, store } = await testDatabase()
-    await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
-    const dataDir = await temporaryFolder()
-    const environment = {
-      ...{ DATABASE_URL: url, GIVING_DATA_DIR: dataDir, REPORTING_ORG_REF: 'GB-CHC-1164883' },
-      ...{ BASE_URL: 'https://giving.example', LOG_LEVEL: 'silent' },
-    }
-    const run = async (args: string) => {
-      const { stdout, stderr } = await runCommandLine([...args.split(' '), '--json'], environment)
-      if (stdout === '') throw new Error(stderr)
-      return JSON.parse(stdout)
-    }
-    let titles = 0
-    const { releases, held } = releaseFolder(path.join(dataDir, 'feeds'))
-    return {
-      store,
-      run,
-      publish: async (): Promise<{ state: string; releaseId: string }> => {
-        await store.db.query('update project set title = $1', [`Title ${++titles}`])
-        return await run('publish --inline')
-      },
-      kept: async () => (await readdir(releases)).sort(),
-      held: async () => (await readdir(held)).sort(),
-      age: async () => {
-        await store.db.query(`update release_event set at = at - interval '3 days'`)
-        for (const folder of [releases, held]) {
-          for (const id of await readdir(folder)) {
-            const then = new Date(Date.now() - 3 * 86_400_000)
-            await utimes(path.join(folder, id, 'manifest.json'), then, then)
-          }
-        }
-      },
-    }
-  }
-
   it('begin when another release takes its place, not when that one or the next was built', async () => {
     const ours = await newStore()
     const ids: string[] = []

@@ -315,6 +315,31 @@ describe('a bulk file', () => {
     expect(await ids()).toEqual(upTo(25))
     expect(await listSyncProblems(store.db, run.id, 5)).toMatchObject([{ subject: 'bulk file of projects' }])
   })
+
+  test('is not called broken where the store fails while it is read', async () => {
+    serve((response) => response.end(toXml({ projects: { project: records(25) } })))
+    await store.db.query(`
+      create function full_disk() returns trigger language plpgsql as
+        $$ begin raise exception 'the disk is full' using errcode = 'disk_full'; end $$;
+      create trigger full_disk before insert on project execute function full_disk()`)
+    try {
+      const run = await full()
+      expect(run).toMatchObject({ state: 'failed' })
+      expect(await listSyncProblems(store.db, run.id, 5)).toEqual([])
+    } finally {
+      await store.db.query('drop function full_disk cascade')
+    }
+  })
+})
+
+test('a record that the database refuses costs no other of its page', async () => {
+  await store.db.query('alter table project add constraint not_seven check (id <> 7)')
+  try {
+    expect(await full()).toMatchObject({ state: 'done', created: 24, changed: 0, unchanged: 0, refused: 1 })
+    expect(await ids()).toEqual(upTo(25).filter((id) => id !== 7))
+  } finally {
+    await store.db.query('alter table project drop constraint not_seven')
+  }
 })
 
 /** A byte now and then: never silent for long, never done. */
