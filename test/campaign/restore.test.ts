@@ -37,7 +37,8 @@ async function settled({ baseUrl }: FleetProcess): Promise<{ state: string }[]> 
 }
 
 test('our own PostgreSQL: stop, copy, lose everything, copy back, start', async () => {
-  const fleet = await createFleet({})
+  // The invented projects of a trial.
+  const fleet = await createFleet({ REPORTING_ORG_REF: '' })
   onTestFinished(fleet.end)
   const backup = await temporaryFolder()
   const service = await fleet.start('start')
