@@ -12,7 +12,8 @@ import { scale } from './support/scale.js'
 
 test('our own PostgreSQL killed under a running service', async () => {
   const random = seeded('own PostgreSQL killed')
-  const fleet = await createFleet({})
+  // The invented projects of a trial.
+  const fleet = await createFleet({ REPORTING_ORG_REF: '' })
   const service = await fleet.start('start')
   const { baseUrl } = service
   const ready = () => until(async () => (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.status === 200, 100)
