@@ -205,10 +205,13 @@ async function hostileBesideDownloads(url: string, rounds: number, seconds: numb
   const download = async () => {
     while (!over.signal.aborted) {
       const answer = await fetch(`${url}/iati/activities.xml`, { signal: over.signal })
+      if (!answer.ok) throw new Error(`a download was answered ${answer.status}`)
       for await (const _ of answer.body ?? []) if (over.signal.aborted) return
     }
   }
-  const downloads = Array.from({ length: downloaders }, () => download().catch(() => undefined))
+  const downloads = Array.from({ length: downloaders }, () =>
+    download().catch((error: unknown) => (over.signal.aborted ? undefined : error)),
+  )
   const queries = hostileQueries(rounds * seconds * 2_000)
   const results = []
   for (let round = 0; round < rounds; round++) {
@@ -216,7 +219,9 @@ async function hostileBesideDownloads(url: string, rounds: number, seconds: numb
     results.push(await load(url, queries.slice(from, from + Math.floor(queries.length / rounds)), seconds))
   }
   over.abort()
-  await Promise.all(downloads)
+  // Without downloads the queries would be measured beside nothing.
+  const failure = (await Promise.all(downloads)).find((error) => error !== undefined)
+  if (failure) throw failure
   return results
 }
 
