@@ -10,7 +10,6 @@ import {
   aReport,
   day,
   disasterTheme,
-  educationTheme,
   mappingConfig,
   usd,
   waterTheme,
@@ -159,31 +158,9 @@ describe('status and dates', () => {
     expect(statusOf({ project: { paused: true } })).toEqual(['<activity-status code="6"/>'])
     expect(statusOf({ project: { status: 'active', active: false } })).toEqual(['<activity-status code="6"/>'])
   })
-
-  it('leave out a deadline before the start', () => {
-    const graph = aGraph({ project: { deadline: day('2020-01-01') } })
-    expect(lines(graph, 'activity-date')).toHaveLength(1)
-    expect(codes(graph)).toContain('deadline-unusable')
-  })
-
-  it('start a paid-out project at its first payout', () => {
-    const graph = aGraph({
-      disbursements: [{ reference: 'a', disbursedOn: day('2025-09-09'), amount: amount('5'), currency: usd }],
-    })
-    expect(lines(graph, 'activity-date')[1]).toBe('<activity-date type="2" iso-date="2025-09-09"/>')
-  })
 })
 
 describe('shares', () => {
-  it('of three countries without a split are equal and sum to exactly 100', () => {
-    const countries = ['SL', 'GN', 'LR'].map((code) => ({ code, name: code }))
-    expect(lines(aGraph({ countries }), 'recipient-country')).toEqual([
-      '<recipient-country code="GN" percentage="33.34"/>',
-      '<recipient-country code="LR" percentage="33.33"/>',
-      '<recipient-country code="SL" percentage="33.33"/>',
-    ])
-  })
-
   it('that are given are scaled to exactly 100', () => {
     const countries = [
       { code: 'SL', name: 'Sierra Leone', share: amount('30') },
@@ -205,43 +182,6 @@ describe('shares', () => {
     expect(lines(graph, 'recipient-country')).toEqual(['<recipient-country code="SL"/>'])
     expect(codes(graph)).toContain('country-unknown')
   })
-
-  it('of sectors sum to 100 in each vocabulary', () => {
-    const graph = aGraph({ themes: [waterTheme, educationTheme, disasterTheme] })
-    const shares = lines(graph, 'sector').map((line) => /percentage="([^"]*)"/.exec(line)?.[1])
-    expect(shares).toEqual(['33.34', '33.33', '33.33', '33.34', '33.33', '33.33'])
-  })
-})
-
-describe('location', () => {
-  it('is left out when only the country may be known', () => {
-    const project = { latitude: amount('7.9'), longitude: amount('-11.7'), locationPrecision: 'country' as const }
-    expect(lines(aGraph({ project }), 'location')).toEqual([])
-  })
-
-  it('is left out at 0,0', () => {
-    const graph = aGraph({ project: { latitude: amount('0.000000'), longitude: amount('0') } })
-    expect(lines(graph, 'location')).toEqual([])
-    expect(codes(graph)).toContain('location-unusable')
-  })
-})
-
-describe('budget', () => {
-  it('of an open-ended project is the goal in the running 12 months, and rolls over with them', () => {
-    const activity = aGraph({ project: { goal: amount('8000') } })
-    expect(lines(activity, 'budget')).toEqual([
-      '<budget type="1" status="1"><period-start iso-date="2026-02-11"/><period-end iso-date="2027-02-10"/>' +
-        '<value currency="USD" value-date="2026-02-11">8000.00</value></budget>',
-    ])
-    expect(mapped(activity).validUntil).toBe('2027-02-11')
-  })
-
-  it('with a deadline is split by days and sums to the goal', () => {
-    const graph = aGraph({ project: { goal: amount('1000'), deadline: day('2027-08-10') } })
-    const values = lines(graph, 'budget').map((line) => Number(/>([\d.]+)<\/value>/.exec(line)?.[1]))
-    expect(values).toHaveLength(3)
-    expect(values.reduce((a, b) => a + b * 100, 0)).toBe(100_000)
-  })
 })
 
 describe('transactions', () => {
@@ -250,28 +190,6 @@ describe('transactions', () => {
     expect(lines(graph, 'transaction')[0]).toContain('<transaction-date iso-date="2026-11-19"/>')
     expect(mapped(graph).validUntil).toBe('2026-11-30')
     expect(lines(graph, 'transaction', day('2026-11-30'))[0]).toContain('<transaction-date iso-date="2026-11-30"/>')
-  })
-
-  it('merge the sources of a month and keep refunds apart', () => {
-    const graph = aGraph({
-      months: [
-        aMonth('2026-09', '10.00'),
-        aMonth('2026-09', '5.00', { source: 'upstream' }),
-        aMonth('2026-09', '-2.00', { kind: 'refund' }),
-      ],
-    })
-    const refs = lines(graph, 'transaction').map((line) => /ref="([^"]*)"/.exec(line)?.[1])
-    expect(refs).toEqual(['don-2045-2026-09-USD', 'ref-2045-2026-09-USD'])
-    expect(lines(graph, 'transaction')[0]).toContain('>15.00</value>')
-  })
-
-  it('wait for the day of money that is dated in the future', () => {
-    const graph = aGraph({
-      disbursements: [{ reference: 'later', disbursedOn: day('2026-12-24'), amount: amount('5'), currency: usd }],
-    })
-    expect(lines(graph, 'transaction')).toEqual([])
-    expect(codes(graph)).toContain('money-in-future')
-    expect(mapped(graph).validUntil).toBe('2026-12-24')
   })
 
   it('use the minor units of their currency', () => {
@@ -285,87 +203,11 @@ describe('transactions', () => {
   })
 })
 
-describe('document links', () => {
-  it('leave out addresses that are not absolute, and say so', () => {
-    const graph = aGraph({ project: { projectLink: '/projects/wells' } })
-    expect(lines(graph, 'document-link')).toEqual([])
-    expect(codes(graph)).toContain('link-unusable')
-  })
-
-  it('cap reports at the newest 20 and always link the feed', () => {
-    const reports = Array.from({ length: 30 }, (_, index) => aReport(30 - index, '2026-01-01'))
-    const links = lines(aGraph({ reports }), 'document-link')
-    expect(links).toHaveLength(21)
-    expect(links[0]).toContain('https://giving.example/feeds/projects/2045/reports.atom')
-  })
-})
-
 describe('organisation references', () => {
-  it('turn a US tax id into one form', () => {
-    const graph = aGraph({ organisation: anOrganisation({ ein: '12-3456789' }) })
-    expect(lines(graph, 'participating-org').at(-1)).toContain('ref="US-EIN-123456789"')
-  })
-
   it('never invent a prefix', () => {
     const graph = aGraph({ organisation: anOrganisation({ orgRef: 'XX-MADEUP-77' }) })
     expect(lines(graph, 'participating-org').at(-1)).not.toContain('ref=')
     expect(codes(graph)).toContain('organisation-ref-unusable')
-  })
-})
-
-describe('the life cycle', () => {
-  it('has a pipeline for what is approved for later, until its day', () => {
-    const graph = aGraph({ project: { approvedDate: new Date('2026-12-01T09:00:00Z') } })
-    expect(lines(graph, 'activity-status')).toEqual(['<activity-status code="1"/>'])
-    expect(mapped(graph).validUntil).toBe('2026-12-01')
-    expect(lines(graph, 'activity-status', day('2026-12-01'))).toEqual(['<activity-status code="2"/>'])
-  })
-})
-
-describe('identifiers', () => {
-  it('name the earlier publisher when an activity was first published under it', () => {
-    const { element } = toActivity(aGraph(), mappingConfig, today, 'GB-CHC-1234567-2045')
-    const others = element.children
-      .filter(({ name }) => name === 'other-identifier')
-      .map((child) => writeElement(child))
-    expect(others).toEqual([
-      '<other-identifier ref="2045" type="A1"/>',
-      '<other-identifier ref="GB-CHC-1234567" type="B1"/>',
-    ])
-    expect(validateActivity(element, checks).map(({ code }) => code)).toEqual([])
-  })
-})
-
-describe('scope and place', () => {
-  const somewhere = { latitude: amount('7.9'), longitude: amount('-11.7'), locationName: 'Bo' }
-
-  it('are one place when it is named, and the country when it must not be known', () => {
-    const graph = aGraph({ project: somewhere })
-    expect(lines(graph, 'activity-scope')).toEqual(['<activity-scope code="8"/>'])
-    expect(lines(graph, 'location')).toEqual([
-      '<location><location-reach code="1"/><name><narrative>Bo</narrative></name>' +
-        '<point srsName="http://www.opengis.net/def/crs/EPSG/0/4326"><pos>7.9 -11.7</pos></point>' +
-        '<exactness code="2"/><location-class code="2"/></location>',
-    ])
-    const hidden = aGraph({ project: { ...somewhere, locationPrecision: 'country' } })
-    expect(lines(hidden, 'activity-scope')).toEqual(['<activity-scope code="4"/>'])
-    expect(lines(hidden, 'location')).toEqual([])
-  })
-})
-
-describe('Sustainable Development Goals', () => {
-  it('are tags; a target makes its goal superfluous', () => {
-    expect(lines(aGraph({ sdgs: ['13', '6', '6.1', '6.b'] }), 'tag')).toEqual([
-      '<tag code="6.1" vocabulary="3"/>',
-      '<tag code="6.b" vocabulary="3"/>',
-      '<tag code="13" vocabulary="2"/>',
-    ])
-  })
-
-  it('leave out a code that does not exist, and say so', () => {
-    const graph = aGraph({ sdgs: ['18', '6.9'] })
-    expect(lines(graph, 'tag')).toEqual([])
-    expect(codes(graph)).toEqual(['sdg-unknown', 'sdg-unknown'])
   })
 })
 
@@ -387,51 +229,6 @@ describe('an emergency', () => {
     const withGoal = aGraph({ themes: [disasterTheme], project: { goal: amount('100') } })
     expect(attributes(withGoal)).not.toHaveProperty('budget-not-provided')
     expect(attributes(aGraph())).not.toHaveProperty('budget-not-provided')
-  })
-})
-
-describe('a changed goal', () => {
-  it('is the revised budget beside the original, in the same period', () => {
-    const graph = aGraph({ project: { goal: amount('9000'), originalGoal: amount('8000') } })
-    const period = '<period-start iso-date="2026-02-11"/><period-end iso-date="2027-02-10"/>'
-    expect(lines(graph, 'budget')).toEqual([
-      `<budget type="1" status="1">${period}<value currency="USD" value-date="2026-02-11">8000.00</value></budget>`,
-      `<budget type="2" status="1">${period}<value currency="USD" value-date="2026-02-11">9000.00</value></budget>`,
-    ])
-  })
-
-  it('is no revision when it is the same amount', () => {
-    const graph = aGraph({ project: { goal: amount('8000.000'), originalGoal: amount('8000') } })
-    expect(lines(graph, 'budget')).toHaveLength(1)
-  })
-})
-
-describe('planned payouts', () => {
-  const plan = (reference: string, plannedOn: string) => ({
-    reference,
-    plannedOn: day(plannedOn),
-    amount: amount('550.000'),
-    currency: usd,
-  })
-
-  it('are planned-disbursements until their day', () => {
-    const graph = aGraph({ payoutPlan: [plan('a', '2026-11-21'), plan('b', '2026-12-01')] })
-    expect(lines(graph, 'planned-disbursement')).toEqual([
-      '<planned-disbursement type="1"><period-start iso-date="2026-12-01"/><period-end iso-date="2026-12-01"/>' +
-        '<value currency="USD" value-date="2026-12-01">550.00</value>' +
-        '<provider-org provider-activity-id="US-EIN-123456789-2045" ref="US-EIN-123456789" type="21">' +
-        '<narrative>Example Giving</narrative></provider-org>' +
-        '<receiver-org type="24"><narrative>Tara Water Trust</narrative></receiver-org></planned-disbursement>',
-    ])
-    expect(mapped(graph).validUntil).toBe('2026-12-01')
-    expect(lines(graph, 'planned-disbursement', day('2026-12-01'))).toEqual([])
-  })
-
-  it('end when a disbursement of the same reference was made', () => {
-    const paid = { reference: 'b', disbursedOn: day('2026-11-20'), amount: amount('540'), currency: usd }
-    const graph = aGraph({ payoutPlan: [plan('b', '2026-12-01')], disbursements: [paid] })
-    expect(lines(graph, 'planned-disbursement')).toEqual([])
-    expect(lines(graph, 'transaction')).toHaveLength(1)
   })
 })
 
@@ -463,28 +260,6 @@ describe('money that went out', () => {
   })
 })
 
-describe('photos', () => {
-  const photo = (renditions: object) => ({ position: 0, wireId: 0, renditions, consent: true })
-
-  it('are linked by a rendition in a format that IATI lists', () => {
-    const renditions = { large: 'https://giving.example/l.webp', original: 'https://giving.example/o.png' }
-    expect(lines(aGraph({ photos: [photo(renditions)] }), 'document-link')[0]).toContain(
-      'url="https://giving.example/o.png" format="image/png"',
-    )
-  })
-
-  it('in webp only are left out, and that is said', () => {
-    const graph = aGraph({ photos: [photo({ large: 'https://giving.example/l.webp?w=900' })] })
-    expect(lines(graph, 'document-link')).toEqual([])
-    expect(codes(graph)).toEqual(['format-unknown'])
-  })
-
-  it('without consent are not shown at all', () => {
-    const graph = aGraph({ photos: [{ ...photo({ large: 'https://giving.example/l.jpg' }), consent: false }] })
-    expect(lines(graph, 'document-link')).toEqual([])
-  })
-})
-
 describe('results', () => {
   it('are periods from report to report, oldest first, at most the newest twenty', () => {
     const reports = Array.from({ length: 23 }, (_, index) =>
@@ -509,12 +284,6 @@ describe('results', () => {
   it('tell the title of a report that has pictures only', () => {
     const graph = aGraph({ reports: [aReport(1, '2026-10-01', { contentHtml: '<img src="a.jpg">' })] })
     expect(lines(graph, 'result')[0]).toContain('<comment><narrative>Report 1</narrative></comment>')
-  })
-
-  it('wait for a report that is dated in the future', () => {
-    const graph = aGraph({ reports: [aReport(1, '2026-12-24')] })
-    expect(lines(graph, 'result')).toEqual([])
-    expect(mapped(graph).validUntil).toBe('2026-12-24')
   })
 })
 
