@@ -41,8 +41,8 @@ export function tablePublication(store: Store): Publication {
       const steps = 10
       for (let step = 1; step <= steps; step++) {
         signal.throwIfAborted()
-        await sleep((await read(db, 'publish_ms')) / steps, undefined, { signal })
         onProgress?.('assemble', step, steps)
+        await sleep((await read(db, 'publish_ms')) / steps, undefined, { signal })
       }
       await db.query(
         `insert into committed (run_id, times) values ($1, 1)

@@ -26,6 +26,7 @@ describe('a file', () => {
     [{ 'if-modified-since': before }, false],
     [{ 'if-modified-since': same }, true],
     [{ 'if-modified-since': after, 'cache-control': 'no-cache' }, true],
+    [{ 'if-modified-since': 'yesterday' }, false],
   ])('is unchanged for %o: %s', (headers, expected) => {
     expect(isUnchanged(headers, validators)).toBe(expected)
   })
@@ -53,6 +54,8 @@ describe('a range', () => {
   it.each<[IncomingHttpHeaders, unknown]>([
     [{}, undefined],
     [{ range: 'bytes=2-5' }, part],
+    [{ range: 'bytes=6-' }, { start: 6, end: 9 }],
+    [{ range: 'bytes=6-500' }, { start: 6, end: 9 }],
     [{ range: 'bytes=-4' }, { start: 6, end: 9 }],
     [{ range: 'bytes=-10' }, { start: 0, end: 9 }],
     [{ range: 'bytes=-11' }, { start: 0, end: 9 }],
@@ -62,6 +65,7 @@ describe('a range', () => {
     [{ range: 'lines=10-' }, undefined],
     [{ range: 'lines=2-5' }, undefined],
     [{ range: 'bytes=0-1,4-5' }, undefined],
+    [{ range: 'bytes=a-b' }, undefined],
     [{ range: 'nonsense' }, undefined],
     [{ range: 'bytes=2-5', 'if-range': ' "a" ' }, part],
     [{ range: 'bytes=2-5', 'if-range': same }, part],

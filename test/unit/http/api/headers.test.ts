@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loggableUrl } from '../../../../src/http/api/access-log.js'
-import { isUnchanged, validatorsOf, wantedRange } from '../../../../src/http/api/conditional.js'
 import { preferredEncoding } from '../../../../src/http/api/encoding.js'
-
-const validators = validatorsOf({ sha256: 'abc', lastModified: new Date('2026-11-21T02:00:00Z') })
 
 describe('the encoding of a file', () => {
   it.each([
@@ -24,58 +21,6 @@ describe('the encoding of a file', () => {
     ['*;q=0', 'identity'],
   ])('for Accept-Encoding %j is %s', (header, expected) => {
     expect(preferredEncoding(header)).toBe(expected)
-  })
-})
-
-describe('a conditional request', () => {
-  it.each([
-    ['the identity tag', { 'if-none-match': '"abc"' }, true],
-    ['the gzip tag', { 'if-none-match': '"abc-gz"' }, true],
-    ['a weak tag', { 'if-none-match': 'W/"abc-gz"' }, true],
-    ['a list with the tag', { 'if-none-match': '"x", "abc" , "y"' }, true],
-    ['a star', { 'if-none-match': '*' }, true],
-    ['another tag', { 'if-none-match': '"abcd"' }, false],
-    [
-      'another tag and a date that would hold',
-      { 'if-none-match': '"x"', 'if-modified-since': validators.lastModified },
-      false,
-    ],
-    ['the date itself', { 'if-modified-since': 'Sat, 21 Nov 2026 02:00:00 GMT' }, true],
-    ['a later date', { 'if-modified-since': 'Sun, 22 Nov 2026 02:00:00 GMT' }, true],
-    ['an earlier date', { 'if-modified-since': 'Fri, 20 Nov 2026 02:00:00 GMT' }, false],
-    ['a date that is none', { 'if-modified-since': 'yesterday' }, false],
-    ['the tag and no-cache', { 'if-none-match': '"abc"', 'cache-control': 'no-cache' }, true],
-    ['nothing', {}, false],
-  ])('with %s', (_what, headers, unchanged) => {
-    expect(isUnchanged(headers, validators)).toBe(unchanged)
-  })
-})
-
-describe('a range request for 100 bytes', () => {
-  it.each([
-    ['bytes=0-9', { start: 0, end: 9 }],
-    ['bytes=90-', { start: 90, end: 99 }],
-    ['bytes=90-500', { start: 90, end: 99 }],
-    ['bytes=-5', { start: 95, end: 99 }],
-    ['bytes=100-', 'unsatisfiable'],
-    ['bytes=-0', 'unsatisfiable'],
-    ['bytes=0-1,5-6', undefined],
-    ['bytes=a-b', undefined],
-    ['lines=0-1', undefined],
-    ['lines=900-', undefined],
-    ['nonsense', undefined],
-  ])('of %s', (range, wanted) => {
-    expect(wantedRange({ range }, 100, validators)).toEqual(wanted)
-  })
-
-  it.each([
-    ['"abc"', true],
-    ['Sat, 21 Nov 2026 02:00:00 GMT', true],
-    ['W/"abc"', false],
-    ['"abc-gz"', false],
-    ['Sun, 22 Nov 2026 02:00:00 GMT', false],
-  ])('with If-Range %s', (ifRange, holds) => {
-    expect(wantedRange({ range: 'bytes=0-0', 'if-range': ifRange }, 100, validators) !== undefined).toBe(holds)
   })
 })
 
