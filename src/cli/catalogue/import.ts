@@ -142,45 +142,20 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
   output: Output,
   files: readonly string[],
-  {
-    kind,
-    project,
-    decimal,
-    date,
-    encoding,
-    map,
-    missing,
-    problems,
-    dryRun,
-    repair,
-    correct,
-    force,
-    photoConsent,
-    stdin,
-  }: ImportingOptions & Pick<CommandLine, 'stdin'>,
+  { encoding, map, problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
   const summary = await output.withProgress((update) =>
     importFiles(store, files, {
+      ...options,
       source: 'import',
       operator: userOfProcess(),
       clock,
       currency: config.currency,
       publisherRef: config.reportingOrg.ref,
-      kind,
-      project,
-      decimal,
-      date,
       csv: { encoding, map },
-      missing,
       refusedTo: problems,
-      dryRun,
-      repair,
-      correct,
-      force,
-      photoConsent,
-      stdin,
       signal,
       ...(output.json && { maxProblems: maxProblemsInJson }),
       onProgress: ({ file, records, bytesRead, bytesTotal }) =>
@@ -189,8 +164,8 @@ async function importRecords(
   )
   if (!output.json) noteProblems(summary, output, problems)
   return output.result(
-    dryRun ? { ...summary, dryRun } : summary,
-    () => (dryRun ? 'dry run, ' : '') + describe(summary),
+    options.dryRun ? { ...summary, dryRun: true } : summary,
+    () => (options.dryRun ? 'dry run, ' : '') + describe(summary),
     { code: importExitCode(summary), note: noteOf(summary) },
   )
 }

@@ -1,6 +1,5 @@
 import type { Db } from '../../platform/database/connection.js'
-import { countUnmailedReceipts } from '../sql/receipt-mails.js'
-import { countUnmailedReports } from '../sql/subscriptions.js'
+import { countUnmailed } from '../sql/receipt-mails.js'
 
 /** Notes for operators about the mailing of receipts, and of reports to subscribers. */
 export async function receiptWarnings(
@@ -11,14 +10,14 @@ export async function receiptWarnings(
 ): Promise<string[]> {
   return [
     ...(mailsReceipts || closedBecause !== undefined ? [] : ['receipts are not mailed: SMTP_URL is not set']),
-    ...unmailedWarnings('receipts', await countUnmailedReceipts(db, now)),
-    ...unmailedWarnings('messages to subscribers', await countUnmailedReports(db, now)),
+    ...unmailedWarnings('receipts', await countUnmailed(db, 'donors', now)),
+    ...unmailedWarnings('messages to subscribers', await countUnmailed(db, 'subscribers', now)),
   ]
 }
 
 function unmailedWarnings(
   what: string,
-  { refused, failed, unknown }: Awaited<ReturnType<typeof countUnmailedReceipts>>,
+  { refused, failed, unknown }: Awaited<ReturnType<typeof countUnmailed>>,
 ): string[] {
   return [
     ...(refused > 0 ? [`${refused} ${what} were not mailed: the mail server refuses the recipient`] : []),

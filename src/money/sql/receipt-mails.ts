@@ -87,16 +87,23 @@ export async function recordMail(db: Db, table: keyof typeof keyOf, id: number, 
   )
 }
 
-/** How many receipts and other messages to donors were not mailed, by what is known of them; `sending` for more than an hour is unknown. */
-export async function countUnmailedReceipts(
+/** Messages that are not sent, by who is to get them. */
+const unsent = {
+  donors: `(select state, next_at from receipt_mail where state <> 'sent'
+    union all select state, next_at from donor_mail where state <> 'sent') mail`,
+  subscribers: `subscription_mail where state <> 'sent'`,
+} as const
+
+/** How many messages were not mailed, by what is known of them; `sending` for more than an hour is unknown. */
+export async function countUnmailed(
   db: Db,
+  to: keyof typeof unsent,
   now: Date,
 ): Promise<{ readonly refused: number; readonly failed: number; readonly unknown: number }> {
   const { rows } = await db.query<{ refused: number; failed: number; unknown: number }>(
     `select count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'failed') as failed,
         count(*) filter (where state = 'unknown' or state = 'sending' and next_at < $1) as unknown
-      from (select state, next_at from receipt_mail where state <> 'sent'
-        union all select state, next_at from donor_mail where state <> 'sent') mail`,
+      from ${unsent[to]}`,
     [new Date(now.getTime() - 3_600_000)],
   )
   return rows[0] ?? { refused: 0, failed: 0, unknown: 0 }

@@ -215,17 +215,3 @@ export async function followReports(
     [projectId, releaseId, reports, at, most],
   )
 }
-
-/** How many messages to subscribers were not mailed, as `countUnmailedReceipts`. */
-export async function countUnmailedReports(
-  db: Db,
-  now: Date,
-): Promise<{ readonly refused: number; readonly failed: number; readonly unknown: number }> {
-  const { rows } = await db.query<{ refused: number; failed: number; unknown: number }>(
-    `select count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'failed') as failed,
-        count(*) filter (where state = 'unknown' or state = 'sending' and next_at < $1) as unknown
-      from subscription_mail where state <> 'sent'`,
-    [new Date(now.getTime() - 3_600_000)],
-  )
-  return rows[0] ?? { refused: 0, failed: 0, unknown: 0 }
-}

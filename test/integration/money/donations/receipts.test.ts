@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
@@ -13,7 +13,7 @@ import type { DonorMailing } from '../../../../src/money/receipts/mail-donors.js
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
 import { checkReceiptTemplate, mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
-import { countUnmailedReceipts, requeueReceiptMail } from '../../../../src/money/sql/receipt-mails.js'
+import { countUnmailed, requeueReceiptMail } from '../../../../src/money/sql/receipt-mails.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { loadTemplate, type TemplateChoice } from '../../../../src/platform/mail/load-template.js'
@@ -42,11 +42,8 @@ describe('receipts by mail', async () => {
   const time = { now: new Date() }
   const clock = () => time.now
   const payments = testPayments(store, { clock, mailsReceipts: true })
-  let keyId = 0
 
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
   beforeEach(async () => {
     time.now = new Date('2026-11-21T09:15:30Z')
     await store.db.query('delete from receipt_mail')
@@ -387,7 +384,7 @@ describe('receipts by mail', async () => {
       later(400)
     }
     expect(await mail(down.url)).toEqual({ sent: 0, later: 0, ended: 1 })
-    expect(await countUnmailedReceipts(store.db, time.now)).toEqual({ refused: 0, failed: 1, unknown: 0 })
+    expect(await countUnmailed(store.db, 'donors', time.now)).toEqual({ refused: 0, failed: 1, unknown: 0 })
   })
 
   it('are sent at most once when the process is killed before it can record that one was taken', async () => {
@@ -402,7 +399,7 @@ describe('receipts by mail', async () => {
     later(120)
     expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
     expect(server.taken).toHaveLength(1)
-    expect(await countUnmailedReceipts(store.db, time.now)).toMatchObject({ unknown: 1 })
+    expect(await countUnmailed(store.db, 'donors', time.now)).toMatchObject({ unknown: 1 })
     const { rows } = await store.db.query<{ id: number }>('select id from donation where receipt_number = $1', [
       receiptNumber,
     ])
