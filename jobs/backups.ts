@@ -3,7 +3,10 @@ import { backUpIfDue, tryLastIfDue } from '../src/platform/database/scheduled-ba
 import { tryBackup } from '../src/platform/try-backup.js'
 import type { Work } from './work-row.js'
 
-/** Writes a backup a day, and each week restores one on trial. One too many does no harm, so it has no runs; asked every hour, a missed one is made up for. */
+/**
+ * Writes a backup every day and restores one on trial every week. It looks every hour, so a backup that was missed is made up
+ * for; one too many does no harm, so the ledger has no runs of it.
+ */
 export const backups: Work<'backup'> = {
   name: 'backups',
   fields: ['backup'],

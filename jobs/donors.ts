@@ -2,8 +2,8 @@ import { rekeyDonors } from '../src/money/donors/rekey-donors.js'
 import type { Work } from './work-row.js'
 
 /**
- * Encrypts donors that are stored in clear, from before there was a key, when a worker starts and every night. Twice
- * does no harm, so it has no runs.
+ * Encrypts donors that were stored in clear before there was a key: when a worker starts and every night. Doing it twice does
+ * no harm, so the ledger has no runs of it.
  */
 export const donors: Work<never> = {
   name: 'donors',

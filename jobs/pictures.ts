@@ -1,6 +1,6 @@
 import type { Work } from './work-row.js'
 
-/** Fetches pictures of the live release's pages into the operator's mirror, every minute some. A tick more or less does no harm. */
+/** Fetches some pictures of the live release's pages into the mirror every minute. A tick that comes twice or not at all does no harm. */
 export const pictures: Work<'pictures'> = {
   name: 'pictures',
   fields: ['pictures'],

@@ -18,7 +18,7 @@ export type Rounds = {
   readonly scheduled: readonly ScheduledRuns[]
   /** Every minute, and five minutes of grace, when absent. */
   readonly watchdog?: WatchdogSettings
-  /** Done every hour: the files that this process can see. */
+  /** Removes old files that this process can see; called every hour. */
   readonly pruneFiles?: () => Promise<void>
 }
 

@@ -47,7 +47,7 @@ export async function mailReports(mailing: ReportMailing, signal: AbortSignal): 
   const until = performance.now() + longestMs
   const live = await releases.live()
   if (!live) return { sent: 0, later: 0, ended: 0 }
-  // Before any link to confirm is sent: what was published by then is not new to who confirms.
+  // Before any link to confirm is sent, so that nobody who confirms is mailed reports of before.
   for (let isMore = true; isMore && !signal.aborted; ) {
     const projects = await listUnreadProjects(store.db, live.id, projectsAtOnce)
     for (const projectId of projects) {

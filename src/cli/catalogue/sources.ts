@@ -338,7 +338,7 @@ async function runNow(runtime: SourceRuntime, output: Output, name: string, tell
 function noteImports(summaries: readonly ImportSummary[], output: Output, { problems }: TellingOptions) {
   if (output.json) return
   for (const summary of summaries) {
-    // That nothing was written of one of many files helps nobody.
+    // Of many files, those without a refused row need no line that says so.
     noteProblems(summary, output, summary.refused > 0 || summaries.length === 1 ? problems : undefined)
   }
 }

@@ -27,7 +27,7 @@ export function registerDatabase(program: Command, { storeAction }: CommandLine)
     .action(storeAction(['bucket'], accept, { migrate: false }))
 }
 
-/** What stands against the database, and which one it is. */
+/** Which database it is, and the reasons not to write to it. */
 async function look(runtime: Runtime<'bucket'>) {
   const { store, fence } = runtime
   const unknown = await shareSeenOnce(runtime)
@@ -61,7 +61,7 @@ async function show(runtime: Runtime<'bucket'>, output: Output): Promise<number>
   )
 }
 
-/** Exit code 0 when nothing stands against the database, 1 when that needs --confirm. */
+/** Exit code 0 when there is no reason against the database or it is accepted, 1 when that needs --confirm. */
 async function accept(
   runtime: Runtime<'bucket'>,
   output: Output,

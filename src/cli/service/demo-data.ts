@@ -67,9 +67,9 @@ async function seedProjects(
 }
 
 /**
- * Removes demo data and everything that was published under the demo publisher. Under a real one, a live release of the
- * demo publisher is withdrawn, also from the bucket, and so is one that nothing remains to replace; any other is replaced
- * by a publication that is entered here, and may lose any demo activity.
+ * Removes demo data and everything that was published under the demo publisher. Under a real publisher, a live release of
+ * the demo publisher is withdrawn, also from the bucket; so is any live release when no project is left to publish. Otherwise
+ * a publication is entered that replaces the live release and may lose every demo activity.
  */
 async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'>, output: Output): Promise<number> {
   const { config, store, clock, feedsDir, signal } = runtime

@@ -5,7 +5,7 @@ import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { type Diagnosis, type Inspection, inspections } from './doctor-inspections.js'
 
-// Whoever is asked may never answer.
+// A server that is asked may never answer.
 const patienceMs = 10_000
 
 /** `giving doctor`. */
@@ -24,8 +24,8 @@ async function examine(commandLine: CommandLine, output: Output): Promise<number
 }
 
 /**
- * Runs every inspection, whatever the others found, and beside them, since each may wait for somebody who never answers.
- * Those that would start a PostgreSQL of our own follow each other.
+ * Runs all inspections at the same time, since each may wait for a server that never answers, and every one of them, whatever
+ * the others find. Those that would start our own PostgreSQL run one after the other.
  */
 export async function diagnose(commandLine: CommandLine): Promise<readonly Diagnosis[]> {
   const { environment, signal } = commandLine

@@ -18,7 +18,7 @@ type Question = {
   readonly ask: string
   /** Why a value that the variable may have is refused all the same. */
   readonly refuse?: (value: string) => string | undefined
-  /** What else the answer needs, which a person puts in. */
+  /** The variables that this answer makes necessary; a person fills them in. */
   readonly needs?: (value: string) => readonly VariableName[]
 }
 

@@ -36,7 +36,7 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
     await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
     await using cleanup = new CleanupStack()
     const { config, secrets, databaseUrl, log } = runtime
-    // Without the database the queue is not asked: each may need its time to be given up.
+    // The queue is asked only after the database has answered: otherwise a person waits for two time-outs.
     await pendingMigrations(runtime.store.db)
     const answer = openQueue(queueSettings(config, secrets, databaseUrl), log).then(async (opened) => {
       cleanup.defer(() => opened.close())

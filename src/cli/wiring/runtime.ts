@@ -13,7 +13,7 @@ import { createLog, type Log, logWarnings } from '../../platform/observability/l
 import { onceReachable } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
 
-// So soon a process that runs knows what the others have seen of the database.
+// A process learns within this time what the others have seen of the database.
 const refreshMs = 1_000
 
 /** The fields of the configuration that every command with a database uses. */

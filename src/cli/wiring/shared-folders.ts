@@ -10,7 +10,7 @@ import { bucketSettings } from './bucket-settings.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import type { Runtime } from './runtime.js'
 
-// So soon a machine serves what another one has published.
+// A machine serves within this time what another one has published.
 const followMs = 2_000
 
 type SharedRuntime = Pick<Runtime<'bucket'>, 'config' | 'secrets' | 'store' | 'feedsDir' | 'clock' | 'signal'>
@@ -62,8 +62,8 @@ export async function shareSeenOnce(runtime: SharedRuntime & Pick<Runtime, 'fenc
 }
 
 /**
- * Brings what the bucket says into the folder of this process, and shares what was seen of the database, again and again until that is
- * closed; `first` resolves after the first try. While the bucket is away the folder stays as it is.
+ * Keeps the folder of this process as the state in the bucket says, and shares what was seen of the database, until `cleanup` closes
+ * it; `first` resolves after the first try. While the bucket is away the folder stays as it is.
  */
 export function keepFollowing(
   runtime: SharedRuntime & Pick<Runtime, 'log' | 'fence'>,

@@ -33,8 +33,8 @@ export type Bucket = {
   /** Copies inside the bucket, with the headers of `object`; false when `from` is not there. */
   copy(from: string, object: BucketObject): Promise<boolean>
   /**
-   * As `put`, when the object still has this mark, or with undefined when it is not there; undefined when that is not so. A service
-   * that says it has no conditional writes fails, or writes all the same where `unless` is `unknown`.
+   * As `put`, if the object still has this mark (undefined: if there is no such object); returns undefined if not. With a service
+   * that has no conditional writes it throws, or writes all the same where `unless` is `unknown`.
    */
   putIf(object: BucketObject, mark: string | undefined, unless?: 'unknown'): Promise<string | undefined>
   /** A small object, with a mark of this version; undefined when there is no such object. */

@@ -58,7 +58,7 @@ export type SharedFolderOptions = {
   readonly name: string
   readonly bucket: () => Promise<Bucket>
   readonly clock: Clock
-  /** Called before the bucket says anything of the folder; throws where this folder is not the one to begin with. */
+  /** Called before the first state is written; throws where the store did not publish into this folder. */
   readonly begin: () => Promise<void>
 }
 
@@ -76,9 +76,10 @@ export async function lastFollowed({ root }: Pick<ReleaseFolder, 'root'>): Promi
 }
 
 /**
- * A folder of releases that each machine has a copy of, and the bucket the word on it (docs/adr/0029-the-bucket-as-the-folder.md). Objects never change and
- * are named once; the state, which names them, is replaced by one conditional write. So a reader of the state finds whole
- * releases, and of two writers one is refused. Throws `bucket-unavailable`, `storage-failed`.
+ * A folder of releases of which each machine has a copy; the state in the bucket says what it holds
+ * (docs/adr/0029-the-bucket-as-the-folder.md). Objects never change and are named once; the state, which names them, is
+ * replaced by one conditional write. So a reader of the state finds whole releases, and of two writers one is refused.
+ * Throws `bucket-unavailable`, `storage-failed`.
  */
 export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   const { folder, name, clock, begin } = options
@@ -128,7 +129,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     for (const place of places) {
       for (const id of await listReleaseIds(folder[place])) {
         const isApproved = place === 'held' && id in releases
-        // A newer one, or one that is being approved, may be about to be said by another process with this folder.
+        // Another process with this folder may be about to write a state with a newer release, or with one that it approves.
         if (id in said[place] || (!exclusive && !isApproved && runOfRelease(id) >= newest)) continue
         await rm(path.join(folder[place], id), { recursive: true, force: true })
       }
@@ -368,8 +369,8 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
 }
 
 /**
- * Tells the others what this machine has seen of the database, and it what they have: of two that write at once the other one tells
- * it later. `exchange` takes the text of the bucket and returns a newer one. Throws `bucket-unavailable`.
+ * Shares between machines what each has seen of the database. `exchange` takes the text of the bucket and returns a newer one. Of
+ * two machines that write at once, one is refused and writes at its next turn. Throws `bucket-unavailable`.
  */
 export async function shareSeen(bucket: Bucket, exchange: (others: string | undefined) => string | undefined) {
   const key = stateKey('database-seen')

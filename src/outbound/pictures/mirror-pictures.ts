@@ -37,8 +37,8 @@ const firstWaitMs = 3_600_000
 const longestWaitMs = 7 * 86_400_000
 
 /**
- * Fetches what the pages of the live release show of other hosts and is not kept yet, some of it: each picture once. One that
- * cannot be had is asked for again after an hour at first and a week at last. What no page shows any more is removed.
+ * Fetches some of the pictures of other hosts that pages of the live release show and the mirror lacks, each once. One that
+ * cannot be fetched is tried again after an hour, and later after up to a week. Pictures that no page shows are removed.
  */
 export async function mirrorPictures(mirror: PictureMirror, signal: AbortSignal): Promise<string> {
   const { store, feedsDir, clock, log } = mirror

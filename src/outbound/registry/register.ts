@@ -177,8 +177,8 @@ function adviceOn(work: Work, role: string | null | undefined): string {
 export type RecordingDeps = RegistryDeps & { readonly db: Db; readonly clock: Clock }
 
 /**
- * Does work at the registry and remembers its outcome, also when it fails; `isUnregistered`: whether an operator wants no
- * datasets from now on, when the work decides that.
+ * Does work at the registry and remembers its outcome, also when it fails. `isUnregistered` says whether an operator wants no
+ * datasets from now on; without it, what was remembered stays.
  */
 export async function remembering<Seen extends RegistryView | RegistryResult>(
   deps: RecordingDeps,

@@ -57,7 +57,7 @@ export type PoolOptions = {
 
 const connectMs = 5_000
 
-// So often the server checks that the client of a running statement is connected; it ends the statement of one that is not.
+// How often the server checks that the client of a running statement is still connected; otherwise it ends the statement.
 const clientCheck = 'client_connection_check_interval'
 const clientCheckMs = 1_000
 

@@ -98,8 +98,8 @@ export class Fence {
   }
 
   /**
-   * Takes what processes with other folders have seen, as text; returns what all have seen, undefined where that is this text. What
-   * a person decided last counts.
+   * Merges what processes with other folders have seen (`others`, as text) into what this one has seen. Returns the merged text;
+   * undefined when it is no other than `others`. The newest decision of a person counts.
    */
   exchange(others: string | undefined): string | undefined {
     this.refresh()

@@ -24,7 +24,7 @@ type Replica = {
 type Primary = { readonly position: bigint; readonly system: string | undefined }
 
 const pollMs = 1_000
-// So soon a replica that has the last write is found.
+// A replica that has the last write is found within this time.
 const shortMs = 10
 
 /**

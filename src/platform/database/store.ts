@@ -46,8 +46,8 @@ export class Store implements AsyncDisposable {
   }
 
   /**
-   * The same store for reads, which go to what `elsewhere` names. What fails there because of the server is read here, and
-   * so are writes, which no standby takes.
+   * The same store for reads, which go to the server that `elsewhere` names. A read that fails because of that server is repeated
+   * here, and writes are done here, since no standby takes them.
    */
   reading(elsewhere: Elsewhere): Store {
     return new Store(this.#pool, this.#answerMs, this.#busy, elsewhere)

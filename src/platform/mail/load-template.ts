@@ -37,7 +37,7 @@ export async function loadTemplate<Field extends string>(
   return found
 }
 
-/** As `loadTemplate`, in the language that a person wants where there is one; and the language that it is in. */
+/** As `loadTemplate`, in the language that a person wants where there is a template in it; also returns the language. */
 export async function templateFor<Field extends string>(
   message: string,
   fields: readonly Field[],
