@@ -1,38 +1,11 @@
-import type { IsoDate } from '../../src/kernel/dates.js'
-import type { Decimal } from '../../src/kernel/money.js'
-import type { Country, Organisation, ProjectGraph, Theme } from '../../src/kernel/project.js'
+import type { Theme } from '../../src/kernel/project.js'
+import { aGraph, amount, anOrganisation, day } from './builders.js'
 
 const water: Theme = { id: 'water', name: 'Clean Water', humanitarian: false }
-const sierraLeone: Country = { code: 'SL', name: 'Sierra Leone' }
-
-const taraWaterTrust: Organisation = {
-  id: 318,
-  name: 'Tara Water Trust',
-  addressLine1: '12 Market Road',
-  city: 'Bo',
-  state: 'Southern',
-  postal: '00232',
-  countryCode: 'SL',
-  countryName: 'Sierra Leone',
-  url: 'https://tarawater.example',
-  logoUrl: 'https://giving.example/img/org/318.png',
-  mission: 'Safe water close to home.',
-  totalProjects: 4,
-  activeProjects: 1,
-  themes: [water],
-  countries: [sierraLeone],
-}
 
 /** The worked example: an invented project with every field that clients depend on. */
-export const wellsForTara: ProjectGraph = {
+export const wellsForTara = aGraph({
   project: {
-    id: 2045,
-    active: true,
-    status: 'active',
-    paused: false,
-    type: 'project',
-    title: 'Wells for Tara',
-    summary: 'Four village wells in the Bo district.',
     need: 'The only stream dries up from January to May.',
     longTermImpact: 'Clean water for 900 people for at least fifteen years.',
     activities: 'Drill four wells and train two caretakers per village.',
@@ -49,26 +22,27 @@ export const wellsForTara: ProjectGraph = {
     countryName: 'Sierra Leone',
     countryCode: 'SL',
     regionName: 'Africa',
-    goal: '8000.000' as Decimal,
-    funding: '1250.000' as Decimal,
-    numberOfDonations: 37,
+    goal: amount('8000.000'),
+    funding: amount('1250.000'),
     numberOfReports: 2,
     dateOfMostRecentReport: new Date('2026-10-02T08:00:00Z'),
     imageLink: 'https://giving.example/img/2045/original.jpg',
     imageGallerySize: 3,
-    approvedDate: new Date('2025-02-11T10:30:00Z'),
     modifiedDate: new Date('2026-11-02T06:12:44Z'),
-    locationPrecision: 'point',
-    firstSeenOn: '2025-02-11' as IsoDate,
-    source: 'local',
+    firstSeenOn: day('2025-02-11'),
   },
-  organisation: taraWaterTrust,
-  countries: [sierraLeone],
+  organisation: anOrganisation({
+    addressLine1: '12 Market Road',
+    city: 'Bo',
+    state: 'Southern',
+    postal: '00232',
+    url: 'https://tarawater.example',
+    logoUrl: 'https://giving.example/img/org/318.png',
+    mission: 'Safe water close to home.',
+    themes: [water],
+    countries: [{ code: 'SL', name: 'Sierra Leone' }],
+  }),
   themes: [water],
-  months: [],
-  disbursements: [],
-  payoutPlan: [],
-  sdgs: [],
   photos: [
     {
       position: 0,
@@ -85,8 +59,5 @@ export const wellsForTara: ProjectGraph = {
       consent: true,
     },
   ],
-  videos: [],
-  donationOptions: [{ amount: '25.000' as Decimal, description: 'buys tools for one caretaker' }],
-  reports: [],
-  version: 1,
-}
+  donationOptions: [{ amount: amount('25.000'), description: 'buys tools for one caretaker' }],
+})

@@ -29,5 +29,7 @@ describe('the themes of the platform', () => {
     expect(isActiveCode('Sector', '24040')).toBe(true)
     expect(themeDefault('finance')).toMatchObject({ name: 'Microfinance', sectorCode: '24040' })
     expect(themeDefault('mf', 'Microfinance')).toMatchObject({ sectorCode: '24040' })
+    expect(themeDefault('edu', 'Water')?.name).toBe('Education')
+    expect(themeDefault('x', '')).toBeUndefined()
   })
 })

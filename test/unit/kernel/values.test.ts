@@ -4,13 +4,11 @@ import { parseDonorKeys } from '../../../src/kernel/donor.js'
 import { invalidFields, problemText, ServiceError } from '../../../src/kernel/errors.js'
 import { isLoopbackHost } from '../../../src/kernel/loopback-host.js'
 import { addSummaries, hasError, type Notice, noNotices, summarizeNotices } from '../../../src/kernel/notice.js'
-import { reportHtmlProblem } from '../../../src/kernel/report-html.js'
-import { firstThemeName, themeDefault } from '../../../src/kernel/theme-sectors.js'
+import { firstThemeName } from '../../../src/kernel/theme-sectors.js'
 import { moneyOf, valueTypes } from '../../../src/kernel/values.js'
 import { createYielder } from '../../../src/kernel/yielder.js'
 import { parseOperatorTokens } from '../../../src/platform/config/operator-token.js'
 import { isFinished } from '../../../src/work/run.js'
-import { nextDue } from '../../../src/work/schedule.js'
 
 describe('notices', () => {
   const notice = (code: string, severity: Notice['severity']): Notice => ({
@@ -157,28 +155,7 @@ describe('an error', () => {
   })
 })
 
-describe('the HTML of a report', () => {
-  it('is refused beyond its limits', () => {
-    expect(reportHtmlProblem('x'.repeat(131_072))).toBeUndefined()
-    expect(reportHtmlProblem('x'.repeat(131_073))).toEqual({
-      ...{ expected: 'HTML of at most 131072 characters', got: '131073 characters' },
-    })
-    expect(reportHtmlProblem('<b>'.repeat(100))).toBeUndefined()
-    expect(reportHtmlProblem('<b>'.repeat(101))).toEqual({ expected: 'HTML of at most 100 levels', got: 'more levels' })
-  })
-})
-
 describe('a theme', () => {
-  it('is known by its id, or else by a name of today or of earlier years', () => {
-    expect(themeDefault('edu', 'Water')?.name).toBe('Education')
-    expect(themeDefault('x', ' women and GIRLS ')?.name).toBe('Gender Equality')
-    expect([themeDefault('x'), themeDefault('x', ''), themeDefault('toString')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ])
-  })
-
   it.each([
     ['edu', 'edu', 'Education'],
     ['gender', 'Women and Girls', 'Gender Equality'],
@@ -193,12 +170,6 @@ describe('a theme', () => {
 it('a country code before a card number does not make it a phone number', () => {
   expect(holdsCardNumber('+1 4222222222222')).toBe(true)
   expect(holdsCardNumber('+4222222222222')).toBe(false)
-})
-
-it('a schedule that cannot be read is wrong configuration', () => {
-  expect(() => nextDue({ expression: 'daily', timezone: 'UTC' }, new Date(0))).toThrow(
-    expect.objectContaining({ code: 'configuration-invalid', cause: expect.any(Error) }),
-  )
 })
 
 it('long work lets other work run once a turn has lasted 10 ms', async () => {

@@ -84,6 +84,7 @@ describe("Stripe's numbers", () => {
     ['40.001', 'USD'],
     ['40.00001', 'USD'],
     ['40.5', 'JPY'],
+    ['40.5', 'MGA'],
     ['1.234', 'KWD'],
   ])('have none for %s %s', (of, currency) => {
     expect(() => toStripeAmount(amount(of), currency as CurrencyCode)).toThrow(`Stripe charges no ${of} ${currency}`)

@@ -83,32 +83,10 @@ describe('the Braintree gateway', async () => {
     })
   })
 
-  it('declines a nonce that Braintree does not know, and finds no charge of it', async () => {
-    const reference = randomUUID()
-    expect(await charge('never-given-out-nonce', { reference })).toMatchObject({ decline: { code: 2007 } })
-    expect(await gateway.findByReference({ reference, since: new Date() }, signal)).toBeUndefined()
-  })
-
   it('takes the first charge when its request was delivered twice', async () => {
     const reference = randomUUID()
     const outcome = await charge('fake-doubled-nonce', { reference })
     expect(outcome).toMatchObject({ kind: 'approved', chargeId: processor.ledger.approved(reference)[0]?.id })
-  })
-
-  it('does not call a charge of another amount approved, and finds that amount', async () => {
-    const reference = randomUUID()
-    await expect(charge('fake-other-amount-nonce', { reference })).rejects.toThrow('another amount')
-    expect(await gateway.findByReference({ reference, since: new Date() }, signal)).toMatchObject({ amount: '43.50' })
-  })
-
-  it('sends no charge whose time is over', async () => {
-    const reference = randomUUID()
-    const wanted = {
-      ...{ reference, amount: '42.50' as Decimal, currency: usd, gatewayKey: 'k', payer: {}, again: true },
-      method: { kind: 'nonce', nonce: 'fake-valid-nonce' } as const,
-    }
-    await expect(gateway.charge(wanted, AbortSignal.abort())).rejects.toThrow('aborted')
-    expect(processor.ledger.held(reference).charges).toBe(0)
   })
 
   it('leaves two charges with one reference to a person', async () => {

@@ -179,6 +179,27 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
       await expectHeld(declined.reference, 0, '0')
     })
 
+    // What a processor is asked over the network; the sandbox lies beside the books.
+    if (given.carriesNotes) {
+      it('declines a nonce that nobody gave out, and finds no charge of it', async () => {
+        const declined = aCharge('never-given-out-nonce')
+        expect(await charge(declined)).toMatchObject({ decline: { code: 2007 } })
+        expect(await find(declined.reference)).toBeUndefined()
+      })
+
+      it('does not call a charge of another amount approved, and finds that amount', async () => {
+        const other = aCharge('fake-other-amount-nonce')
+        expect(await failure(charge(other))).toMatchObject({ message: expect.stringContaining('another amount') })
+        expect(await find(other.reference)).toMatchObject({ amount: '43.50' })
+      })
+
+      it('sends no charge whose time is over', async () => {
+        const late = aCharge()
+        expect(await failure(opened.gateway.charge(late, AbortSignal.abort()))).toBeInstanceOf(Error)
+        await expectHeld(late.reference, 0, '0')
+      })
+    }
+
     it('takes its time', async () => {
       const paid = await approved(aCharge('fake-slow-nonce'))
       await expectHeld(paid.reference, 1, '42.50')
