@@ -2,23 +2,20 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { officialStandard, realRecords } from '../support/borrowed-files.js'
-import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
+import { newInstallation, type RunningService } from '../support/cli.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const standardDir = officialStandard('the official schema over the demo')
 const samples = realRecords('real records beside the demo')
 
-let installation: Installation
 let service: RunningService
 
-beforeAll(async () => {
-  installation = await newInstallation()
-  service = await installation.start()
-}, 120_000)
+const installation = await newInstallation()
+service = await installation.start()
 
 afterAll(async () => {
   await installation.remove()

@@ -144,3 +144,20 @@ export const targetRecord = {
   projectLink: 'https://giving.example/projects/wells-for-tara/',
   progressReportLink: 'https://giving.example/projects/wells-for-tara/updates/',
 }
+
+/** The donation that was entered last. */
+export async function newestDonation(db: Db) {
+  const { rows } = await db.query<{
+    id: number
+    reference: string
+    status: string
+    chargeId: string
+    refunded: string
+    waitsFor: string | null
+  }>(
+    `select id, reference, status, charge_id as "chargeId", refunded::text, waits_for as "waitsFor"
+      from donation order by id desc limit 1`,
+  )
+  if (!rows[0]) throw new Error('there is no donation')
+  return rows[0]
+}

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findKey, issueToken, secretHash } from '../../../src/accounts/sql/accounts.js'
 import { findCaller } from '../../../src/accounts/sql/callers.js'
 import { createAuthentication } from '../../../src/http/api/operations/authenticate.js'
-import { type TestApi, testApi } from '../../support/api.js'
+import { testApi } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 
@@ -11,10 +11,7 @@ const password = 'seven quiet rivers'
 
 describe('the operator’s commands for API users', async () => {
   const { store, url } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store, { clock: () => new Date() })
-  })
+  const api = await testApi(store, { clock: () => new Date() })
 
   const run = async (line: string, input = '') => {
     // Variables that these commands do not use may be wrong or miss others that belong to them.

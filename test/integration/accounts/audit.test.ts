@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { auditActions, listAudit, recordAudit } from '../../../src/accounts/sql/audit-events.js'
 import { pruneDatabase } from '../../../src/release/sql/pruning.js'
-import { proxyHeaders, type TestApi, testApi, testConfig } from '../../support/api.js'
+import { proxyHeaders, testApi, testConfig } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 
@@ -13,10 +13,7 @@ const address = '192.0.2.7'
 
 describe('the audit trail', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store, { store, clock: () => new Date(), config: { ...testConfig, trustProxy: true } })
-  })
+  const api = await testApi(store, { store, clock: () => new Date(), config: { ...testConfig, trustProxy: true } })
 
   const post = async (path: string, body: object) =>
     await api.app.inject({

@@ -1,31 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import { deactivateMirrored } from '../../../src/catalogue/sql/upstream-projects.js'
-import type { Environment } from '../../../src/platform/config/config.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let store: Store
-let environment: Environment
-let folder: string
-beforeAll(async () => {
-  const database = await testDatabase()
-  store = database.store
-  folder = await temporaryFolder()
-  environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
-  await insertOrganisation(store.db, 1)
-  await insertOrganisation(store.db, 2)
-  await insertProjects(
-    store.db,
-    Array.from({ length: 2500 }, (_, n) => ({ id: n + 1, active: n % 2 === 0, organisationId: (n % 2) + 1 })),
-  )
-})
+const { store, url } = await testDatabase()
+const folder = await temporaryFolder()
+const environment = { DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+await insertOrganisation(store.db, 1)
+await insertOrganisation(store.db, 2)
+await insertProjects(
+  store.db,
+  Array.from({ length: 2500 }, (_, n) => ({ id: n + 1, active: n % 2 === 0, organisationId: (n % 2) + 1 })),
+)
 
 async function giving(line: string): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment)

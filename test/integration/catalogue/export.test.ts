@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import type { DataPackage } from '../../../src/catalogue/export/data-package.js'
 import { exportStore } from '../../../src/catalogue/export/export-store.js'
@@ -29,10 +29,7 @@ import { seedProjects } from '../../support/seeded.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const { ref } = mappingConfig.reportingOrg
-let folder: string
-beforeAll(async () => {
-  folder = await temporaryFolder()
-})
+const folder = await temporaryFolder()
 
 /** Everything of the tables that an export holds, without what it leaves. */
 async function rowsOf(store: Store): Promise<Record<string, string[]>> {
@@ -151,14 +148,11 @@ describe('an export that is imported into an empty store', () => {
   })
 })
 
-describe('the files of an export', () => {
-  let store: Store
-  beforeAll(async () => {
-    store = (await testDatabase()).store
-    await seedProjects(store, 30, new Date('2026-11-17T00:00:00Z'))
-    const keyId = await insertDonationTargets(store.db, [7_000_001])
-    await give(store, keyId, { noteToOrganization: 'Well done' })
-  })
+describe('the files of an export', async () => {
+  const { store } = await testDatabase()
+  await seedProjects(store, 30, new Date('2026-11-17T00:00:00Z'))
+  const keyId = await insertDonationTargets(store.db, [7_000_001])
+  await give(store, keyId, { noteToOrganization: 'Well done' })
 
   it('are described with their hash, size, rows and fields, and hold no donor and no account', async () => {
     const directory = path.join(folder, 'described')

@@ -1,23 +1,16 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let database: TestDatabase
-let store: Store
-let folder: string
-beforeAll(async () => {
-  database = await testDatabase()
-  store = database.store
-  folder = await temporaryFolder()
-})
+const { store, url } = await testDatabase()
+const folder = await temporaryFolder()
 
 const options = {
   source: 'import',
@@ -135,7 +128,7 @@ it('an Atom feed is of the project that --project names by its id', async () => 
       <entry><id>https://platform.example/atom/1</id><title>E</title><published>2025-01-01T00:00:00Z</published>
       <updated>2025-01-01T00:00:00Z</updated><content type="html">text</content></entry></feed>`,
   )
-  const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, DEFAULT_CURRENCY: 'USD' }
+  const environment = { DATABASE_URL: url, GIVING_DATA_DIR: folder, DEFAULT_CURRENCY: 'USD' }
   const { code, stderr } = await runCommandLine(['import', feed, '--project', uuid(2)], environment)
   expect(code, stderr).toBe(0)
   expect(await catalogue()).toContainEqual(expect.objectContaining({ project: uuid(2), title: 'Xml', image: null }))
@@ -182,7 +175,7 @@ it('plain SQL leaves the number out; it gets one that no file has taken', async 
     `insert into project (id, active, status, title, source) select last_value + 1, true, 'active', 'Ahead', 'import' from given_number_seq`,
   )
   const made = await runCommandLine(['migrate', '--writer-role', '--json'], {
-    DATABASE_URL: database.url,
+    DATABASE_URL: url,
     GIVING_DATA_DIR: folder,
   })
   expect(made.code, made.stderr).toBe(0)
@@ -190,10 +183,10 @@ it('plain SQL leaves the number out; it gets one that no file has taken', async 
     `do $$ begin create role test_uuids login password 'test'; exception when duplicate_object then null; end $$`,
   )
   await store.db.query('grant giving_writer to test_uuids')
-  const url = new URL(database.url)
-  url.username = 'test_uuids'
-  url.password = 'test'
-  const platform = new pg.Client({ connectionString: url.href })
+  const asPlatform = new URL(url)
+  asPlatform.username = 'test_uuids'
+  asPlatform.password = 'test'
+  const platform = new pg.Client({ connectionString: asPlatform.href })
   await platform.connect()
   afterFile(() => platform.end())
   await platform.query(`insert into organisation (external_id, name) values ('sql-org', 'By SQL')`)
@@ -220,14 +213,14 @@ it('an export has them, and an import of it, whole or as CSV, makes the same exp
   const run = (url: string, ...args: string[]) =>
     runCommandLine(args, { DATABASE_URL: url, GIVING_DATA_DIR: folder, DEFAULT_CURRENCY: 'USD' })
   const [first, second] = [path.join(folder, 'first'), path.join(folder, 'second')]
-  expect((await run(database.url, 'export', first)).code).toBe(0)
+  expect((await run(url, 'export', first)).code).toBe(0)
   expect((await run(other.url, 'import', first)).code).toBe(0)
   expect((await run(other.url, 'export', second)).code).toBe(0)
   const [one, two] = [await readAll(first), await readAll(second)]
   expect(two).toEqual(one)
   expect(one['projects.ndjson']).toContain(`"externalId":"${uuid(1)}"`)
   const table = path.join(folder, 'table')
-  expect((await run(database.url, 'export', table, '--format', 'csv', '--kind', 'projects')).code).toBe(0)
+  expect((await run(url, 'export', table, '--format', 'csv', '--kind', 'projects')).code).toBe(0)
   expect((await importing([path.join(table, 'projects.csv')])).problems).toEqual([
     expect.objectContaining({ field: 'id', got: expect.stringContaining('which is local') }),
   ])

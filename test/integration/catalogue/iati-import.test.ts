@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { organisationsPath } from '../../../src/iati/addresses.js'
 import { elementRule } from '../../../src/iati/standard/index.js'
@@ -9,22 +9,16 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { officialFiles } from '../../support/borrowed-files.js'
 import { mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let store: Store
-let folder: string
-let publisher: Publisher
 const ref = mappingConfig.reportingOrg.ref
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  folder = await temporaryFolder()
-  publisher = await testPublisher(store)
-})
+const { store } = await testDatabase()
+const folder = await temporaryFolder()
+const publisher = await testPublisher(store)
 
 async function importing(name: string, text: string) {
   const file = path.join(folder, name)

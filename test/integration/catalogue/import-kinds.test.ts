@@ -1,22 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { templateOf } from '../../../src/catalogue/import/describe-kind.js'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let store: Store
-let folder: string
-
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  folder = await temporaryFolder()
-})
+const { store } = await testDatabase()
+const folder = await temporaryFolder()
 
 const options = {
   source: 'import',

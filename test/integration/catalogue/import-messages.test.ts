@@ -1,20 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { ImportSummary } from '../../../src/catalogue/import/import-summary.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let database: TestDatabase
-let folder: string
 let files = 0
 
-beforeAll(async () => {
-  database = await testDatabase()
-  folder = await temporaryFolder()
-})
+const database = await testDatabase()
+const folder = await temporaryFolder()
 
 async function give(args: readonly string[], currency = 'EUR') {
   const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, DEFAULT_CURRENCY: currency }

@@ -1,27 +1,20 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import { importExitCode } from '../../../src/catalogue/import/import-summary.js'
 import { projectGraphs } from '../../../src/catalogue/sql/project-graphs.js'
 import { projectTexts } from '../../../src/catalogue/wire/write/project.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 const realPage = realRecords('an import of real records')
-
-let store: Store
-let folder: string
-
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  folder = await temporaryFolder()
-})
+const { store } = await testDatabase()
+const folder = await temporaryFolder()
 
 const march = {
   source: 'import',

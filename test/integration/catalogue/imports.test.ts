@@ -19,10 +19,7 @@ import { publishedBytes } from '../../support/published-bytes.js'
 import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-beforeAll(async () => {
-  folder = await temporaryFolder()
-})
+const folder = await temporaryFolder()
 
 describe('imports and taking them back in random order', () => {
   it('leave the store and the published files as they were', async () => {
@@ -52,14 +49,9 @@ describe('imports and taking them back in random order', () => {
   }, 240_000)
 })
 
-describe('giving imports', () => {
-  let store: Store
-  let environment: Readonly<Record<string, string>>
-  beforeAll(async () => {
-    const database = await testDatabase()
-    store = database.store
-    environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
-  })
+describe('giving imports', async () => {
+  const { store, url } = await testDatabase()
+  const environment = { DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
 
   async function giving(line: string, code = 0): Promise<Record<string, unknown>> {
     const ended = await runCommandLine([...line.split(' '), '--json'], environment)
@@ -339,21 +331,17 @@ const page = {
   },
 }
 
-describe('a large file of single gifts that was read whole', () => {
+describe('a large file of single gifts that was read whole', async () => {
   const rows = 5_000
   const long = 'G'.repeat(190)
   const gift = (at: number, amount = '5.00') =>
     `${at % 2 === 0 ? 'one' : 'two'},2025-0${1 + (at % 9)}-05,${amount},USD,${long}${at}`
   const textOf = (gifts: readonly string[]) => ['project,date,amount,currency,reference', ...gifts, ''].join('\n')
   const all = Array.from({ length: rows }, (_, at) => gift(at))
-  let store: Store
-  let file: string
-  beforeAll(async () => {
-    store = (await testDatabase()).store
-    file = await fileOf('large-gifts.csv', textOf(all))
-    const projects = await fileOf('projects.csv', 'externalId,title,status\none,Wells,active\ntwo,Desks,active\n')
-    await importFiles(store, [projects], importing)
-  })
+  const { store } = await testDatabase()
+  const file = await fileOf('large-gifts.csv', textOf(all))
+  const projects = await fileOf('projects.csv', 'externalId,title,status\none,Wells,active\ntwo,Desks,active\n')
+  await importFiles(store, [projects], importing)
 
   async function fileOf(name: string, text: string): Promise<string> {
     const file = path.join(folder, name)

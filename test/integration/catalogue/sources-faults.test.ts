@@ -8,13 +8,12 @@ import { type AddressInfo, connect } from 'node:net'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { openFolder } from '../../../src/catalogue/sources/folder-place.js'
 import { placeLimits, type SourcePlace } from '../../../src/catalogue/sources/place.js'
 import { openS3 } from '../../../src/catalogue/sources/s3-place.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { startBucketServer } from '../../support/bucket-server.js'
 import { transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
@@ -23,19 +22,13 @@ import { newSshKeys, startSftpServer } from '../../support/sftp-server.js'
 import { startProxy } from '../../support/stalling-proxy.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-let store: Store
-let environment: Readonly<Record<string, string>>
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  const database = await testDatabase()
-  store = database.store
-  environment = {
-    ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' },
-    ALLOW_PRIVATE_NETWORKS: 'true',
-  }
-  await giving('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
-})
+const folder = await temporaryFolder()
+const { store, url } = await testDatabase()
+const environment = {
+  ...{ DATABASE_URL: url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' },
+  ALLOW_PRIVATE_NETWORKS: 'true',
+}
+await giving('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
 
 async function giving(...args: readonly string[]) {
   const ended = await runCommandLine([...args, '--json'], environment)

@@ -10,7 +10,6 @@ import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogu
 import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { readConfig } from '../../../src/platform/config/config.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { startBucketServer } from '../../support/bucket-server.js'
 import { usd } from '../../support/builders.js'
@@ -18,20 +17,6 @@ import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { newSshKeys, type SftpServer, startSftpServer } from '../../support/sftp-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
-
-let folder: string
-let store: Store
-let environment: Readonly<Record<string, string>>
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  const database = await testDatabase()
-  store = database.store
-  environment = {
-    ...{ DATABASE_URL: database.url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' },
-    ALLOW_PRIVATE_NETWORKS: 'true',
-  }
-  await run('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
-})
 
 type Printed = Readonly<Record<string, unknown>>
 
@@ -45,6 +30,13 @@ async function giving(
   return ended.stdout === '' ? { stderr: ended.stderr } : (JSON.parse(ended.stdout) as Printed)
 }
 const run = async (...args: readonly string[]) => await giving(args)
+const folder = await temporaryFolder()
+const { store, url } = await testDatabase()
+const environment = {
+  ...{ DATABASE_URL: url, GIVING_DATA_DIR: path.join(folder, 'data'), LOG_LEVEL: 'silent' },
+  ALLOW_PRIVATE_NETWORKS: 'true',
+}
+await run('import', await file('projects.csv', 'id,title,status\n1,Wells,active\n2,School,active\n'))
 
 /** A file that nobody is writing any more. */
 async function file(name: string, text: string | Buffer): Promise<string> {

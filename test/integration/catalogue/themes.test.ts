@@ -1,28 +1,21 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { saveThemeList } from '../../../src/catalogue/sql/reference-lists.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { isActiveCode } from '../../../src/iati/standard/index.js'
-import type { Environment } from '../../../src/platform/config/config.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let store: Store
-let environment: Environment
-beforeAll(async () => {
-  const database = await testDatabase()
-  store = database.store
-  const dataDir = await temporaryFolder()
-  environment = {
-    DATABASE_URL: database.url,
-    REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,
-    GIVING_DATA_DIR: dataDir,
-  }
-  const { currency, baseUrl } = mappingConfig
-  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-21'), currency, baseUrl })
-})
+const { store, url } = await testDatabase()
+const dataDir = await temporaryFolder()
+const environment = {
+  DATABASE_URL: url,
+  REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,
+  GIVING_DATA_DIR: dataDir,
+}
+const { currency, baseUrl } = mappingConfig
+await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-21'), currency, baseUrl })
 
 /** Runs `giving themes ...` with --json. */
 const runThemes = (...args: string[]) => runCommandLine(['themes', ...args, '--json'], environment)

@@ -3,7 +3,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { runCommandLine } from '../../support/command-line.js'
@@ -13,12 +13,9 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('giving doctor', async () => {
   const { url, store } = await testDatabase()
-  let folder: string
   const answering = createServer((_request, response) => response.end('{}'))
-  beforeAll(async () => {
-    folder = await temporaryFolder()
-    await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
-  })
+  const folder = await temporaryFolder()
+  await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
   afterAll(async () => {
     answering.close()
   })

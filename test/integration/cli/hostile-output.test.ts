@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { afterFile } from '../../support/after-file.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
@@ -13,38 +13,33 @@ const hostile = 'x\x1b[2J\u009b2J\u202e\u200b\ny'
 
 describe('text from outside in the output of a command', async () => {
   const { store, url } = await testDatabase()
-  let dir: string
-  let address: string
-
-  beforeAll(async () => {
-    dir = await temporaryFolder()
-    const now = new Date().toISOString()
-    const manifest = { release: hostile, run: 1, generated: now, files: [] }
-    const server = createServer((request, response) => {
-      const text = request.url === '/feeds/manifest.json' ? JSON.stringify(manifest) : ''
-      response.writeHead(text === '' ? 404 : 200).end(text)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    afterFile(async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    })
-    // XML takes no escape character; a name of a file takes all of it.
-    const activity = `<iati-activity><iati-identifier>${hostile.replace('\x1b', '')}</iati-identifier></iati-activity>`
-    await writeFile(path.join(dir, `${hostile}.xml`), `<iati-activities version="2.03">${activity}</iati-activities>`)
-    await store.db.query("insert into account (email, password_hash, created_at) values ($1, '', now())", [hostile])
-    await store.db.query(
-      "insert into api_key (account_id, key_hash, created_at) select id, sha256('x'), now() from account",
-    )
-    await store.db.query('insert into theme (id, name) values ($1, $1)', [hostile])
-    await store.db.query(
-      `with run as (insert into sync_run (kind, trigger, upstream, state, queued_at, reason, error_code, error_message)
+  const dir = await temporaryFolder()
+  const now = new Date().toISOString()
+  const manifest = { release: hostile, run: 1, generated: now, files: [] }
+  const server = createServer((request, response) => {
+    const text = request.url === '/feeds/manifest.json' ? JSON.stringify(manifest) : ''
+    response.writeHead(text === '' ? 404 : 200).end(text)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  afterFile(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  // XML takes no escape character; a name of a file takes all of it.
+  const activity = `<iati-activity><iati-identifier>${hostile.replace('\x1b', '')}</iati-identifier></iati-activity>`
+  await writeFile(path.join(dir, `${hostile}.xml`), `<iati-activities version="2.03">${activity}</iati-activities>`)
+  await store.db.query("insert into account (email, password_hash, created_at) values ($1, '', now())", [hostile])
+  await store.db.query(
+    "insert into api_key (account_id, key_hash, created_at) select id, sha256('x'), now() from account",
+  )
+  await store.db.query('insert into theme (id, name) values ($1, $1)', [hostile])
+  await store.db.query(
+    `with run as (insert into sync_run (kind, trigger, upstream, state, queued_at, reason, error_code, error_message)
           values ('full', 'manual', '', 'failed', now(), $1, 'upstream-unusable', $1) returning id)
         insert into sync_notice (run_id, subject, field, expected, got) select id, $1, $1, $1, $1 from run`,
-      [hostile],
-    )
-  })
+    [hostile],
+  )
 
   it.each<[string, (place: string) => string[]]>([
     ['users list', () => ['users', 'list']],

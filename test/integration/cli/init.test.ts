@@ -2,20 +2,15 @@ import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Ended, transpileProgram } from '../../support/cli.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { emptyDatabase, testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let program: string
-let parent: string
-let databaseUrl: string
-beforeAll(async () => {
-  databaseUrl = (await testDatabase()).url
-  program = path.join(await transpileProgram(), 'src/cli.js')
-  parent = await temporaryFolder()
-})
+const databaseUrl = (await testDatabase()).url
+const program = path.join(await transpileProgram(), 'src/cli.js')
+const parent = await temporaryFolder()
 
 /** A folder, and commands that are started in it. */
 async function newFolder(environment: Record<string, string> = {}) {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { submitDonation } from '../../../src/money/submit-donation.js'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
-import { type TestApi, testApi } from '../../support/api.js'
+import { testApi } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
@@ -82,13 +82,9 @@ const lines: readonly string[] = [
 describe('a command that changes one of two', async () => {
   const { store, url } = await testDatabase()
   const values: Record<string, string> = {}
-  let folder = ''
-  let api: TestApi
-  beforeAll(async () => {
-    folder = await temporaryFolder()
-    values.folder = folder
-    api = await testApi(store, { clock: () => new Date() })
-  })
+  const folder = await temporaryFolder()
+  values.folder = folder
+  const api = await testApi(store, { clock: () => new Date() })
 
   const giving = async (line: string, input = 'eight louder mountains') => {
     const args = line.split(' ').map((word) => word.replaceAll('·', ' '))

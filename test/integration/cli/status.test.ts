@@ -1,26 +1,21 @@
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runCommandLine } from '../../support/command-line.js'
 import { layRelease } from '../../support/release.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let dataDir: string
-let url: string
-
-beforeAll(async () => {
-  dataDir = await temporaryFolder()
-  // A port where nobody listens any more.
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  url = `postgres://giving@127.0.0.1:${typeof address === 'object' ? address?.port : ''}/giving`
-  await new Promise((resolve) => server.close(resolve))
-  await layRelease(path.join(dataDir, 'feeds'), {
-    id: '20261120T020000Z-1',
-    lastModified: '2026-11-20T02:00:00Z',
-    files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text: '<iati-activities/>' }],
-  })
+const dataDir = await temporaryFolder()
+// A port where nobody listens any more.
+const server = createServer()
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+const address = server.address()
+const url = `postgres://giving@127.0.0.1:${typeof address === 'object' ? address?.port : ''}/giving`
+await new Promise((resolve) => server.close(resolve))
+await layRelease(path.join(dataDir, 'feeds'), {
+  id: '20261120T020000Z-1',
+  lastModified: '2026-11-20T02:00:00Z',
+  files: [{ path: '/iati/activities.xml', mediaType: 'application/xml', text: '<iati-activities/>' }],
 })
 
 describe('giving status while the database is away', () => {

@@ -10,11 +10,7 @@ import { testDatabase } from '../../support/database.js'
 const today = '2026-11-21' as IsoDate
 const settings = { today, currency: 'USD' as CurrencyCode, baseUrl: 'https://giving.example' }
 const local = { ...settings, projects: 400, source: 'local', firstId: 1 } as const
-
-let store: Store
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-})
+const { store } = await testDatabase()
 
 async function rows(sql: string, values: unknown[] = []): Promise<object[]> {
   return (await store.db.query<object>(sql, values)).rows
@@ -202,11 +198,8 @@ describe('seeding', () => {
   })
 })
 
-describe('the demo', () => {
-  let demo: Store
-  beforeAll(async () => {
-    ;({ store: demo } = await testDatabase())
-  })
+describe('the demo', async () => {
+  const { store: demo } = await testDatabase()
 
   it('is 120 projects in 12 countries with ids from 9,000,001, seeded once though two processes try', async () => {
     expect(await neverSeeded(demo.db)).toBe(true)

@@ -1,10 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { projectGraphs } from '../../../src/catalogue/sql/project-graphs.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { newIdentifier, toActivity } from '../../../src/iati/mapping/activity.js'
 import { createXsdValidator, validateActivity } from '../../../src/iati/validation/index.js'
-import type { ProjectGraph } from '../../../src/kernel/project.js'
-import type { Element } from '../../../src/kernel/xml/element.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
@@ -15,23 +13,18 @@ const today = day('2026-11-21')
 const projects = 500
 const standard = officialStandard('the official schema over seeded activities')
 
-let graphs: ProjectGraph[]
-let activities: { element: Element; codes: string[] }[]
-
-beforeAll(async () => {
-  const { store } = await testDatabase()
-  const { currency, baseUrl } = mappingConfig
-  await seed(store, { projects, source: 'local', firstId: 1, today, currency, baseUrl })
-  graphs = await projectGraphs(
-    store.db,
-    Array.from({ length: projects }, (_, index) => index + 1),
-  )
-  activities = graphs.map((graph) => {
-    const { element, notices } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project))
-    const checks = { today, reportingOrgRef: mappingConfig.reportingOrg.ref }
-    const found = [...notices, ...validateActivity(element, checks)].filter(({ severity }) => severity !== 'info')
-    return { element, codes: found.map(({ code, path, detail }) => `${code} ${path} ${detail}`) }
-  })
+const { store } = await testDatabase()
+const { currency, baseUrl } = mappingConfig
+await seed(store, { projects, source: 'local', firstId: 1, today, currency, baseUrl })
+const graphs = await projectGraphs(
+  store.db,
+  Array.from({ length: projects }, (_, index) => index + 1),
+)
+const activities = graphs.map((graph) => {
+  const { element, notices } = toActivity(graph, mappingConfig, today, newIdentifier(mappingConfig, graph.project))
+  const checks = { today, reportingOrgRef: mappingConfig.reportingOrg.ref }
+  const found = [...notices, ...validateActivity(element, checks)].filter(({ severity }) => severity !== 'info')
+  return { element, codes: found.map(({ code, path, detail }) => `${code} ${path} ${detail}`) }
 })
 
 describe('what the seed makes', () => {

@@ -1,11 +1,11 @@
 import { readdir, writeFile } from 'node:fs/promises'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { crc32, deflateSync, gzipSync } from 'node:zlib'
 import pino from 'pino'
 import sharp from 'sharp'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { pictures as job } from '../../../jobs/pictures.js'
 import type { JobCall } from '../../../jobs/queue-worker.js'
 import type { WorkTableDeps } from '../../../jobs/work.js'
@@ -17,10 +17,10 @@ import { takeLock } from '../../../src/platform/database/locks.js'
 import { MirroredPictures, readPictureList } from '../../../src/release/read/mirrored-pictures.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { afterFile } from '../../support/after-file.js'
-import { listen, type TestApi, testApi } from '../../support/api.js'
+import { listen, testApi } from '../../support/api.js'
 import { browserProgram, launchBrowser } from '../../support/browser.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { storeWells } from '../../support/wells-store.js'
 
 if (!browserProgram) console.log('left out: mirrored pictures in a browser (install Debian’s package chromium)')
@@ -61,75 +61,69 @@ describe('the mirror of pictures', async () => {
   const asked: string[] = []
   const log: Record<string, unknown>[] = []
   const time = { now: new Date('2026-11-21T03:00:00Z') }
-  let publisher: Publisher
-  let api: TestApi
-  let server: Server
-  let base = ''
   let isBack = false
 
-  beforeAll(async () => {
-    const whole = await photo(1200, 800, '#336699')
-    const cut = whole.subarray(0, whole.length / 2)
-    const pixel = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
-      .gif()
-      .toBuffer()
-    const send =
-      (bytes: Buffer | string, headers = {}): RequestListener =>
-      (_request, response) =>
-        response.writeHead(200, { 'content-type': 'image/jpeg', ...headers }).end(bytes)
-    const answers: Record<string, RequestListener> = {
-      '/card.jpg': send(whole, { 'content-type': 'text/html' }),
-      '/photo.jpg': send(await photo(900, 600, '#996633')),
-      '/same.jpg': send(whole),
-      '/in-text.jpg?a=1&b=2': send(await photo(700, 500, '#339966')),
-      '/moved.jpg': (_request, response) => response.writeHead(302, { location: '/photo.jpg' }).end(),
-      '/svg.jpg': send(svg, { 'content-type': 'image/svg+xml' }),
-      '/page.jpg': send('<!DOCTYPE html><p>Not here'),
-      '/cut.jpg': send(cut),
-      '/pixel.jpg': send(pixel),
-      '/bomb.jpg': send(bomb()),
-      '/zipped.jpg': send(gzipSync(Buffer.alloc(40_000_000)), { 'content-encoding': 'gzip' }),
-      '/huge.jpg': (_request, response) => {
-        response.on('error', () => undefined)
-        for (let part = 0; part < 20; part++) response.write(Buffer.alloc(1_048_576, part))
-        response.end()
-      },
-      '/slow.jpg': () => undefined,
-      '/gone.jpg': (_request, response) => (isBack ? send(whole)(_request, response) : response.writeHead(404).end()),
-    }
-    server = createServer((request, response) => {
-      asked.push(request.url ?? '')
-      const answer = answers[request.url ?? '']
-      if (answer) answer(request, response)
-      else response.writeHead(404).end()
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    afterFile(async () => server.closeAllConnections())
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    await storeWells(store.db)
-    await store.db.query('delete from photo where position = 1')
-    await store.db.query(
-      `update photo set small_url = null, thumbnail_url = null, medium_url = null, large_url = null, extra_large_url = null,
+  const whole = await photo(1200, 800, '#336699')
+  const cut = whole.subarray(0, whole.length / 2)
+  const pixel = await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
+    .gif()
+    .toBuffer()
+  const send =
+    (bytes: Buffer | string, headers = {}): RequestListener =>
+    (_request, response) =>
+      response.writeHead(200, { 'content-type': 'image/jpeg', ...headers }).end(bytes)
+  const answers: Record<string, RequestListener> = {
+    '/card.jpg': send(whole, { 'content-type': 'text/html' }),
+    '/photo.jpg': send(await photo(900, 600, '#996633')),
+    '/same.jpg': send(whole),
+    '/in-text.jpg?a=1&b=2': send(await photo(700, 500, '#339966')),
+    '/moved.jpg': (_request, response) => response.writeHead(302, { location: '/photo.jpg' }).end(),
+    '/svg.jpg': send(svg, { 'content-type': 'image/svg+xml' }),
+    '/page.jpg': send('<!DOCTYPE html><p>Not here'),
+    '/cut.jpg': send(cut),
+    '/pixel.jpg': send(pixel),
+    '/bomb.jpg': send(bomb()),
+    '/zipped.jpg': send(gzipSync(Buffer.alloc(40_000_000)), { 'content-encoding': 'gzip' }),
+    '/huge.jpg': (_request, response) => {
+      response.on('error', () => undefined)
+      for (let part = 0; part < 20; part++) response.write(Buffer.alloc(1_048_576, part))
+      response.end()
+    },
+    '/slow.jpg': () => undefined,
+    '/gone.jpg': (_request, response) => (isBack ? send(whole)(_request, response) : response.writeHead(404).end()),
+  }
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const answer = answers[request.url ?? '']
+    if (answer) answer(request, response)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterFile(async () => server.closeAllConnections())
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await storeWells(store.db)
+  await store.db.query('delete from photo where position = 1')
+  await store.db.query(
+    `update photo set small_url = null, thumbnail_url = null, medium_url = null, large_url = null, extra_large_url = null,
         original_url = $1`,
-      [`${base}/card.jpg`],
-    )
-    await store.db.query(`update progress_report set content_html = $1 where id = 9002`, [
-      `<p>The pump runs.</p><img src="${base}/in-text.jpg?a=1&amp;b=2" alt="The pump">`,
+    [`${base}/card.jpg`],
+  )
+  await store.db.query(`update progress_report set content_html = $1 where id = 9002`, [
+    `<p>The pump runs.</p><img src="${base}/in-text.jpg?a=1&amp;b=2" alt="The pump">`,
+  ])
+  const others = ['photo', 'same', 'moved', 'svg', 'page', 'cut', 'pixel', 'bomb', 'zipped', 'huge', 'slow', 'gone']
+  for (const [at, name] of others.entries()) {
+    await store.db.query(`insert into report_image values (9002, $1, $2, 'image/jpeg')`, [
+      at + 1,
+      `${base}/${name}.jpg`,
     ])
-    const others = ['photo', 'same', 'moved', 'svg', 'page', 'cut', 'pixel', 'bomb', 'zipped', 'huge', 'slow', 'gone']
-    for (const [at, name] of others.entries()) {
-      await store.db.query(`insert into report_image values (9002, $1, $2, 'image/jpeg')`, [
-        at + 1,
-        `${base}/${name}.jpg`,
-      ])
-    }
-    publisher = await testPublisher(store)
-    await publisher.publish()
-    api = await testApi(store, {
-      store,
-      releases: createReleaseReader(publisher.feedsDir),
-      pictures: new MirroredPictures(publisher.feedsDir),
-    })
+  }
+  const publisher = await testPublisher(store)
+  await publisher.publish()
+  const api = await testApi(store, {
+    store,
+    releases: createReleaseReader(publisher.feedsDir),
+    pictures: new MirroredPictures(publisher.feedsDir),
   })
 
   const mirror = async (changes: Partial<PictureMirror['config']> = {}) => {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { usingRegistry } from '../../../src/cli/wiring/registry.js'
 import { registerNew } from '../../../src/outbound/registry/register.js'
 import { findRegistryRecord } from '../../../src/outbound/registry/registry-record.js'
@@ -13,8 +13,6 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describe('giving registry', async () => {
   const { store, url } = await testDatabase()
-  let folder: string
-  let server: RegistryServer
   let environment: Record<string, string>
   let now: Date
 
@@ -29,10 +27,8 @@ describe('giving registry', async () => {
       ),
     })
 
-  beforeAll(async () => {
-    folder = await temporaryFolder()
-    server = await new RegistryServer().listen()
-  })
+  const folder = await temporaryFolder()
+  const server = await new RegistryServer().listen()
   afterAll(async () => {
     await server[Symbol.asyncDispose]()
   })

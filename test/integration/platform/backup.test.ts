@@ -1,7 +1,7 @@
 import { cp, lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { exportStore } from '../../../src/catalogue/export/export-store.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../src/money/submit-donation.js'
@@ -12,21 +12,16 @@ import { backUpIfDue, backupState, tryLastIfDue } from '../../../src/platform/da
 import type { Store } from '../../../src/platform/database/store.js'
 import { tryBackup } from '../../../src/platform/try-backup.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { emptyDatabase, type TestDatabase, testDatabase } from '../../support/database.js'
+import { emptyDatabase, testDatabase } from '../../support/database.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
 import { everything, fillWithEverySource } from '../../support/export-proof.js'
 import { publishedBytes } from '../../support/published-bytes.js'
 import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let folder: string
-let database: TestDatabase
-let store: Store
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  database = await testDatabase()
-  store = database.store
-})
+const folder = await temporaryFolder()
+const database = await testDatabase()
+const store = database.store
 
 const signal = new AbortController().signal
 const clock = () => new Date('2026-11-21T08:00:00Z')
@@ -182,6 +177,17 @@ describe('giving backup and giving restore', () => {
     )
   })
 
+  /** What a command prints where backups are kept in this folder. */
+  const commandsWith = (directory: string) => async (command: string) => {
+    const environment = {
+      DATABASE_URL: database.url,
+      GIVING_DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+      BACKUP_DIR: directory,
+    }
+    return (await runCommandLine([command], environment)).stdout
+  }
+
   it('once a day into BACKUP_DIR, of which the newest stay; status and doctor say when the last is old', async () => {
     const directory = path.join(folder, 'daily')
     const at = async (time: string) =>
@@ -194,28 +200,17 @@ describe('giving backup and giving restore', () => {
       'giving-20261102T033700Z.sql.gz',
       'giving-20261103T033700Z.sql.gz',
     ])
-    const environment = {
-      DATABASE_URL: database.url,
-      GIVING_DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
-      BACKUP_DIR: directory,
-    }
+    const said = commandsWith(directory)
     const old = 'the last backup is of 2026-11-03T03:37:00Z, more than two days ago'
-    expect((await runCommandLine(['status'], environment)).stdout).toContain(old)
-    expect((await runCommandLine(['doctor'], environment)).stdout).toContain(old)
+    expect(await said('status')).toContain(old)
+    expect(await said('doctor')).toContain(old)
     await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(), signal })
-    expect((await runCommandLine(['status'], environment)).stdout).not.toContain('the last backup')
-    expect((await runCommandLine(['doctor'], environment)).stdout).toMatch('the last one is of')
+    expect(await said('status')).not.toContain('the last backup')
+    expect(await said('doctor')).toMatch('the last one is of')
   })
   it('says why none could be written, until one is, and removes halves that nobody writes any more', async () => {
     const directory = path.join(folder, 'kept')
-    const environment = {
-      DATABASE_URL: database.url,
-      GIVING_DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
-      BACKUP_DIR: directory,
-    }
-    const said = async (...args: string[]) => (await runCommandLine(args, environment)).stdout
+    const said = commandsWith(directory)
     const at = async (time: number) =>
       await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(time), signal })
     await writeFile(directory, '')
@@ -239,13 +234,7 @@ describe('giving backup and giving restore', () => {
     timeout: 120_000,
   }, async () => {
     const directory = path.join(folder, 'kept')
-    const environment = {
-      DATABASE_URL: database.url,
-      GIVING_DATA_DIR: folder,
-      LOG_LEVEL: 'silent',
-      BACKUP_DIR: directory,
-    }
-    const said = async (...args: string[]) => (await runCommandLine(args, environment)).stdout
+    const said = commandsWith(directory)
     const day = 24 * 3_600_000
     const now = Date.now()
     const tryAt = async (time: number, tryIt?: (file: string) => Promise<unknown>) =>

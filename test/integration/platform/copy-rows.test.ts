@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { copyRows } from '../../../src/platform/database/copy-rows.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await testDatabase()
-})
+const database = await testDatabase()
 
 /** The rows of a select, their fields copied; and afterwards the answer of the same connection to another statement. */
 async function copied(select: string) {

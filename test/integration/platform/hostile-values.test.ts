@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole } from '../../../src/platform/database/writer-role.js'
 import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { type TestApi, testApi } from '../../support/api.js'
+import { testApi } from '../../support/api.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { hostileTexts, hostileWriter, missingFrom, rowOf, rowsOfEveryTable } from '../../support/hostile-rows.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 /** Values for columns of numbers, days and instants, which are no values of these types. */
@@ -235,26 +235,21 @@ const hostileRows: Readonly<Record<string, string>> = {
 
 describe('one row with values that the rules of the database refuse, in a store without these rules:', async () => {
   const { store, url } = await testDatabase()
-  let publisher: Publisher
-  let api: TestApi
-  let copies: readonly string[] = []
 
-  beforeAll(async () => {
-    for (const statement of rowsOfEveryTable) await store.db.query(statement)
-    const { rows: rules } = await store.db.query<{ table: string; name: string }>(
-      `select conrelid::regclass::text as "table", conname as name from pg_constraint
+  for (const statement of rowsOfEveryTable) await store.db.query(statement)
+  const { rows: rules } = await store.db.query<{ table: string; name: string }>(
+    `select conrelid::regclass::text as "table", conname as name from pg_constraint
         where contype = 'c' and conrelid <> 0 and connamespace = current_schema()::regnamespace`,
-    )
-    for (const { table, name } of rules) await store.db.query(`alter table ${table} drop constraint ${name}`)
-    copies = [...new Set(Object.values(hostileRows).map((one) => one.split(' ')[1] ?? ''))]
-    for (const table of copies) await store.db.query(`create table copy_of_${table} as select * from ${table}`)
-    publisher = await testPublisher(store)
-    api = await testApi(store, {
-      releases: createReleaseReader(publisher.feedsDir),
-      bulk: createBulkReader(publisher.feedsDir),
-    })
-    expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
+  )
+  for (const { table, name } of rules) await store.db.query(`alter table ${table} drop constraint ${name}`)
+  const copies = [...new Set(Object.values(hostileRows).map((one) => one.split(' ')[1] ?? ''))]
+  for (const table of copies) await store.db.query(`create table copy_of_${table} as select * from ${table}`)
+  const publisher = await testPublisher(store)
+  const api = await testApi(store, {
+    releases: createReleaseReader(publisher.feedsDir),
+    bulk: createBulkReader(publisher.feedsDir),
   })
+  expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
 
   it('is not there: every door has project 2', async () => {
     expect(await missingFrom({ publisher, api })).toEqual([])

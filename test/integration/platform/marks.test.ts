@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Db, sqlState } from '../../../src/platform/database/connection.js'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-
-let database: TestDatabase
+import { testDatabase } from '../../support/database.js'
 
 // Projects 1 and 2 are of organisation 1, which counts its projects. Project 3 is of organisation 3, which states them;
 // organisation 2 gave to it and is paid for it. Project 4 and organisation 4 have nothing.
@@ -124,12 +122,10 @@ const deleted: Readonly<Record<string, string>> = {
 /** Tables that the service alone writes and whose writes leave marks. */
 const ofService = ['project_search', 'rendering', 'activity_rows', 'wire_record', 'organisation_record']
 
-beforeAll(async () => {
-  database = await testDatabase()
-  const { db } = database.store
-  await db.query(rows)
-  await grantWriterRole(db, defaultWriterRole, new Date(0))
-})
+const database = await testDatabase()
+const { db } = database.store
+await db.query(rows)
+await grantWriterRole(db, defaultWriterRole, new Date(0))
 
 describe('what marks what', () => {
   it.each(['donation_month', 'disbursement'])(

@@ -1,39 +1,33 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testDatabase } from '../../support/database.js'
+import { testPublisher } from '../../support/publishing.js'
 import { describeStore } from '../../support/schema/describe-store.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const activities = '/iati/activities.xml'
 const login = 'test_platform'
 
-let database: TestDatabase
-let publisher: Publisher
+const database = await testDatabase()
+const { db } = database.store
+const dataDir = await temporaryFolder()
+const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir }
+const made = await runCommandLine(['migrate', '--writer-role', '--json'], environment)
+expect(JSON.parse(made.stdout)).toMatchObject({ applied: [], writerRole: defaultWriterRole })
+const again = await runCommandLine(['migrate', '--writer-role'], environment)
+expect(again.stdout).toMatch(/^schema .*: nothing to do\ngiving_writer may write .*; grant it to your role\n$/)
+await db.query(`do $$ begin create role ${login} login; exception when duplicate_object then null; end $$`)
+await db.query(`alter role ${login} password 'test'; grant ${defaultWriterRole} to ${login}`)
+const publisher = await testPublisher(database.store)
+const url = new URL(database.url)
+url.username = login
+url.password = 'test'
 /** A connection of the platform's own role, which has nothing but what giving_writer may do. */
-let platform: pg.Client
-
-beforeAll(async () => {
-  database = await testDatabase()
-  const { db } = database.store
-  const dataDir = await temporaryFolder()
-  const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir }
-  const made = await runCommandLine(['migrate', '--writer-role', '--json'], environment)
-  expect(JSON.parse(made.stdout)).toMatchObject({ applied: [], writerRole: defaultWriterRole })
-  const again = await runCommandLine(['migrate', '--writer-role'], environment)
-  expect(again.stdout).toMatch(/^schema .*: nothing to do\ngiving_writer may write .*; grant it to your role\n$/)
-  await db.query(`do $$ begin create role ${login} login; exception when duplicate_object then null; end $$`)
-  await db.query(`alter role ${login} password 'test'; grant ${defaultWriterRole} to ${login}`)
-  publisher = await testPublisher(database.store)
-  const url = new URL(database.url)
-  url.username = login
-  url.password = 'test'
-  platform = new pg.Client({ connectionString: url.href })
-  await platform.connect()
-})
+const platform = new pg.Client({ connectionString: url.href })
+await platform.connect()
 afterAll(() => platform.end())
 
 describe('a platform that writes with plain SQL', () => {

@@ -1,12 +1,8 @@
-import { beforeAll, expect, it } from 'vitest'
-import type { Store } from '../../../src/platform/database/store.js'
+import { expect, it } from 'vitest'
 import { textArray } from '../../../src/platform/database/text-array.js'
 import { testDatabase } from '../../support/database.js'
 
-let store: Store
-beforeAll(async () => {
-  store = (await testDatabase()).store
-})
+const { store } = await testDatabase()
 
 async function returned(texts: readonly (string | Buffer | null)[]): Promise<(string | null)[]> {
   const { rows } = await store.db.query<{ text: string | null }>(

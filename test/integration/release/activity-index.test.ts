@@ -1,37 +1,29 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import type { ActivityEntry } from '../../../src/release/read/activity-entry.js'
 import { ActivityIndex, indexedActivities, readActivity } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { type TestApi, testApi } from '../../support/api.js'
+import { testApi } from '../../support/api.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { type CountedActivity, countActivities, sumOf } from '../../support/recount.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const standard = officialStandard('the official schema in the test of single activities')
-
-let store: Store
-let publisher: Publisher
-let api: TestApi
-
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  publisher = await testPublisher(store, { segmentBytes: 1_000_000 })
-  const { currency, baseUrl } = mappingConfig
-  // Enough for two files.
-  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
-  expect((await publisher.publish()).state).toBe('published')
-  api = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
-}, 60_000)
+const { store } = await testDatabase()
+const publisher = await testPublisher(store, { segmentBytes: 1_000_000 })
+const { currency, baseUrl } = mappingConfig
+// Enough for two files.
+await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
+expect((await publisher.publish()).state).toBe('published')
+const api = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
 
 async function openIndex() {
   const release = await publisher.live()

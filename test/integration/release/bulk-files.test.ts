@@ -1,7 +1,7 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
 import { withdrawBulkSet } from '../../../src/release/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
@@ -9,15 +9,13 @@ import type { InlineOptions } from '../../../src/release/run.js'
 import { createRun } from '../../../src/work/sql/runs.js'
 import { mappingConfig } from '../../support/builders.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
-import { type Installation, newInstallation } from '../../support/cli.js'
+import { newInstallation } from '../../support/cli.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { storeWells } from '../../support/wells-store.js'
 
 describe('bulk files', async () => {
   const { store } = await testDatabase()
-  let feedsDir: string
-  let publisher: Publisher
   const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
   /** A publication; of the schedule, where nothing else is said. */
   const build = async (at: Date, options: Partial<InlineOptions> = {}, by = publisher) => {
@@ -35,12 +33,10 @@ describe('bulk files', async () => {
     return { root, ids: root.children.map((record) => record.children.find((child) => child.name === 'id')?.text) }
   }
 
-  beforeAll(async () => {
-    publisher = await testPublisher(store)
-    feedsDir = publisher.feedsDir
-    await storeWells(store.db)
-    await build(day(1))
-  })
+  const publisher = await testPublisher(store)
+  const feedsDir = publisher.feedsDir
+  await storeWells(store.db)
+  await build(day(1))
 
   it.each([
     ['projects', ['2045', '2046', '2061']],
@@ -207,12 +203,9 @@ describe('bulk files', async () => {
 
 describe('the bulk files of an installation', async () => {
   const { store, url } = await testDatabase()
-  let installation: Installation
 
-  beforeAll(async () => {
-    await storeWells(store.db)
-    installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
-  })
+  await storeWells(store.db)
+  const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
   afterAll(async () => await installation.remove())
 
   const text = async () => {

@@ -16,10 +16,7 @@ import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let parent: string
-beforeAll(async () => {
-  parent = await temporaryFolder()
-})
+const parent = await temporaryFolder()
 
 /** A store with a project, and commands of processes that have one data directory or another. */
 async function newStore(settings: Record<string, string> = {}) {

@@ -1,30 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Db } from '../../../src/platform/database/connection.js'
 import { copyRows } from '../../../src/platform/database/copy-rows.js'
 import { takeLock } from '../../../src/platform/database/locks.js'
-import { openStore, type Store } from '../../../src/platform/database/store.js'
+import { openStore } from '../../../src/platform/database/store.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type TestApi, testApi } from '../../support/api.js'
 import { insertProjects } from '../../support/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
-import { type StallingProxy, startProxy } from '../../support/stalling-proxy.js'
+import { startProxy } from '../../support/stalling-proxy.js'
 import { until } from '../../support/sync.js'
 
-let database: TestDatabase
-let proxy: StallingProxy
+const database = await testDatabase()
+const url = new URL(database.url)
+const proxy = await startProxy(Number(url.port))
+url.port = String(proxy.port)
 /** A store whose connections go through the proxy. */
-let store: Store
-
-beforeAll(async () => {
-  database = await testDatabase()
-  const url = new URL(database.url)
-  proxy = await startProxy(Number(url.port))
-  url.port = String(proxy.port)
-  store = openStore({ url: url.href, max: 4, applicationName: 'through the proxy' })
-  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
-})
+const store = openStore({ url: url.href, max: 4, applicationName: 'through the proxy' })
+await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
 
 afterAll(async () => {
   await store.close()

@@ -1,25 +1,22 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { isoDateOf } from '../../../src/kernel/dates.js'
 import { usd } from '../../support/builders.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 
-let database: TestDatabase
 // More than the samples that a manifest has.
 const projects = 110
 
-beforeAll(async () => {
-  database = await testDatabase()
-  const today = isoDateOf(new Date('2026-11-21T02:00:00Z'))
-  await seed(database.store, {
-    projects,
-    source: 'local',
-    today,
-    currency: usd,
-    baseUrl: 'https://giving.example',
-    firstId: 1,
-  })
+const database = await testDatabase()
+const today = isoDateOf(new Date('2026-11-21T02:00:00Z'))
+await seed(database.store, {
+  projects,
+  source: 'local',
+  today,
+  currency: usd,
+  baseUrl: 'https://giving.example',
+  firstId: 1,
 })
 
 /** Stands for a mapping that leaves something out: no activity has a title any more. */

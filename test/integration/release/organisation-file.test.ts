@@ -1,30 +1,24 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { pathOnDisk } from '../../support/path-on-disk.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 
 const address = '/iati/organisations.xml'
 const standard = officialStandard('the official schema over the organisation file')
-
-let store: Store
-let publisher: Publisher
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  const { currency, baseUrl } = mappingConfig
-  await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
-  publisher = await testPublisher(store)
-  // Amounts of another currency belong to no sum of this one.
-  await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
+const { store } = await testDatabase()
+const { currency, baseUrl } = mappingConfig
+await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
+const publisher = await testPublisher(store)
+// Amounts of another currency belong to no sum of this one.
+await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
     values (1, 'euros', '2025-06-30', 500, 'EUR', 'local')`)
-  await store.db.query(`insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
+await store.db.query(`insert into payout_plan (reference, project_id, planned_on, amount, currency, source)
     values ('planned euros', 1, '2026-12-01', 500, 'EUR', 'local')`)
-  expect((await publisher.publish()).state).toBe('published')
-})
+expect((await publisher.publish()).state).toBe('published')
 
 async function fileOf(): Promise<{ fingerprint: string; records: number; lastModified: string }> {
   const file = (await publisher.manifest()).files.find(({ path }) => path === address)

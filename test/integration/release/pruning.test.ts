@@ -1,6 +1,6 @@
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { takeLock } from '../../../src/platform/database/locks.js'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
 import { serveMetrics } from '../../../src/platform/observability/metrics-server.js'
@@ -15,20 +15,16 @@ import { adoptSchedule } from '../../../src/work/sql/schedules.js'
 import { testApi } from '../../support/api.js'
 import { insertProjects, loseProjects } from '../../support/catalogue.js'
 import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testDatabase } from '../../support/database.js'
+import { testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let database: TestDatabase
-let publisher: Publisher
 const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + count * 86_400_000)
 
-beforeAll(async () => {
-  database = await testDatabase()
-  publisher = await testPublisher(database.store)
-  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
-  for (let run = 0; run < 4; run++) await publisher.publish()
-})
+const database = await testDatabase()
+const publisher = await testPublisher(database.store)
+await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
+for (let run = 0; run < 4; run++) await publisher.publish()
 
 const rules = { keepReleases: 3, donorRetentionDays: undefined }
 

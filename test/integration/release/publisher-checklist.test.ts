@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { XmlDocument, type XmlNode, XmlXPath } from 'libxml2-wasm'
 import { request } from 'undici'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
 import { isoDateOf, isoInstantOf } from '../../../src/kernel/dates.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { submitDonation } from '../../../src/money/submit-donation.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import type { Manifest } from '../../../src/release/read/manifest.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { createRun } from '../../../src/work/sql/runs.js'
@@ -20,7 +19,7 @@ import { testDatabase } from '../../support/database.js'
 import { account, donationRequest, testPayments } from '../../support/donations.js'
 import { officialJudge } from '../../support/official-ruleset.js'
 import { pathOnDisk } from '../../support/path-on-disk.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 
 /**
  * The publisher's checklist (iati.md 17), a test for each point, over what was really published and read
@@ -32,24 +31,17 @@ const segmentBytes = 1_000_000
 const samples = realRecords('real records in the publisher’s checklist')
 const standard = officialStandard('the official schema and ruleset in the publisher’s checklist')
 const donor = { firstname: 'Zebedee', lastname: 'Quixwold', email: 'zebedee@quixwold.example' }
-
-let store: Store
-let publisher: Publisher
-let baseUrl: string
-
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  publisher = await testPublisher(store, { segmentBytes })
-  const { currency, baseUrl: addresses } = mappingConfig
-  const today = day('2026-11-20')
-  await seed(store, { projects: seeded, source: 'local', firstId: 1, today, currency, baseUrl: addresses })
-  const clock = () => publisher.now
-  if (samples) await importFiles(store, [samples], { source: 'import', clock, currency })
-  await donate(5)
-  expect((await publisher.publish()).state).toBe('published')
-  const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
-  baseUrl = await listen(app)
-}, 60_000)
+const { store } = await testDatabase()
+const publisher = await testPublisher(store, { segmentBytes })
+const { currency, baseUrl: addresses } = mappingConfig
+const today = day('2026-11-20')
+await seed(store, { projects: seeded, source: 'local', firstId: 1, today, currency, baseUrl: addresses })
+const clock = () => publisher.now
+if (samples) await importFiles(store, [samples], { source: 'import', clock, currency })
+await donate(5)
+expect((await publisher.publish()).state).toBe('published')
+const { app } = await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })
+const baseUrl = await listen(app)
 
 async function donate(projectId: number): Promise<void> {
   const { rows } = await store.db.query<{ id: number }>(

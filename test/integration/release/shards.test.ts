@@ -1,24 +1,18 @@
-import { beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { Shapes } from '../../../src/iati/validation/shapes.js'
 import type { Notice } from '../../../src/kernel/notice.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 
 const projects = 150
 
-let store: Store
-let publisher: Publisher
-
-beforeAll(async () => {
-  store = (await testDatabase()).store
-  await insertProjects(
-    store.db,
-    Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
-  )
-  publisher = await testPublisher(store)
-})
+const { store } = await testDatabase()
+await insertProjects(
+  store.db,
+  Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
+)
+const publisher = await testPublisher(store)
 
 const rendered = async () =>
   (await store.db.query<{ id: number }>('select project_id as id from rendering order by project_id')).rows.map(

@@ -1,22 +1,16 @@
 import { createHash } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 
 const activities = '/iati/activities.xml'
-
-let store: Store
-let publisher: Publisher
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  const { currency, baseUrl } = mappingConfig
-  await seed(store, { projects: 40, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
-  publisher = await testPublisher(store)
-  expect((await publisher.publish()).state).toBe('published')
-})
+const { store } = await testDatabase()
+const { currency, baseUrl } = mappingConfig
+await seed(store, { projects: 40, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
+const publisher = await testPublisher(store)
+expect((await publisher.publish()).state).toBe('published')
 
 async function publishAt(instant: string, force = false): Promise<string> {
   publisher.now = new Date(instant)

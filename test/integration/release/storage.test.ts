@@ -2,33 +2,29 @@ import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { insertProjects } from '../../support/catalogue.js'
 import { transpileProgram } from '../../support/cli.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/database.js'
 import { type Publisher, testPublisher } from '../../support/publishing.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-let database: TestDatabase
 const withoutCalls = path.resolve(import.meta.dirname, '../../support/without-calls.py')
 const small = path.join(tmpdir(), `giving-small-${process.pid}`)
 
 // A file system of a few megabytes, where this user may make one.
 const mount = (options: string) => spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', small]).status === 0
-let mounted = false
 
-beforeAll(async () => {
-  database = await testDatabase()
-  await insertProjects(
-    database.store.db,
-    // More than a COPY sends at once: the disk is full while rows are still on their way.
-    Array.from({ length: 300 }, (_, index) => ({ id: index + 1 })),
-  )
-  await mkdir(small, { recursive: true })
-  mounted = process.getuid?.() === 0 && mount('size=8m')
-})
+const database = await testDatabase()
+await insertProjects(
+  database.store.db,
+  // More than a COPY sends at once: the disk is full while rows are still on their way.
+  Array.from({ length: 300 }, (_, index) => ({ id: index + 1 })),
+)
+await mkdir(small, { recursive: true })
+const mounted = process.getuid?.() === 0 && mount('size=8m')
 
 afterAll(async () => {
   if (mounted) spawnSync('umount', ['-l', small])

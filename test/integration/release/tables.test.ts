@@ -1,20 +1,18 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { seedDemo } from '../../../src/demo/sql/demo.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../../src/kernel/money.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { listen, testApi } from '../../support/api.js'
 import { realRecords } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
 import { readProjectFile } from '../../support/markdown-table.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/publishing.js'
 import { filesOf, openTables, rowsOf, selectAll } from '../../support/table-reader.js'
 import { rowPaths, tableDifferences } from '../../support/table-recount.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
@@ -22,24 +20,17 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 const samples = realRecords('the tables of real records')
 
 const hostile = `=cmd|' /C calc'!A1, "quoted"\r\nsecond line`
-
-let store: Store
-let publisher: Publisher
-let duck: DuckDBConnection
-
-beforeAll(async () => {
-  ;({ store } = await testDatabase())
-  // More files of activities than any table had in its first part once.
-  publisher = await testPublisher(store, { segmentBytes: 15_000 })
-  const { currency, baseUrl } = mappingConfig
-  const today = day('2026-11-20')
-  await seedDemo(store, { today, currency, baseUrl })
-  await seed(store, { projects: 60, source: 'local', firstId: 1, today, currency, baseUrl })
-  if (samples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
-  await store.db.query('update project set title = $1 where id = 7', [hostile])
-  expect((await publisher.publish()).state).toBe('published')
-  duck = await openTables()
-}, 60_000)
+const { store } = await testDatabase()
+// More files of activities than any table had in its first part once.
+const publisher = await testPublisher(store, { segmentBytes: 15_000 })
+const { currency, baseUrl } = mappingConfig
+const today = day('2026-11-20')
+await seedDemo(store, { today, currency, baseUrl })
+await seed(store, { projects: 60, source: 'local', firstId: 1, today, currency, baseUrl })
+if (samples) await importFiles(store, [samples], { source: 'import', clock: () => publisher.now, currency })
+await store.db.query('update project set title = $1 where id = 7', [hostile])
+expect((await publisher.publish()).state).toBe('published')
+const duck = await openTables()
 
 afterAll(() => duck.closeSync())
 

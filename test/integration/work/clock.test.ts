@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dispatchNext } from '../../../jobs/dispatch.js'
 import { publicationHealth } from '../../../src/release/health.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
@@ -11,8 +11,7 @@ import { World } from '../../support/jobs/world.js'
 
 const twoDays = 2 * 86_400_000
 
-describe('a worker whose clock differs from that of the database', () => {
-  let world: World
+describe('a worker whose clock differs from that of the database', async () => {
   let aheadMs = 0
   const clock = () => new Date(Date.now() + aheadMs)
   const ask = async () => {
@@ -24,10 +23,8 @@ describe('a worker whose clock differs from that of the database', () => {
   const taken = async (id: number) => (await getRun(world.store.db, id)).state === 'published'
   const noted = async () => (await listWrongClocks(world.store.db)).length > 0
 
-  beforeAll(async () => {
-    const { store, url } = await testDatabase()
-    world = new World(store, url, { kind: 'postgres', url })
-  })
+  const { store, url } = await testDatabase()
+  const world = new World(store, url, { kind: 'postgres', url })
   beforeEach(async () => {
     await world.begin(0)
     await world.store.db.query('truncate wrong_clock')

@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { claimRun } from '../../../src/work/sql/leases.js'
 import { createRun } from '../../../src/work/sql/runs.js'
 import { findSchedule } from '../../../src/work/sql/schedules.js'
 import { insertProjects } from '../../support/catalogue.js'
-import { type Installation, newInstallation } from '../../support/cli.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
+import { newInstallation } from '../../support/cli.js'
+import { testDatabase } from '../../support/database.js'
 
-let database: TestDatabase
-let installation: Installation
-
-beforeAll(async () => {
-  database = await testDatabase()
-  await insertProjects(database.store.db, [{ id: 1 }])
-  installation = await newInstallation({ DATABASE_URL: database.url, REPORTING_ORG_REF: 'US-EIN-123456789' })
-})
+const database = await testDatabase()
+await insertProjects(database.store.db, [{ id: 1 }])
+const installation = await newInstallation({ DATABASE_URL: database.url, REPORTING_ORG_REF: 'US-EIN-123456789' })
 afterAll(async () => await installation.remove())
 
 test('the first publication is awaited without a warning of Node, however long it takes', async () => {

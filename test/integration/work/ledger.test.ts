@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import pino from 'pino'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
 import { ServiceError } from '../../../src/kernel/errors.js'
-import type { Store } from '../../../src/platform/database/store.js'
 import { type PublicationRunDeps, publishInline, scheduledPublications } from '../../../src/release/run.js'
 import { type RunDeps, takeOverDead } from '../../../src/work/attempt.js'
 import { enterDue, enterMissed, enterOverdue, enterWithoutTick, putInForce } from '../../../src/work/due.js'
@@ -35,11 +34,7 @@ const log = pino({ level: 'silent' })
 const signal = new AbortController().signal
 const published = { state: 'published', releaseId: 'r1', held: 2 } as const
 
-let store: Store
-
-beforeAll(async () => {
-  store = (await testDatabase()).store
-})
+const { store } = await testDatabase()
 beforeEach(async () => {
   await resetTables(store.db)
 })

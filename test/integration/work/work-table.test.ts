@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { queueNames, work } from '../../../jobs/work.js'
 import type { Work } from '../../../jobs/work-row.js'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
 import { testDatabase } from '../../support/database.js'
 import { World } from '../../support/jobs/world.js'
 
-describe('a row that is added to the table of work', () => {
-  let world: World
+describe('a row that is added to the table of work', async () => {
   let ticks = 0
   const everySecond = { expression: '* * * * * *', timezone: 'UTC' }
   const row: Work<never> = {
@@ -18,10 +17,8 @@ describe('a row that is added to the table of work', () => {
     open: () => ({ tick: async () => `tick ${++ticks}` }),
   }
 
-  beforeAll(async () => {
-    const { store, url } = await testDatabase()
-    world = new World(store, url, { kind: 'postgres', url })
-  })
+  const { store, url } = await testDatabase()
+  const world = new World(store, url, { kind: 'postgres', url })
   afterEach(async () => await world.end())
 
   test('is scheduled, done, counted, measured, restored and stopped like all others', async () => {

@@ -2,10 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
 import { hashBeside } from '../../../src/release/folder/hash-beside.js'
-import type { SpansOrder } from '../../../src/release/folder/hash-spans.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const ownThread = new URL('../../support/hash-thread.mjs', import.meta.url)
@@ -13,19 +12,14 @@ const dyingThread = new URL('data:text/javascript,process.exit(3)')
 const content = randomBytes(2 * pieceBytes + 1000)
 const { signal } = new AbortController()
 
-let folder: string
-let order: SpansOrder
-
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  const file = path.join(folder, 'file')
-  await writeFile(file, content)
-  const spans = [
-    { file, span: [7, 2 * pieceBytes] },
-    { file, span: [0, content.length] },
-  ] as const
-  order = { head: '<ö>', spans, tail: '</ö>', withCrc: true }
-})
+const folder = await temporaryFolder()
+const file = path.join(folder, 'file')
+await writeFile(file, content)
+const spans = [
+  { file, span: [7, 2 * pieceBytes] },
+  { file, span: [0, content.length] },
+] as const
+const order = { head: '<ö>', spans, tail: '</ö>', withCrc: true }
 
 describe.each([
   ['in the thread of its caller', undefined],

@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Table, tables } from '../../../src/iati/tables/tables.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { joinParquet, ParquetTable } from '../../../src/release/tables/parquet-table.js'
@@ -11,12 +10,8 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const transactions = tables.find(({ name }) => name === 'transactions') as Table
 
-let folder: string
-let duck: DuckDBConnection
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  duck = await openTables()
-})
+const folder = await temporaryFolder()
+const duck = await openTables()
 afterAll(async () => {
   duck.closeSync()
 })

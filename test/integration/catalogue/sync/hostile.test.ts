@@ -1,20 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
-import type { Store } from '../../../../src/platform/database/store.js'
 import { testDatabase } from '../../../support/database.js'
 import { passingTime } from '../../../support/passing-time.js'
 import { type SyncChanges, sync } from '../../../support/sync.js'
 import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../../support/upstream-server.js'
 
-let store: Store
 let upstream: TestUpstream
 
-beforeAll(async () => {
-  store = (await testDatabase()).store
-})
+const { store } = await testDatabase()
 beforeEach(async () => {
   await store.db.query(
     'truncate sync_run, upstream_project, upstream_trait, project, organisation restart identity cascade',

@@ -1,7 +1,6 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decideProjectState } from '../../../../src/catalogue/sql/project-states.js'
 import { listSyncProblems, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
-import type { Store } from '../../../../src/platform/database/store.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { testDatabase } from '../../../support/database.js'
 import { mirrorContents, sync } from '../../../support/sync.js'
@@ -14,12 +13,9 @@ import {
   type UpstreamState,
 } from '../../../support/upstream-server.js'
 
-let store: Store
 let upstream: TestUpstream
 
-beforeAll(async () => {
-  store = (await testDatabase()).store
-})
+const { store } = await testDatabase()
 beforeEach(async () => {
   await store.db.query(
     'truncate sync_run, upstream_project, upstream_trait, project, organisation, donation_month restart identity cascade',

@@ -1,26 +1,21 @@
 import pino from 'pino'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { startWorker, type Worker } from '../../../../jobs/worker.js'
 import { createSyncRun, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
-import { openStore, type Store } from '../../../../src/platform/database/store.js'
+import { openStore } from '../../../../src/platform/database/store.js'
 import { claimRun } from '../../../../src/work/sql/leases.js'
-import { type TestDatabase, testDatabase } from '../../../support/database.js'
+import { testDatabase } from '../../../support/database.js'
 import { neverSoon, workerDeps } from '../../../support/jobs/world.js'
 import { until } from '../../../support/sync.js'
 import { apiKey, records, startUpstream, type TestUpstream } from '../../../support/upstream-server.js'
 
 const log = pino({ level: 'silent' })
-let database: TestDatabase
-let store: Store
 let upstream: TestUpstream
 const open: (() => Promise<unknown>)[] = []
 
-beforeAll(async () => {
-  database = await testDatabase()
-  store = database.store
-})
+const { store, url } = await testDatabase()
 beforeEach(async () => {
   await store.db.query('drop schema if exists bullmq cascade')
   await store.db.query(
@@ -48,8 +43,8 @@ function configuration(environment: Record<string, string> = {}) {
 }
 
 async function start(environment: Record<string, string> = {}): Promise<Worker> {
-  const own = openStore({ url: database.url, max: 4, applicationName: 'test worker' })
-  const options = { url: database.url, connection: { kind: 'postgres', url: database.url } } as const
+  const own = openStore({ url, max: 4, applicationName: 'test worker' })
+  const options = { url, connection: { kind: 'postgres', url } } as const
   const { config, secrets } = configuration(environment)
   const worker = await startWorker({ ...workerDeps(own, options, log), config, secrets })
   open.push(async () => {
@@ -131,7 +126,7 @@ describe('workers of a mirror', () => {
     const worker = await start()
     await worker.close()
     const { config, secrets } = configuration()
-    await using queue = await openQueue(queueSettings(config, secrets, database.url), log)
+    await using queue = await openQueue(queueSettings(config, secrets, url), log)
     expect(await queue.findScheduler('sync', 'full-sync')).toBeDefined()
     await start({ UPSTREAM_URL: '' })
     expect(await queue.findScheduler('sync', 'sync')).toBeUndefined()

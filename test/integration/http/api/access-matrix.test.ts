@@ -1,10 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { disableAccount, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { issueKey, issueToken, type KeyLimits, noLimits } from '../../../../src/accounts/sql/accounts.js'
 import { revokeKey } from '../../../../src/accounts/sql/api-keys.js'
 import { endToken } from '../../../../src/accounts/sql/callers.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
-import { type TestApi, testApi, testUser } from '../../../support/api.js'
+import { testApi, testUser } from '../../../support/api.js'
 import { committedDescription, operationsOf } from '../../../support/api-description.js'
 import { testDatabase } from '../../../support/database.js'
 
@@ -24,7 +24,6 @@ const open = /^(?!\/api\/)|^\/api\/(?:openapi(?:-json)?\.json|docs|userservice\/
 
 describe('who may do what', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
   /** By what they are; `id` is that of a key that exists. */
   const keys = new Map<string, { readonly text: string; readonly id?: number; readonly origin?: string }>([
     ['none', { text: '' }],
@@ -32,37 +31,34 @@ describe('who may do what', async () => {
     ['unknown', { text: '5a0c1d2e-0000-4000-8000-000000000001' }],
   ])
 
-  beforeAll(async () => {
-    api = await testApi(store)
-    const { db } = store
-    const at = api.now
-    const account = async (email: string, grant: boolean) => {
-      const made = await createApiUser(api.deps, { ...testUser, email })
-      if (grant) await recordGrant(db, made.accountId, 'donations', at)
-      return { ...made, id: made.keyId, text: made.apiKey }
-    }
-    const granted = await account('granted@example.org', true)
-    const key = (limits: Partial<KeyLimits> = {}) => issueKey(db, granted.accountId, at, { ...noLimits, ...limits })
-    const disabled = await account('disabled@example.org', true)
-    const revoked = await key()
-    const ofPage = await key({ scope: 'read', origins: page })
-    keys.set('revoked', revoked)
-    keys.set('expired', await key({ expiresAt: new Date(at.getTime() - 1000) }))
-    keys.set('of a disabled account', disabled)
-    keys.set('for reads', await key({ scope: 'read' }))
-    keys.set('for donations', await key({ scope: 'donate' }))
-    keys.set('of web pages, asked by its page', { ...ofPage, origin: page })
-    keys.set('of web pages, asked by another page', { ...ofPage, origin: 'https://evil.example' })
-    keys.set('of web pages, asked by no page', ofPage)
-    keys.set('without a grant', await account('reader@example.org', false))
-    keys.set('granted', granted)
-    for (const { id } of keys.values()) if (id !== undefined) tokens.set(id, await tokensOf(id))
-    await revokeKey(db, { id: revoked.id, accountId: granted.accountId }, at)
-    await disableAccount(db, disabled.accountId, at)
-  })
-
   /** Tokens of each key, by what they are. */
   const tokens = new Map<number, Readonly<Record<string, string>>>()
+  const api = await testApi(store)
+  const { db } = store
+  const at = api.now
+  const account = async (email: string, grant: boolean) => {
+    const made = await createApiUser(api.deps, { ...testUser, email })
+    if (grant) await recordGrant(db, made.accountId, 'donations', at)
+    return { ...made, id: made.keyId, text: made.apiKey }
+  }
+  const granted = await account('granted@example.org', true)
+  const key = (limits: Partial<KeyLimits> = {}) => issueKey(db, granted.accountId, at, { ...noLimits, ...limits })
+  const disabled = await account('disabled@example.org', true)
+  const revoked = await key()
+  const ofPage = await key({ scope: 'read', origins: page })
+  keys.set('revoked', revoked)
+  keys.set('expired', await key({ expiresAt: new Date(at.getTime() - 1000) }))
+  keys.set('of a disabled account', disabled)
+  keys.set('for reads', await key({ scope: 'read' }))
+  keys.set('for donations', await key({ scope: 'donate' }))
+  keys.set('of web pages, asked by its page', { ...ofPage, origin: page })
+  keys.set('of web pages, asked by another page', { ...ofPage, origin: 'https://evil.example' })
+  keys.set('of web pages, asked by no page', ofPage)
+  keys.set('without a grant', await account('reader@example.org', false))
+  keys.set('granted', granted)
+  for (const { id } of keys.values()) if (id !== undefined) tokens.set(id, await tokensOf(id))
+  await revokeKey(db, { id: revoked.id, accountId: granted.accountId }, at)
+  await disableAccount(db, disabled.accountId, at)
 
   async function tokensOf(keyId: number): Promise<Readonly<Record<string, string>>> {
     const { db } = store

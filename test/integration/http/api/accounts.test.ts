@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   disableAccount,
   enableAccount,
@@ -51,15 +51,10 @@ const messageOf = (answer: { json(): { error_response: { errors: { error: { erro
 
 describe('a person without an account', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let call: ReturnType<typeof client>
+  const api = await testApi(store)
+  const call = client(api)
   // Believes X-Forwarded-For, since new accounts are counted by address.
-  let proxied: TestApi
-  beforeAll(async () => {
-    api = await testApi(store)
-    call = client(api)
-    proxied = await testApi(store, { store, config: { ...testConfig, trustProxy: true } })
-  })
+  const proxied = await testApi(store, { store, config: { ...testConfig, trustProxy: true } })
 
   it('makes one, gets a key with it, and reads, in JSON', async () => {
     const user = { email: ' New@example.org ', password }
@@ -145,12 +140,8 @@ describe('a person without an account', async () => {
 
 describe('the keys of an account', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let call: ReturnType<typeof client>
-  beforeAll(async () => {
-    api = await testApi(store)
-    call = client(api)
-  })
+  const api = await testApi(store)
+  const call = client(api)
 
   it('end when they are revoked, with their tokens, and only by their owner', async () => {
     const [mine, other] = [await call.newKey('mine@example.org'), await call.newKey('other@example.org')]
@@ -209,20 +200,13 @@ describe('the keys of an account', async () => {
 
 describe('the secure area', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let call: ReturnType<typeof client>
   const email = 'giver@example.org'
-  let apiKey: string
-  let token: string
-  let accountId: number
-  beforeAll(async () => {
-    api = await testApi(store)
-    call = client(api)
-    apiKey = await call.newKey(email)
-    token = await call.newToken(email, apiKey)
-    accountId = await getAccountId(store.db, email)
-    await recordGrant(store.db, accountId, 'donations', api.now)
-  })
+  const api = await testApi(store)
+  const call = client(api)
+  const apiKey = await call.newKey(email)
+  const token = await call.newToken(email, apiKey)
+  const accountId = await getAccountId(store.db, email)
+  await recordGrant(store.db, accountId, 'donations', api.now)
 
   const get = (query: Record<string, string>, path = '/api/secure/givingservice/nothing') =>
     api.app.inject({ url: `${path}?${new URLSearchParams(query)}`, headers: { accept: 'application/json' } })

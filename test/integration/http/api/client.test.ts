@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { endMaintenance, recordMaintenance } from '../../../../src/accounts/sql/maintenance.js'
 import { AnswerError, type Client, createClient } from '../../../../src/client/client.js'
-import { listen, type TestApi, testApi } from '../../../support/api.js'
+import { listen, testApi } from '../../../support/api.js'
 import { insertOrganisation } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
 import { insertDonationTargets } from '../../../support/donations.js'
@@ -23,8 +23,6 @@ const failureOf = async (answer: Promise<unknown>) => {
 
 describe('the published client', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let url = ''
   let apiKey = ''
   let client: Client
   const waits: number[] = []
@@ -33,15 +31,13 @@ describe('the published client', async () => {
     waits.push(milliseconds)
     api.now = new Date(api.now.getTime() + milliseconds)
   }
-  beforeAll(async () => {
-    api = await testApi(store)
-    url = await listen(api.app)
-    await insertDonationTargets(store.db, [2045, 2061])
-    await store.db.query(
-      `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
+  const api = await testApi(store)
+  const url = await listen(api.app)
+  await insertDonationTargets(store.db, [2045, 2061])
+  await store.db.query(
+    `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
         values (1, 2045, 'The pump runs', 'Tara Water Trust', now(), now(), '<p>Water.</p>', 'https://giving.example/1')`,
-    )
-  })
+  )
   const donation = (transactionId: string) => ({
     donation: {
       ...{ refcode: 'spring-drive', transactionId, email: 'lina@example.org', amount: 40, project: { id: 2045 } },

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { listen, type TestApi, testApi } from '../../../support/api.js'
+import { listen, testApi } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 
 /** What a client may see that sends these very bytes. */
@@ -15,13 +15,9 @@ async function raw(base: string, request: string): Promise<string> {
 
 describe('error answers', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let base: string
 
-  beforeAll(async () => {
-    api = await testApi(store)
-    base = await listen(api.app)
-  })
+  const api = await testApi(store)
+  const base = await listen(api.app)
 
   it.each([
     ['an unknown path', 'GET', '/api/public/nothing'],
@@ -117,10 +113,7 @@ describe('error answers', async () => {
 
 describe('browser apps of any origin', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store)
-  })
+  const api = await testApi(store)
 
   it.each(['/', '/iati/activities.xml', '/api/userservice/tokens', '/api/public/nothing/', '/nowhere'])(
     'may ask first, with whatever headers they like: OPTIONS %s',

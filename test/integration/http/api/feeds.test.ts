@@ -2,11 +2,10 @@ import { rm, truncate } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { Manifest } from '../../../../src/release/read/manifest.js'
+import { describe, expect, it } from 'vitest'
 import type { ReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { createRun } from '../../../../src/work/sql/runs.js'
-import { listen, type TestApi, testApi, testConfig } from '../../../support/api.js'
+import { listen, testApi, testConfig } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 import { layRelease } from '../../../support/release.js'
 
@@ -27,10 +26,7 @@ const second = {
 
 describe('before the first release', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store)
-  })
+  const api = await testApi(store)
 
   it.each(['/iati/activities.xml', '/feeds/manifest.json', '/feeds/reports.atom', '/feeds/projects/1/reports.atom'])(
     'answers %s with 503 and when to come back',
@@ -67,16 +63,11 @@ describe('before the first release', async () => {
 
 describe('published files', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let base: string
-  let manifest: Manifest
 
-  beforeAll(async () => {
-    api = await testApi(store)
-    await layRelease(api.feedsDir, first)
-    manifest = await layRelease(api.feedsDir, second)
-    base = await listen(api.app)
-  })
+  const api = await testApi(store)
+  await layRelease(api.feedsDir, first)
+  const manifest = await layRelease(api.feedsDir, second)
+  const base = await listen(api.app)
 
   const fetchPath = async (url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') => {
     const answer = await request(base + url, { method, headers })

@@ -1,18 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
-import { type TestApi, testApi } from '../../../support/api.js'
-import { committedDescription, type Description, operationsOf } from '../../../support/api-description.js'
+import { describe, expect, it } from 'vitest'
+import { testApi } from '../../../support/api.js'
+import { committedDescription, operationsOf } from '../../../support/api-description.js'
 import { testDatabase } from '../../../support/database.js'
 
 const json = 'application/json'
 
 describe('the description of JSON alone', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let served: Description
-  beforeAll(async () => {
-    api = await testApi(store)
-    served = (await api.app.inject('/api/openapi-json.json')).json()
-  })
+  const api = await testApi(store)
+  const served = (await api.app.inject('/api/openapi-json.json')).json()
 
   it('has each operation with answers in JSON, at an address that gives JSON to any client', async () => {
     const ids = operationsOf(served).map(({ operation }) => operation.operationId)

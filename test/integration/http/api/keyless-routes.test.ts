@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { tableOfRoutes } from '../../../campaign/support/expensive-requests.js'
 import { testApi } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
@@ -20,19 +20,16 @@ describe('the table of routes that need no key', async () => {
   /** Whether a name of the table, whose last `*` stands for any end, is that of the route. */
   const isNamed = (name: string, route: string) =>
     name.endsWith('*') && name !== '/*' ? route.startsWith(name.slice(0, -1)) : route === name
-  let keyless: string[]
 
-  beforeAll(async () => {
-    const { app } = await testApi(store)
-    const found: string[] = []
-    for (const { method, pattern } of tableOfRoutes(app)) {
-      const url = pattern.replaceAll('*', 'x').replace(/:\w+/g, '1')
-      const { statusCode } = await app.inject({ method: method as InjectOptions['method'] & string, url })
-      // The pages of a language are those without it.
-      if (statusCode !== 401) found.push(pattern.replace(/^\/(?:en|fr|es|pt|ar)(?=\/|$)/, '') || '/')
-    }
-    keyless = [...new Set([...found, signed])]
-  })
+  const { app } = await testApi(store)
+  const found: string[] = []
+  for (const { method, pattern } of tableOfRoutes(app)) {
+    const url = pattern.replaceAll('*', 'x').replace(/:\w+/g, '1')
+    const { statusCode } = await app.inject({ method: method as InjectOptions['method'] & string, url })
+    // The pages of a language are those without it.
+    if (statusCode !== 401) found.push(pattern.replace(/^\/(?:en|fr|es|pt|ar)(?=\/|$)/, '') || '/')
+  }
+  const keyless = [...new Set([...found, signed])]
 
   it('names every one of them once', () => {
     const times = keyless.map((route) => [

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { type TestApi, testApi, testUser } from '../../../support/api.js'
+import { testApi, testUser } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 
 const user = { email: testUser.email, password: testUser.password }
@@ -11,11 +11,8 @@ const secure = '/api/secure/givingservice/nothing'
 
 describe('a key', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store)
-    await recordGrant(store.db, 1, 'donations', api.now)
-  })
+  const api = await testApi(store)
+  await recordGrant(store.db, 1, 'donations', api.now)
 
   const post = (path: string, body: object) =>
     api.app.inject({

@@ -1,10 +1,9 @@
-import type { FastifyInstance } from 'fastify'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import type { Db } from '../../../../src/platform/database/connection.js'
 import type { Store } from '../../../../src/platform/database/store.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { type TestApi, testApi } from '../../../support/api.js'
+import { testApi } from '../../../support/api.js'
 import { insertOrganisation, insertProjects } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
 import { readRequests } from '../../../support/read-operations.js'
@@ -22,8 +21,6 @@ type Projects = {
 
 describe('reads', async () => {
   const { store, url } = await testDatabase()
-  let api: TestApi
-  let app: FastifyInstance
 
   const get = (path: string, query: Record<string, string> = {}) =>
     app.inject({
@@ -34,11 +31,9 @@ describe('reads', async () => {
     (await get(path, query)).json().projects
   const ids = (page: Projects) => (page.project ?? []).map(({ id }) => id)
 
-  beforeAll(async () => {
-    api = await testApi(store)
-    app = api.app
-    await storeWells(store.db)
-  })
+  const api = await testApi(store)
+  const app = api.app
+  await storeWells(store.db)
 
   describe('of what is not there', () => {
     it.each([

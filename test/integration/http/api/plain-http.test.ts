@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 
@@ -15,12 +15,8 @@ const message =
 
 describe('plain HTTP from another machine', async () => {
   const { store } = await testDatabase()
-  let direct: TestApi
-  let proxied: TestApi
-  beforeAll(async () => {
-    direct = await testApi(store)
-    proxied = await testApi(store, { store, config: { ...testConfig, trustProxy: true } })
-  })
+  const direct = await testApi(store)
+  const proxied = await testApi(store, { store, config: { ...testConfig, trustProxy: true } })
   const post = async (
     { app }: TestApi,
     url: string,

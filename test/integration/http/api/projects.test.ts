@@ -1,6 +1,4 @@
-import type { FastifyInstance } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { parseElement } from '../../../../src/kernel/xml/reader.js'
+import { describe, expect, it } from 'vitest'
 import { testApi } from '../../../support/api.js'
 import { insertOrganisation, insertProjects } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
@@ -12,25 +10,19 @@ type Page = { hasNext?: true; nextProjectId?: number; numberFound: number; proje
 
 describe('project reads', async () => {
   const { store } = await testDatabase()
-  let app: FastifyInstance
-  let key: string
 
   const get = (path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}) =>
     app.inject({ url: `${path}?${new URLSearchParams({ api_key: key, ...query })}`, headers })
   const page = async (path: string, query: Record<string, string> = {}): Promise<Page> =>
     (await get(path, query, { accept: 'application/json' })).json().projects
 
-  beforeAll(async () => {
-    const api = await testApi(store)
-    app = api.app
-    key = api.apiKey
-    await insertOrganisation(store.db, 318)
-    const ids = Array.from({ length: 37 }, (_, index) => 2 + index * 3)
-    await insertProjects(
-      store.db,
-      ids.map((id) => ({ id, active: id % 2 === 0, organisationId: 318 })),
-    )
-  })
+  const { app, apiKey: key } = await testApi(store)
+  await insertOrganisation(store.db, 318)
+  const ids = Array.from({ length: 37 }, (_, index) => 2 + index * 3)
+  await insertProjects(
+    store.db,
+    ids.map((id) => ({ id, active: id % 2 === 0, organisationId: 318 })),
+  )
 
   describe('the list', () => {
     it('shows each project once to a client that follows nextProjectId, inactive ones included', async () => {
@@ -77,33 +69,6 @@ describe('project reads', async () => {
       expect(refused.statusCode).toBe(400)
       expect(refused.body).toContain('the query has more than 100 parameters')
       expect(refused.headers['access-control-allow-origin']).toBe('*')
-    })
-
-    it('answers with and without suffix and trailing slash, the suffix winning over Accept', async () => {
-      const plain = await get(listPath)
-      expect(plain.headers['content-type']).toBe('application/xml')
-      for (const suffix of ['/', '.xml', '.xml/']) {
-        const answer = await get(listPath + suffix, {}, suffix.includes('xml') ? { accept: 'application/json' } : {})
-        expect(answer.headers['content-type']).toBe('application/xml')
-        expect(answer.body).toBe(plain.body)
-      }
-      const json = await get(`${listPath}.json`, {}, { accept: 'application/xml' })
-      expect(json.headers['content-type']).toBe('application/json')
-    })
-
-    it('answers HEAD as GET, without the body', async () => {
-      const url = `${listPath}?api_key=${key}`
-      const [head, whole] = [await app.inject({ method: 'HEAD', url }), await app.inject(url)]
-      expect(head.statusCode).toBe(200)
-      expect(head.body).toBe('')
-      expect(head.headers['content-length']).toBe(String(Buffer.byteLength(whole.body)))
-      expect(head.headers['content-type']).toBe(whole.headers['content-type'])
-    })
-
-    it('is well-formed XML with numberFound on the root', async () => {
-      const root = parseElement((await get(listPath)).body)
-      expect(root).toMatchObject({ name: 'projects', attributes: { numberFound: '37' } })
-      expect(root.children.map(({ name }) => name)).toEqual(['hasNext', 'nextProjectId', ...Array(10).fill('project')])
     })
   })
 

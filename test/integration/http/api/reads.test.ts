@@ -1,7 +1,6 @@
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import { testApi } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
@@ -15,19 +14,13 @@ const withoutToken = (body: string) => body.replace(/bulk\/[0-9a-f]{40}\//, 'bul
 
 describe('every read', async () => {
   const { store } = await testDatabase()
-  let app: FastifyInstance
-  let key: string
 
   const get = (url: string, headers: Record<string, string> = {}, query = '', method: 'GET' | 'HEAD' = 'GET') =>
     app.inject({ method, url: `${url}?api_key=${key}${query === '' ? '' : `&${query}`}`, headers })
 
-  beforeAll(async () => {
-    const api = await testApi(store)
-    app = api.app
-    key = api.apiKey
-    await storeWells(store.db)
-    await (await testPublisher(store, { feedsDir: api.feedsDir })).publish()
-  })
+  const { app, apiKey: key, feedsDir } = await testApi(store)
+  await storeWells(store.db)
+  await (await testPublisher(store, { feedsDir })).publish()
 
   describe.each(readRequests)('$route', ({ golden: name, path: url, query }) => {
     it.each(['xml', 'json'] as const)('answers with the golden document (%s)', async (format) => {
@@ -82,12 +75,6 @@ describe('every read', async () => {
           expect((await get(url, again, query)).statusCode).toBe(304)
         }
       }
-    })
-
-    it('answers 401 without a key', async () => {
-      const answer = await app.inject({ url, headers: { accept: 'application/json' } })
-      expect(answer.statusCode).toBe(401)
-      expect(answer.json().error_response.status).toBe('Unauthorized')
     })
 
     it('answers XML to those who name no type or one that it does not have', async () => {

@@ -1,5 +1,5 @@
 import { get } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { listen, type TestApi, testApi } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
@@ -11,14 +11,10 @@ describe('searches', async () => {
   const { store, url } = await testDatabase()
   const patient = openStore({ url, max: 2, applicationName: 'searches' })
   const hasty = openStore({ url, max: 2, applicationName: 'searches', statementTimeoutMs: 100 })
-  let api: TestApi
-  let hastyApi: TestApi
 
-  beforeAll(async () => {
-    await storeWells(store.db)
-    api = await testApi(store, { searches: patient })
-    hastyApi = await testApi(store, { store, searches: hasty })
-  })
+  await storeWells(store.db)
+  const api = await testApi(store, { searches: patient })
+  const hastyApi = await testApi(store, { store, searches: hasty })
   afterAll(async () => {
     await patient.close()
     await hasty.close()

@@ -1,14 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createHitLists } from '../../../../src/http/api/operations/hit-lists.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { type TestApi, testApi } from '../../../support/api.js'
+import { testApi } from '../../../support/api.js'
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
 import { storeWells } from '../../../support/wells-store.js'
 
 describe('remembered searches', async () => {
   const { store, url } = await testDatabase()
-  let api: TestApi
 
   const get = (query: string, format = 'json') =>
     api.app.inject(`/api/public/services/search/projects.${format}?api_key=${api.apiKey}&${query}`)
@@ -32,15 +31,13 @@ describe('remembered searches', async () => {
     await connection.close()
   }
 
-  beforeAll(async () => {
-    await storeWells(store.db)
-    await insertProjects(
-      store.db,
-      Array.from({ length: 40 }, (_, index) => ({ id: 5001 + index, title: 'Ferns' })),
-    )
-    const searches = openStore({ url, max: 2, applicationName: 'searches', statementTimeoutMs: 500 })
-    api = await testApi(store, { searches })
-  })
+  await storeWells(store.db)
+  await insertProjects(
+    store.db,
+    Array.from({ length: 40 }, (_, index) => ({ id: 5001 + index, title: 'Ferns' })),
+  )
+  const searches = openStore({ url, max: 2, applicationName: 'searches', statementTimeoutMs: 500 })
+  const api = await testApi(store, { searches })
 
   it('answer every page in every form without searching again', async () => {
     const whole = await search('q=ferns&limit=100')

@@ -1,24 +1,20 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loggableUrl } from '../../../../src/http/api/access-log.js'
-import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
+import { listen, testApi, testUser } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 
 const token = 'q7d1m0x4k9b2v8s3t6y5w1z0a4c7e9f2h8j3l6n5'
 
 describe('the log', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  let base: string
-  beforeAll(async () => {
-    api = await testApi(store, {
-      listRuns: async () => {
-        throw new TypeError('the inside of the program')
-      },
-    })
-    base = await listen(api.app)
+  const api = await testApi(store, {
+    listRuns: async () => {
+      throw new TypeError('the inside of the program')
+    },
   })
+  const base = await listen(api.app)
 
   async function send(...parts: readonly (string | Buffer)[]): Promise<string> {
     const { hostname, port } = new URL(base)

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { fastify, LogController } from 'fastify'
 import pino from 'pino'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Downloads } from '../../../../src/http/api/downloads.js'
 import { type OpenFile, openFile } from '../../../../src/http/api/open-files.js'
 import { type OpenPart, sendBody } from '../../../../src/http/api/send-body.js'
@@ -13,14 +13,10 @@ import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 // Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
 const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => index.toString(36)).join(' '))
-let folder: string
-let file: string
 
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  file = path.join(folder, 'file')
-  await writeFile(file, content)
-})
+const folder = await temporaryFolder()
+const file = path.join(folder, 'file')
+await writeFile(file, content)
 
 type Part = readonly [offset: number, length: number] | string
 

@@ -172,10 +172,7 @@ describe('failed sign-ins', async () => {
 
 describe('new accounts', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
-  beforeAll(async () => {
-    api = await testApi(store, { store })
-  })
+  const api = await testApi(store, { store })
 
   it('from one address are counted also when many are asked for at once', async () => {
     const answers = await Promise.all(

@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { findKey, issueToken, secretHash } from '../../../../src/accounts/sql/accounts.js'
 import { findCaller } from '../../../../src/accounts/sql/callers.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
-import { type TestApi, testApi, testUser } from '../../../support/api.js'
+import { testApi, testUser } from '../../../support/api.js'
 import { testDatabase } from '../../../support/database.js'
 
 const url = '/api/userservice/tokens'
@@ -10,11 +10,8 @@ const { email, password } = testUser
 
 describe('the token operation', async () => {
   const { store } = await testDatabase()
-  let api: TestApi
 
-  beforeAll(async () => {
-    api = await testApi(store)
-  })
+  const api = await testApi(store)
 
   const post = (payload: string | Buffer, type: string, headers: Record<string, string> = {}) =>
     api.app.inject({ method: 'POST', url, payload, headers: { 'content-type': type, ...headers } })
@@ -39,32 +36,6 @@ describe('the token operation', async () => {
       expect(answer.headers['content-type']).toBe('application/xml')
       expect(answer.body).toMatch(/<auth_response><access_token>[0-9a-z]{40}<\/access_token><\/auth_response>$/)
     }
-  })
-
-  it('takes a password with ]]> in two CDATA sections, with layout around them', async () => {
-    const own = 'seven]]>quiet rivers'
-    const { apiKey } = await createApiUser(api.deps, { ...testUser, email: 'cdata@example.org', password: own })
-    const body = xml(
-      '<email>cdata@example.org</email><password>\n  <![CDATA[seven]]]]><![CDATA[>quiet rivers]]>\n</password>',
-      apiKey,
-    )
-    expect((await post(body, 'application/xml')).statusCode).toBe(200)
-  })
-
-  it('takes an api_key that stands between instructions with quotes', async () => {
-    const text = xml(`<email>${email}</email><password><![CDATA[${password}]]></password>`)
-    const body = text.replace(/<api_key>.*<\/api_key>/, "<?p ' ?>$&<?p ' ?>")
-    expect((await post(body, 'application/xml')).statusCode).toBe(200)
-  })
-
-  it('answers in the format that Accept or the suffix asks for', async () => {
-    const body = JSON.stringify({ auth_request: credentials() })
-    expect((await post(body, 'application/json', { accept: 'application/xml' })).body).toContain('<access_token>')
-    const suffixed = await api.app.inject({
-      ...{ method: 'POST', url: `${url}.xml/`, payload: body },
-      headers: { 'content-type': 'application/json' },
-    })
-    expect(suffixed.body).toContain('<access_token>')
   })
 
   it('issues tokens that are valid side by side, for their own key, until the user’s timeout', async () => {
@@ -195,10 +166,6 @@ describe('the token operation', async () => {
     expect(answer.statusCode).toBe(400)
     expect(answer.json().error_response).toMatchObject({ error_code: 400, status: 'Bad Request' })
     expect(answer.body).toContain(message)
-  })
-
-  it('is POST only', async () => {
-    expect((await api.app.inject({ method: 'GET', url })).statusCode).toBe(404)
   })
 })
 

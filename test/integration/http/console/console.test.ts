@@ -12,69 +12,63 @@ import { adoptSchedule, findSchedule } from '../../../../src/work/sql/schedules.
 import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { type Console, openConsole } from '../../../support/console.js'
-import { type TestDatabase, testDatabase } from '../../../support/database.js'
+import { testDatabase } from '../../../support/database.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
-import { type Publisher, testPublisher } from '../../../support/publishing.js'
+import { testPublisher } from '../../../support/publishing.js'
 import { redisMissing, startRedis } from '../../../support/redis.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
-let database: TestDatabase
-let publisher: Publisher
-let dataDir: string
 /** Ids of the releases in the order of their making; the last one is held. */
 const ids: string[] = []
-
-beforeAll(async () => {
-  database = await testDatabase()
-  dataDir = await temporaryFolder()
-  publisher = await testPublisher(database.store, { feedsDir: path.join(dataDir, 'feeds') })
-  const { db } = database.store
-  await insertProjects(
-    db,
-    Array.from({ length: 40 }, (_, at) => ({ id: at + 1 })),
-  )
-  const publish = async () => {
-    ids.push((await publisher.publish()).releaseId ?? '')
-    publisher.now = new Date(publisher.now.getTime() + 60_000)
-  }
-  await publish()
-  await db.query(`update project set title = 'Wells & <pumps>' where id = 5`)
-  await publish()
-  await loseProjects(database.store, [3])
-  await publish()
-  const email = 'partner@example.org'
-  await runCommandLine(
-    `users create --email ${email} --password-stdin`.split(' '),
-    environmentOf(),
-    'nine louder mountains',
-  )
-  for (const limits of ['--scope read --origin https://a.example', '--expires 90d', '--expires 90d']) {
-    await runCommandLine(`keys issue --email ${email} ${limits}`.split(' '), environmentOf())
-  }
-  await runCommandLine(['keys', 'revoke', '--id', '1'], environmentOf())
-  await db.query(`update api_key set expires_at = created_at where id = 4`)
-  const file = path.join(dataDir, 'bad & good.csv')
-  await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
-  await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
-  const source = { name: 'crm', kind: 'gifts', from: '/srv/gifts & more', schedule: '30 1 * * *', reading: {} }
-  await saveSource(db, { ...source, complete: true, guard: 5 }, new Date('2026-11-24T01:30:00Z'))
-  const held = {
-    file: 'gifts.csv',
-    sha256: 'a'.repeat(64),
-    before: 40,
-    changed: 3,
-    gone: 2,
-    examples: ['reference G-<1>'],
-  }
-  await holdFile(db, 'crm', { ...held, since: '2026-11-23T01:30:00.000Z' })
-  await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
-})
 
 const environmentOf = (more: Record<string, string> = {}) => ({
   DATABASE_URL: database.url,
   GIVING_DATA_DIR: dataDir,
   ...more,
 })
+const database = await testDatabase()
+const dataDir = await temporaryFolder()
+const publisher = await testPublisher(database.store, { feedsDir: path.join(dataDir, 'feeds') })
+const { db } = database.store
+await insertProjects(
+  db,
+  Array.from({ length: 40 }, (_, at) => ({ id: at + 1 })),
+)
+const publish = async () => {
+  ids.push((await publisher.publish()).releaseId ?? '')
+  publisher.now = new Date(publisher.now.getTime() + 60_000)
+}
+await publish()
+await db.query(`update project set title = 'Wells & <pumps>' where id = 5`)
+await publish()
+await loseProjects(database.store, [3])
+await publish()
+const email = 'partner@example.org'
+await runCommandLine(
+  `users create --email ${email} --password-stdin`.split(' '),
+  environmentOf(),
+  'nine louder mountains',
+)
+for (const limits of ['--scope read --origin https://a.example', '--expires 90d', '--expires 90d']) {
+  await runCommandLine(`keys issue --email ${email} ${limits}`.split(' '), environmentOf())
+}
+await runCommandLine(['keys', 'revoke', '--id', '1'], environmentOf())
+await db.query(`update api_key set expires_at = created_at where id = 4`)
+const file = path.join(dataDir, 'bad & good.csv')
+await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
+await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
+const source = { name: 'crm', kind: 'gifts', from: '/srv/gifts & more', schedule: '30 1 * * *', reading: {} }
+await saveSource(db, { ...source, complete: true, guard: 5 }, new Date('2026-11-24T01:30:00Z'))
+const held = {
+  file: 'gifts.csv',
+  sha256: 'a'.repeat(64),
+  before: 40,
+  changed: 3,
+  gone: 2,
+  examples: ['reference G-<1>'],
+}
+await holdFile(db, 'crm', { ...held, since: '2026-11-23T01:30:00.000Z' })
+await adoptSchedule(db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, new Date())
 
 async function consoleOfTest(more?: Record<string, string>): Promise<Console> {
   const opened = await openConsole(environmentOf(more))

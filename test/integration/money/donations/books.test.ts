@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
@@ -28,11 +28,8 @@ describe('the books', async () => {
   const time = { now: new Date('2026-11-21T09:15:30.412Z') }
   const payments = testPayments(store, { clock: () => time.now })
   const folder = await temporaryFolder()
-  let keyId = 0
 
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [1, 2, 3, 4, 5])
-  })
+  const keyId = await insertDonationTargets(store.db, [1, 2, 3, 4, 5])
 
   const donate = async (projectId: number, changes: Record<string, unknown> = {}) => {
     const request = donationRequest({ project: { id: projectId }, ...changes })

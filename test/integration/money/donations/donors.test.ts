@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import pino from 'pino'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { donors as donorsJob } from '../../../../jobs/donors.js'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
@@ -30,11 +30,8 @@ const never = new AbortController().signal
 describe('donors', async () => {
   const { store, url } = await testDatabase()
   const dataDir = await temporaryFolder()
-  let keyId = 0
 
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
   beforeEach(async () => {
     await store.db.query('delete from donor')
   })

@@ -4,32 +4,24 @@ import type { Decimal } from '../../../../src/kernel/money.js'
 import { adoptCharges } from '../../../../src/money/adopt-charges.js'
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import { GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
 import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { processors, timeoutMs } from '../../../support/processors.js'
 
-const timeoutMs = 2_000
 const { signal } = new AbortController()
 
 /** Two databases with the same account: what the first has taken is lost for the second, but for the processor. */
 describe.each(['braintree', 'stripe'] as const)('donations at %s that the books have lost', async (name) => {
   const [lost, left] = [await testDatabase(), await testDatabase()]
-  const processor = name === 'braintree' ? await startBraintree() : await startStripe()
+  const [processor, real] = await processors[name]()
   afterAll(() => processor.close())
-  const { address, ledger } = processor
-  const gateway = quick(
-    name === 'braintree'
-      ? createBraintreeGateway({ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address })
-      : createStripeGateway({ ...stripeKeys, timeoutMs, address }),
-  )
+  const { ledger } = processor
+  const gateway = quick(real)
   const clock = () => new Date()
   const before = testPayments(lost.store, { gateway, timeoutMs, clock })
   const after = testPayments(left.store, { gateway, timeoutMs, clock })

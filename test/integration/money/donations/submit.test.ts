@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { type Charge, GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
@@ -23,11 +23,8 @@ const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051, 2052, 2053, 2054]
 describe('a donation', async () => {
   const { store, url } = await testDatabase()
   const payments = testPayments(store)
-  let keyId = 0
 
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, projects)
-  })
+  const keyId = await insertDonationTargets(store.db, projects)
 
   const submit = (request = donationRequest(), requestId = randomUUID(), with_ = payments) =>
     submitDonation(with_, { account, keyId, requestId }, request)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { AnswerError, createClient } from '../../../../src/client/client.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
@@ -9,7 +9,7 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
+import { listen, testApi, testUser } from '../../../support/api.js'
 import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
 import {
@@ -17,6 +17,7 @@ import {
   donationFields,
   donationRequest,
   insertDonationTargets,
+  newestDonation,
   quick,
   testPayments,
 } from '../../../support/donations.js'
@@ -38,18 +39,13 @@ describe('donations that wait, at Stripe', async () => {
   ledger.now = () => now.getTime()
   const gateway = quick(createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address }))
   const payments = testPayments(store, { gateway, timeoutMs, clock: () => now, mailsReceipts: true })
-  let api: TestApi
-  let base = ''
-  let client: ReturnType<typeof createClient>
 
-  beforeAll(async () => {
-    api = await testApi(store, { payments, clock: () => now })
-    await insertDonationTargets(store.db, [2045])
-    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
-    base = await listen(api.app)
-    // The tests repeat requests themselves.
-    client = createClient({ url: base, apiKey: api.apiKey, user: testUser, retries: 0 })
-  })
+  const api = await testApi(store, { payments, clock: () => now })
+  await insertDonationTargets(store.db, [2045])
+  await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
+  const base = await listen(api.app)
+  // The tests repeat requests themselves.
+  const client = createClient({ url: base, apiKey: api.apiKey, user: testUser, retries: 0 })
 
   type Fields = ReturnType<typeof donationFields>
   const send = async (donation: Fields) =>
@@ -62,13 +58,7 @@ describe('donations that wait, at Stripe', async () => {
     if (!(error instanceof AnswerError)) throw error
     return { status: error.status, number: error.entries[0]?.error_number, action: error.requiresAction }
   }
-  const newest = async () => {
-    const { rows } = await store.db.query<{ id: number; status: string; reference: string; waits: string | null }>(
-      'select id, status, reference, waits_for as waits from donation order by id desc limit 1',
-    )
-    if (!rows[0]) throw new Error('there is no donation')
-    return rows[0]
-  }
+  const newest = () => newestDonation(store.db)
   const charge = () => {
     const last = ledger.charges.at(-1)
     if (!last) throw new Error('there is no charge')
@@ -107,7 +97,7 @@ describe('donations that wait, at Stripe', async () => {
     expect(first.action?.clientSecret).toBe(`${charge().id}_secret_of_the_page`)
     // A repeated request before the donor has acted gets the same.
     expect(await refusal(donation)).toEqual(first)
-    expect(await newest()).toMatchObject({ status: 'received', waits: 'donor' })
+    expect(await newest()).toMatchObject({ status: 'received', waitsFor: 'donor' })
     ledger.decide(charge(), 'paid')
     const { checkedOut, receipt, project } = await send(donation)
     expect({ checkedOut, funding: project.funding }).toEqual({
@@ -239,7 +229,7 @@ describe('donations that wait, at Stripe', async () => {
     const nothing = { receiptNumber: '', taxDeductibleContributionAmount: 0, totalAmountBilled: 0 }
     expect(pending.receipt).toEqual({ currencyCode: 'USD', ...nothing })
     expect(await send(donation)).toEqual(pending)
-    expect(await newest()).toMatchObject({ status: 'received', waits: 'processor' })
+    expect(await newest()).toMatchObject({ status: 'received', waitsFor: 'processor' })
     expect(await settleAfter(72)).toMatchObject({ waiting: 1, failed: 0 })
     expect(await receipts()).toBe(before)
     ledger.decide(charge(), 'paid')
@@ -268,10 +258,7 @@ describe('3-D Secure at Braintree', async () => {
   const processor = await startBraintree()
   afterAll(() => processor.close())
   const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
   const submit = async (paymentGatewayNonce: string, needsThreeDSecure: boolean) => {
     const gateway = createBraintreeGateway({ ...settings, needsThreeDSecure, address: processor.address })
     const payments = testPayments(store, { gateway: quick(gateway), timeoutMs, clock: () => new Date() })
@@ -292,13 +279,5 @@ describe('3-D Secure at Braintree', async () => {
     ['fake-valid-nonce', null],
   ])('records of %s who answers for fraud: %s', async (nonce, shifted) => {
     expect(await submit(nonce, false)).toBe(shifted)
-  })
-
-  it('is asked for where the operator requires it, and a card without it is declined', async () => {
-    expect(await submit('fake-three-d-secure-visa-full-authentication-nonce', true)).toBe(true)
-    const charged = processor.ledger.approved().length
-    await expect(submit('fake-valid-nonce', true)).rejects.toMatchObject({ code: 'payment-declined', number: 2099 })
-    expect(processor.ledger.approved().length).toBe(charged)
-    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   })
 })

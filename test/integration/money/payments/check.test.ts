@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { checkGateway } from '../../../../src/money/check-gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { followedKinds } from '../../../../src/money/gateways/stripe/stripe-webhooks.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { recordWebhook } from '../../../../src/money/sql/webhook-events.js'
-import { type BraintreeServer, braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
+import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { testPayments } from '../../../support/donations.js'
 import type { ProcessorServer } from '../../../support/processor-server.js'
-import { type StripeServer, startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
 describe('giving payments check', async () => {
   const { store, url } = await testDatabase()
-  let braintree: BraintreeServer
-  let stripe: StripeServer
-  beforeAll(async () => {
-    ;[braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
-  })
+  const [braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
   afterAll(() => Promise.all([braintree.close(), stripe.close()]))
 
   const check = async (environment: Record<string, string>, ...args: string[]) => {

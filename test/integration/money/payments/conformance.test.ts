@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { AnswerError, createClient } from '../../../../src/client/client.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
@@ -9,15 +9,22 @@ import { mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js
 import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
-import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
+import { listen, testApi, testUser } from '../../../support/api.js'
 import { forkStripped } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
 import { type DonationSteps, donationSteps } from '../../../support/donation-steps.js'
-import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
-import { type MailServer, openMailServer, readMail } from '../../../support/mail-server.js'
+import {
+  donationFields,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testDonors,
+  testPayments,
+} from '../../../support/donations.js'
+import { openMailServer, readMail } from '../../../support/mail-server.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
 import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
-import { type Publisher, testPublisher } from '../../../support/publishing.js'
+import { testPublisher } from '../../../support/publishing.js'
 import { braintreeDelivery, type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
 
 const never = new AbortController().signal
@@ -58,20 +65,14 @@ describe.each(names)('what every processor must do, at %s', async (name) => {
     ...{ gateway: quick(real), timeoutMs, limits, clock: () => now, mailsReceipts: true },
   })
   let [base, keyId, tipCents] = ['', 0, 0]
-  let api: TestApi
-  let mail: MailServer
-  let publisher: Publisher
-  let here: DonationSteps
 
-  beforeAll(async () => {
-    api = await testApi(store, { payments, clock: () => now })
-    keyId = await insertDonationTargets(store.db, [2045])
-    here = donationSteps(payments, keyId)
-    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
-    base = await listen(api.app)
-    mail = await openMailServer()
-    publisher = await testPublisher(store)
-  })
+  const api = await testApi(store, { payments, clock: () => now })
+  keyId = await insertDonationTargets(store.db, [2045])
+  const here = donationSteps(payments, keyId)
+  await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
+  base = await listen(api.app)
+  const mail = await openMailServer()
+  const publisher = await testPublisher(store)
   afterAll(async () => {
     await processor.close()
     await mail.close()
@@ -92,13 +93,7 @@ describe.each(names)('what every processor must do, at %s', async (name) => {
     if (!(error instanceof AnswerError)) throw error
     return { status: error.status, secret: error.requiresAction?.clientSecret }
   }
-  const newest = async () => {
-    const { rows } = await store.db.query<{ id: number; status: string; reference: string }>(
-      'select id, status, reference from donation order by id desc limit 1',
-    )
-    if (!rows[0]) throw new Error('there is no donation')
-    return rows[0]
-  }
+  const newest = () => newestDonation(store.db)
   const charge = () => {
     const last = ledger.charges.at(-1)
     if (!last) throw new Error('there is no charge')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { CurrencyCode, Decimal } from '../../../../src/kernel/money.js'
 import { adoptCharges } from '../../../../src/money/adopt-charges.js'
 import { followCharge } from '../../../../src/money/follow-charge.js'
@@ -32,10 +32,7 @@ describe.each(Object.entries(processors))('donations in three currencies at %s',
     clock: () => now,
     mailsReceipts: true,
   })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
 
   const send = (changes: Record<string, unknown>, transactionId: string = randomUUID()) => {
     const request = donationRequest({ transactionId, ...changes }, { paymentGateway: name }, undefined, limits)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { followCharge } from '../../../../src/money/follow-charge.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
@@ -8,7 +8,14 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
 import { toCents } from '../../../support/processor-server.js'
 import { processors, timeoutMs } from '../../../support/processors.js'
 
@@ -25,10 +32,7 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
   afterEach(() => {
     ahead = 0
   })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
 
   const submit = (nonce = 'fake-valid-nonce') =>
     submitDonation(
@@ -36,23 +40,12 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
       { account, keyId, requestId: randomUUID() },
       donationRequest({ addon: { amount: 2.5 } }, { paymentGatewayNonce: nonce }),
     )
-  const newest = async () => {
-    const { rows } = await store.db.query<{
-      id: number
-      reference: string
-      charge: string
-      status: string
-      back: string
-    }>(
-      `select id, reference, charge_id as charge, status, refunded::text as back from donation order by id desc limit 1`,
-    )
-    if (!rows[0]) throw new Error('there is no donation')
-    return rows[0]
-  }
+  const newest = () => newestDonation(store.db)
   /** A donation of 40 with a tip of 2.50. */
   const donate = async () => {
     await submit()
-    return await newest()
+    const { chargeId: charge, ...donation } = await newest()
+    return { ...donation, charge }
   }
   const follow = (charge: string) => followCharge(payments, charge)
   /** What the project has more than at the start of the test. */
@@ -107,8 +100,8 @@ describe.each(Object.entries(processors))('a charge that is followed at %s', asy
       },
     })
     expect(await change(() => submitBy(overtaken))).toEqual({ funding: 40, count: 1 })
-    const { reference, charge, back } = await newest()
-    expect(back).toBe('0.000')
+    const { reference, chargeId: charge, refunded } = await newest()
+    expect(refunded).toBe('0.000')
     const [first, ...others] = ledger.approved(reference)
     expect(others.map(({ id }) => id)).toEqual(hasTwo ? [charge] : [])
     expect(first?.voided).toBe(hasTwo)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { type AnswerError, createClient } from '../../../../src/client/client.js'
 import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
@@ -11,7 +11,7 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { listen, type TestApi, testApi, testUser } from '../../../support/api.js'
+import { listen, testApi, testUser } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
@@ -30,17 +30,13 @@ describe.each(Object.entries(processors))('regular gifts at %s', async (name, st
   let now = new Date('2026-01-31T10:00:00Z')
   ledger.now = () => now.getTime()
   const payments = testPayments(store, { gateway: quick(real), timeoutMs, clock: () => now, mailsReceipts: true })
-  let api: TestApi
-  let base = ''
   let client: ReturnType<typeof createClient>
 
-  beforeAll(async () => {
-    api = await testApi(store, { payments, clock: () => now })
-    await insertDonationTargets(store.db, [2045])
-    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
-    base = await listen(api.app)
-    client = createClient({ url: base, apiKey: api.apiKey, user: { ...testUser } })
-  })
+  const api = await testApi(store, { payments, clock: () => now })
+  await insertDonationTargets(store.db, [2045])
+  await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', now)
+  const base = await listen(api.app)
+  client = createClient({ url: base, apiKey: api.apiKey, user: { ...testUser } })
 
   const fields = (changes: Record<string, unknown> = {}, payment: Record<string, unknown> = {}) =>
     donationFields({ recurring: true, frequency: 'monthly', ...changes }, { paymentGateway: name, ...payment })

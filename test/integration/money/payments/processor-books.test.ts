@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
+import { processors, timeoutMs } from '../../../support/processors.js'
 
 describe('the books of donations at a processor', async () => {
   const { store } = await testDatabase()
-  const processor = await startBraintree()
+  const [processor, gateway] = await processors.braintree()
   afterAll(() => processor.close())
-  const timeoutMs = 2_000
-  const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
-  const gateway = quick(createBraintreeGateway({ ...settings, address: processor.address }))
-  const payments = testPayments(store, { gateway, timeoutMs, clock: () => new Date() })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const payments = testPayments(store, { gateway: quick(gateway), timeoutMs, clock: () => new Date() })
+  const keyId = await insertDonationTargets(store.db, [2045])
 
   const submit = (nonce: string) =>
     submitDonation(
@@ -29,13 +29,7 @@ describe('the books of donations at a processor', async () => {
       { account, keyId, requestId: randomUUID() },
       donationRequest({}, { paymentGatewayNonce: nonce }),
     )
-  const newest = async () => {
-    const { rows } = await store.db.query<{ id: number; reference: string; status: string; refunded: string }>(
-      'select id, reference, status, refunded::text from donation order by id desc limit 1',
-    )
-    if (!rows[0]) throw new Error('there is no donation')
-    return rows[0]
-  }
+  const newest = () => newestDonation(store.db)
   const settleNow = async () => {
     await store.db.query(`update donation set lease_until = now() - interval '1 s' where status = 'received'`)
     await store.db.query(`update donation_refund set lease_until = now() - interval '1 s' where done_at is null`)

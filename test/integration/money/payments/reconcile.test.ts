@@ -1,42 +1,38 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { nightlySpan, reconcileDays, reconciliationNeeds } from '../../../../src/money/reconcile.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { acceptDifferences, sumDifferences } from '../../../../src/money/sql/reconciliation.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { newInstallation } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { processors, timeoutMs } from '../../../support/processors.js'
 
-const timeoutMs = 2_000
 const day = '2026-11-16' as IsoDate
 const noon = new Date(`${day}T12:00:00Z`)
 
 describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', async (name) => {
   const { store } = await testDatabase()
-  const processor = name === 'braintree' ? await startBraintree() : await startStripe()
+  const [processor, real] = await processors[name]()
   afterAll(() => processor.close())
-  const { address, ledger } = processor
+  const { ledger } = processor
   let now = noon
-  const gateway = quick(
-    name === 'braintree'
-      ? createBraintreeGateway({ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address })
-      : createStripeGateway({ ...stripeKeys, timeoutMs, address }),
-  )
+  const gateway = quick(real)
   const payments = testPayments(store, { gateway, timeoutMs, clock: () => now })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [7])
-  })
+  const keyId = await insertDonationTargets(store.db, [7])
 
   const { signal } = new AbortController()
   const settle = (charge: LedgerCharge, at = new Date(noon.getTime() + 3_600_000)) => {
@@ -49,10 +45,7 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
     now = noon
     const request = donationRequest({ project: { id: 7 }, amount })
     await submitDonation(payments, { account, keyId, requestId: randomUUID() }, request)
-    const { rows } = await store.db.query<{ id: number; reference: string }>(
-      'select id, reference from donation order by id desc limit 1',
-    )
-    const { id, reference } = rows[0] ?? { id: 0, reference: '' }
+    const { id, reference } = await newestDonation(store.db)
     const charge = ledger.only(reference)
     settle(charge)
     return { id, reference, charge }
@@ -219,18 +212,15 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
 
 describe('two processors of one store', async () => {
   const { store } = await testDatabase()
-  const stripe = await startStripe()
+  const [stripe, real] = await processors.stripe()
   afterAll(() => stripe.close())
-  const { address, ledger } = stripe
+  const { ledger } = stripe
   let now = noon
   const clock = () => now
-  const gateway = quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
+  const gateway = quick(real)
   const ofStripe = testPayments(store, { gateway, timeoutMs, clock })
   const ofSandbox = testPayments(store, { clock })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [7])
-  })
+  const keyId = await insertDonationTargets(store.db, [7])
 
   const give = async (payments: typeof ofStripe, at: Date, amount: number) => {
     now = at
@@ -239,10 +229,7 @@ describe('two processors of one store', async () => {
       { account, keyId, requestId: randomUUID() },
       donationRequest({ project: { id: 7 }, amount }),
     )
-    const { rows } = await store.db.query<{ reference: string }>(
-      'select reference from donation order by id desc limit 1',
-    )
-    const [{ reference } = { reference: '' }] = rows
+    const { reference } = await newestDonation(store.db)
     if (payments === ofStripe) {
       const charge = ledger.only(reference)
       ledger.settle(charge, at.getTime())

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { followCharge } from '../../../../src/money/follow-charge.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
@@ -9,7 +9,14 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
 const happenings = ['console', 'ours', 'dispute', 'win', 'lose', 'handle', 'handle twice at once'] as const
@@ -34,10 +41,7 @@ describe('whatever a processor does, and whichever of its events arrive', async 
   // Each round is hours after the one before, so that nothing is too young to be taken for final.
   let ahead = 0
   const payments = testPayments(store, { gateway, timeoutMs, clock: () => new Date(Date.now() + ahead) })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
 
   const donate = async () => {
     await submitDonation(
@@ -45,10 +49,7 @@ describe('whatever a processor does, and whichever of its events arrive', async 
       { account, keyId, requestId: randomUUID() },
       donationRequest({ addon: { amount: 2.5 } }),
     )
-    const { rows } = await store.db.query<{ id: number; reference: string }>(
-      'select id, reference from donation order by id desc limit 1',
-    )
-    const [{ id, reference } = { id: 0, reference: '' }] = rows
+    const { id, reference } = await newestDonation(store.db)
     return { id, reference, charge: ledger.only(reference) }
   }
   const backAt = ({ refunds, disputes }: ReturnType<typeof ledger.only>) =>

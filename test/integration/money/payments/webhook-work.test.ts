@@ -3,29 +3,35 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { webhooks } from '../../../../jobs/webhooks.js'
 import { startWorker } from '../../../../jobs/worker.js'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { createMetrics } from '../../../../src/platform/observability/metrics.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { testApi } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
 import { workerDeps } from '../../../support/jobs/world.js'
 import { toCents } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { processors, timeoutMs } from '../../../support/processors.js'
+import { stripeKeys } from '../../../support/stripe-server.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
 
 describe('webhooks at work', async () => {
   const { store, url } = await testDatabase()
-  const processor = await startStripe()
+  const [processor, real] = await processors.stripe()
   const { ledger, address } = processor
-  const timeoutMs = 2_000
-  const gateway = quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
+  const gateway = quick(real)
   const clock = () => new Date()
   const payments = testPayments(store, { gateway, timeoutMs, clock })
   const metrics = createMetrics({
@@ -36,21 +42,15 @@ describe('webhooks at work', async () => {
   const { app } = await testApi(store, { payments, clock, metrics })
   const folder = await temporaryFolder()
   const secretFile = path.join(folder, 'secret')
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-    await writeFile(secretFile, `${stripeKeys.webhookSecret}\n`)
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
+  await writeFile(secretFile, `${stripeKeys.webhookSecret}\n`)
   afterAll(async () => {
     await processor.close()
   })
 
   const donate = async () => {
     await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest())
-    const { rows } = await store.db.query<{ id: number; reference: string }>(
-      'select id, reference from donation order by id desc limit 1',
-    )
-    const [{ id, reference } = { id: 0, reference: '' }] = rows
+    const { id, reference } = await newestDonation(store.db)
     return { id, reference, charge: ledger.only(reference) }
   }
   const send = async (what: Happening, charge: Parameters<typeof stripeDelivery>[1], secret?: string) => {

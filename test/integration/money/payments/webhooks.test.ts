@@ -1,22 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
-import type { Gateway } from '../../../../src/money/gateways/gateway.js'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { followAndClose, handleDueWebhooks } from '../../../../src/money/handle-webhooks.js'
 import { paymentNeeds, paymentWarnings } from '../../../../src/money/payment-needs.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { testApi } from '../../../support/api.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
 import { forkStripped } from '../../../support/cli.js'
 import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  newestDonation,
+  quick,
+  testPayments,
+} from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
-import { type ProcessorServer, toCents } from '../../../support/processor-server.js'
+import { toCents } from '../../../support/processor-server.js'
+import { type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
 import { testPublisher } from '../../../support/publishing.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { stripeKeys } from '../../../support/stripe-server.js'
 import {
   braintreeDelivery,
   type Delivery,
@@ -27,31 +32,13 @@ import {
   stripeDelivery,
 } from '../../../support/webhook-deliveries.js'
 
-const timeoutMs = 2_000
+const deliveries = { braintree: braintreeDelivery, stripe: stripeDelivery }
+const names = Object.keys(processors) as ProcessorWithSdk[]
 
-type Opened = {
-  readonly processor: ProcessorServer
-  readonly gateway: Gateway
-  readonly deliver: typeof stripeDelivery
-}
-
-const processors: Readonly<Record<string, () => Promise<Opened>>> = {
-  braintree: async () => {
-    const processor = await startBraintree()
-    const settings = { environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs } as const
-    const gateway = createBraintreeGateway({ ...settings, address: processor.address })
-    return { processor, gateway, deliver: braintreeDelivery }
-  },
-  stripe: async () => {
-    const processor = await startStripe()
-    const gateway = createStripeGateway({ ...stripeKeys, timeoutMs, address: processor.address })
-    return { processor, gateway, deliver: stripeDelivery }
-  },
-}
-
-describe.each(Object.entries(processors))('webhooks of %s', async (name, start) => {
+describe.each(names)('webhooks of %s', async (name) => {
   const { store, url } = await testDatabase()
-  const { processor, gateway, deliver } = await start()
+  const [processor, gateway] = await processors[name]()
+  const deliver = deliveries[name]
   afterAll(() => processor.close())
   const { ledger } = processor
   let now = new Date('2026-11-21T09:00:00Z')
@@ -60,10 +47,7 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
   }
   const payments = testPayments(store, { gateway: quick(gateway), timeoutMs, clock: () => now })
   const { app } = await testApi(store, { payments, clock: () => now })
-  let keyId = 0
-  beforeAll(async () => {
-    keyId = await insertDonationTargets(store.db, [2045])
-  })
+  const keyId = await insertDonationTargets(store.db, [2045])
 
   const address = `/api/public/payments/${name}`
   const post = async ({ headers, payload }: Delivery) => {
@@ -76,10 +60,7 @@ describe.each(Object.entries(processors))('webhooks of %s', async (name, start) 
   /** A donation of 40, and its charge at the processor. */
   const donate = async () => {
     await submitDonation(payments, { account, keyId, requestId: randomUUID() }, donationRequest())
-    const { rows } = await store.db.query<{ id: number; reference: string }>(
-      'select id, reference from donation order by id desc limit 1',
-    )
-    const [{ id, reference } = { id: 0, reference: '' }] = rows
+    const { id, reference } = await newestDonation(store.db)
     await ledger.controls.settle(reference)
     return { id, reference, charge: ledger.only(reference) }
   }

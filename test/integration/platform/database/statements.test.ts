@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { testDatabase } from '../../../support/database.js'
 import { compareRows, kinds, unusedMembers } from '../../../support/statements/compare.js'
 import { type Column, describeStatement } from '../../../support/statements/describe.js'
@@ -38,22 +38,16 @@ const neverNull: Readonly<Record<string, string>> = {
   'src/work/sql/shards.ts takeOthersShard startedAt': 'a running run has started',
 }
 
-let client: pg.Client
-let statements: readonly Statement[]
-
-beforeAll(async () => {
-  const { url } = await testDatabase()
-  client = new pg.Client({ connectionString: url })
-  await client.connect()
-  // A plan for any values of the parameters.
-  await client.query('set plan_cache_mode = force_generic_plan')
-  statements = listStatements()
-  // Other statements read the temporary tables that these make.
-  for (const text of statements.flatMap(({ texts }) => texts).filter(isTemporary)) {
-    await client.query(text.replace(' on commit drop', ''))
-  }
-  // Reading the program takes ten seconds of a processor, and a busy machine has less to give.
-}, 300_000)
+const { url } = await testDatabase()
+const client = new pg.Client({ connectionString: url })
+await client.connect()
+// A plan for any values of the parameters.
+await client.query('set plan_cache_mode = force_generic_plan')
+const statements = listStatements()
+// Other statements read the temporary tables that these make.
+for (const text of statements.flatMap(({ texts }) => texts).filter(isTemporary)) {
+  await client.query(text.replace(' on commit drop', ''))
+}
 
 afterAll(async () => await client.end())
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fastify } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { describeApi } from '../../../../src/http/api/openapi.js'
 import { testConfig } from '../../../support/api-config.js'
 import {
@@ -18,10 +18,7 @@ import { DocumentCheck } from '../../../support/document-check.js'
 import { projectRoot } from '../../../support/how-to.js'
 import { incompatibleChanges } from '../../../support/incompatible-changes.js'
 
-let current: Description
-beforeAll(async () => {
-  current = await currentDescription()
-})
+const current = await currentDescription()
 
 describe('the description of the API', () => {
   it('breaks no client: nothing is gone, retyped or required that was not (wire.md 11.2)', () => {
