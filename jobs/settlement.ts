@@ -18,8 +18,7 @@ export const settlement: Work<never> = {
       tick: async ({ signal }) => {
         const round = await settleOpen(payments, signal)
         const { settled, declined, failed, refunded, waiting, open } = round
-        if (settled + declined + failed + refunded + waiting + open > 0)
-          log.info({ ...round }, 'open payments were looked up')
+        if (Object.values(round).some((count) => count > 0)) log.info({ ...round }, 'open payments were looked up')
         const plans = await chargeDuePlans(payments, signal)
         if (plans > 0) log.info({ plans }, 'regular gifts were looked at')
         return `${plans} regular gifts, ${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`

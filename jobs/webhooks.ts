@@ -16,7 +16,7 @@ export const webhooks: Work<'payments'> = {
       tick: async ({ signal }) => {
         const handled = await handleDueWebhooks(payments, signal)
         const { done, later, failed } = handled
-        if (done + later + failed > 0) log.info({ ...handled }, 'webhooks were handled')
+        if (Object.values(handled).some((count) => count > 0)) log.info({ ...handled }, 'webhooks were handled')
         return `${done} done, ${later} later, ${failed} failed`
       },
     },

@@ -145,11 +145,15 @@ describe('machines that share no folder', () => {
     }
   })
 
-  it('remove from the bucket what no release has any more', async () => {
+  it('remove what is no release any more from their folders, and from the bucket what none has', async () => {
     one = await machine({ keepReleases: 1 })
     const ids: string[] = []
-    for (let day = 0; day < 6; day++) ids.push(await publishOn(one, `Day ${day}`))
+    for (let day = 0; day < 6; day++) {
+      ids.push(await publishOn(one, `Day ${day}`))
+      await other.shared.releases.follow()
+    }
     expect(await one.names('releases')).not.toContain(ids[0])
+    expect(await other.names('releases')).toEqual(await one.names('releases'))
     const keys: string[] = []
     const bucket = await openBucket(server.settings, new AbortController().signal)
     for await (const key of bucket.keys('store/releases/')) keys.push(key)

@@ -46,4 +46,14 @@ describe('a row that is added to the table of work', async () => {
     await sleep(1500)
     expect(ticks).toBe(stopped)
   })
+
+  test('that cannot be opened ends the start with its error, and the queue is closed', async () => {
+    await world.begin(0)
+    const open = () => {
+      throw new Error('the counter is broken')
+    }
+    await expect(world.startWorker({ work: [{ ...row, open }] })).rejects.toThrow('the counter is broken')
+    const connections = `pg_stat_activity where datname = current_database() and application_name = 'giving queue'`
+    await world.until(async () => (await world.count(connections)) === 0)
+  })
 })

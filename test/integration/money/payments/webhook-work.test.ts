@@ -80,7 +80,7 @@ describe('webhooks at work', async () => {
     const { rows } = await store.db.query('select funding, number_of_donations as n from project where id = 2045')
     expect(rows).toEqual([{ funding: '1250.000', n: 37 }])
     // The job ends, and says so, after the event was handled.
-    await expect.poll(() => lines.join('')).toContain('webhooks were handled')
+    await expect.poll(() => lines.join('')).toContain('"done":1,"later":0,"failed":0,"msg":"webhooks were handled"')
     expect(lines.join('')).not.toMatch(/lina@|Okoro|Xanthippe|whsec_/)
   })
 
