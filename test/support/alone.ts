@@ -1,48 +1,61 @@
 import { parseArgs } from 'node:util'
 import { createVitest } from 'vitest/node'
 import { randomFrom } from './random.js'
+import { patternOfTest } from './test-name.js'
 
-// `npm run test:alone`: tests drawn by seed, one of a file, each run without the others of its file, as `vitest -t` does.
+// `npm run test:alone`: files drawn by seed, one test of each, which is run without the others of its file, as `vitest -t` does.
 const { values, positionals } = parseArgs({
-  // Only files whose path contains one of these words.
+  // Parts of paths: only these files.
   allowPositionals: true,
   options: {
-    count: { type: 'string', default: '60' },
+    count: { type: 'string', default: '100' },
     seed: { type: 'string', default: new Date().toISOString().slice(0, 10).replaceAll('-', '') },
-    // Every test of the files, instead of one.
+    // Every test of the files.
     all: { type: 'boolean', default: false },
   },
 })
 const random = randomFrom(Number(values.seed))
 const vitest = await createVitest('test', { watch: false, reporters: [{}], maxWorkers: 1 })
+type Specification = Awaited<ReturnType<typeof vitest.globTestSpecifications>>[number]
+
+/** Why the tests of this name do not pass alone. */
+async function failureOf(specification: Specification, fullName: string): Promise<string | undefined> {
+  vitest.setGlobalTestNamePattern(patternOfTest(fullName))
+  const { testModules: all, unhandledErrors } = await vitest.runTestSpecifications([specification])
+  vitest.resetGlobalTestNamePattern()
+  // Those of earlier files are still listed.
+  const testModules = all.filter(({ moduleId }) => moduleId === specification.moduleId)
+  const tests = testModules.flatMap((module) => [...module.children.allTests()])
+  const failed = [
+    ...testModules.flatMap((module) => module.errors()),
+    ...tests.flatMap((one) => one.result().errors ?? []),
+  ]
+  const [first] = [...failed, ...unhandledErrors].map((error) => String((error as Partial<Error>).message))
+  if (first !== undefined || testModules.some((module) => !module.ok())) return first ?? 'failed'
+  return tests.some((one) => one.result().state === 'passed') ? undefined : 'no test has this name'
+}
+
 const files = (await vitest.globTestSpecifications(positionals.length > 0 ? positionals : ['test/integration/']))
   .sort((a, b) => (a.moduleId < b.moduleId ? -1 : 1))
   .map((specification) => ({ specification, order: random() }))
   .sort((a, b) => a.order - b.order)
   .slice(0, Number(values.count))
+const rows: string[] = []
 let ran = 0
-const failures: string[] = []
 for (const { specification } of files) {
-  const [module] = (await vitest.collectTests([specification])).testModules
-  const tests = [...(module?.children.allTests() ?? [])].filter(({ options }) => options.mode === 'run')
-  const drawn = values.all ? tests : tests.slice(Math.floor(random() * tests.length)).slice(0, 1)
-  for (const name of new Set(drawn.map(({ fullName }) => fullName.replaceAll(' > ', ' ')))) {
-    vitest.setGlobalTestNamePattern(`^${name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`)
-    const { testModules, unhandledErrors } = await vitest.runTestSpecifications([specification])
-    const passed = testModules.flatMap((one) => [...one.children.allTests('passed')])
-    const isFine = unhandledErrors.length === 0 && testModules.every((one) => one.ok()) && passed.length > 0
+  const { testModules } = await vitest.collectTests([specification])
+  const module = testModules.find(({ moduleId }) => moduleId === specification.moduleId)
+  const names = [...(module?.children.allTests() ?? [])].filter(({ options }) => options.mode === 'run')
+  const drawn = values.all ? names : names.slice(Math.floor(random() * names.length)).slice(0, 1)
+  for (const name of new Set(drawn.map(({ fullName }) => fullName))) {
+    const failure = await failureOf(specification, name)
     ran++
-    console.log(`${isFine ? 'passed' : 'FAILED'} ${module?.relativeModuleId}: ${name}`)
-    if (isFine) continue
-    const errors = testModules.flatMap((one) => [
-      ...one.errors(),
-      ...[...one.children.allTests('failed')].flatMap((test) => test.result().errors ?? []),
-    ])
-    failures.push(`${module?.relativeModuleId}: ${name}: ${[...errors, ...unhandledErrors].map((error) => (error as Error).message).join('; ') || 'ran no test'}`)
+    console.log(`${failure === undefined ? 'passed' : 'FAILED'} ${module?.relativeModuleId}: ${name}`)
+    if (failure !== undefined) rows.push(`| ${module?.relativeModuleId}: ${name} | ${failure.split('\n')[0]} |`)
   }
-  vitest.resetGlobalTestNamePattern()
 }
 await vitest.close()
-console.log(`\n| Alone, seed ${values.seed} | Failed |\n|---|---:|\n| ${ran} | ${failures.length} |`)
-for (const failure of failures) console.log(`\n${failure}`)
-process.exit(failures.length > 0 ? 1 : 0)
+console.log(
+  `\n| Of ${ran} tests alone, seed ${values.seed}, ${rows.length} failed | Because |\n|---|---|\n${rows.join('\n')}`,
+)
+process.exit(rows.length > 0 ? 1 : 0)

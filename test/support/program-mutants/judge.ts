@@ -4,6 +4,7 @@ import pg from 'pg'
 import { createVitest } from 'vitest/node'
 import { templateDatabase } from '../global-setup.js'
 import { projectRoot } from '../how-to.js'
+import { patternOfTest } from '../test-name.js'
 import type { Mutant } from './mutants.js'
 
 /** What a judge is asked, and what it answers. */
@@ -34,28 +35,44 @@ async function run(testFiles: readonly string[]): Promise<Omit<Verdict, 'index'>
   while (waiting.length > 0) {
     const failure = await firstFailure(waiting)
     if (!failure) break
-    const again = failure.file && (await firstFailure([failure.file]))
-    if (again !== undefined) return failure.verdict
-    // Files run in any order, so which others have passed is not known.
-    waiting = waiting.filter((file) => file !== failure.file)
+    const { file, test, verdict } = failure
+    if (file === undefined ? await firstFailure(waiting) : await failsAgain(file, test)) return verdict
+    // Those before it have passed.
+    waiting = waiting.slice(waiting.indexOf(file ?? '') + 1)
   }
   return { outcome: 'survived' }
 }
 
-async function firstFailure(
-  testFiles: readonly string[],
-): Promise<{ readonly file?: string | undefined; readonly verdict: Omit<Verdict, 'index'> } | undefined> {
+/** Alone, which is quick; or after the tests before it. */
+async function failsAgain(file: string, test: string | undefined): Promise<boolean> {
+  if (test !== undefined) {
+    vitest.setGlobalTestNamePattern(patternOfTest(test))
+    const alone = await firstFailure([file])
+    vitest.resetGlobalTestNamePattern()
+    if (alone) return true
+  }
+  return (await firstFailure([file])) !== undefined
+}
+
+type Failure = {
+  readonly file?: string | undefined
+  readonly test?: string | undefined
+  readonly verdict: Omit<Verdict, 'index'>
+}
+
+async function firstFailure(testFiles: readonly string[]): Promise<Failure | undefined> {
   const wanted = testFiles.map((file) => path.join(projectRoot, file))
   const specifications = wanted.flatMap((file) => known.filter(({ moduleId }) => moduleId === file))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
-  // What failed for the mutant before is still listed.
-  const [module] = testModules.filter((one) => wanted.includes(one.moduleId) && one.state() === 'failed')
+  // What failed for the mutant before is still listed; those after the first are not loaded.
+  const failed = testModules.filter((one) => wanted.includes(one.moduleId) && one.state() === 'failed')
+  const module = wanted.flatMap((file) => failed.find(({ moduleId }) => moduleId === file) ?? [])[0]
   if (!module && unhandledErrors.length === 0) return undefined
   const [test] = module?.children.allTests('failed') ?? []
   const message = test?.result().errors?.[0]?.message ?? module?.errors()[0]?.message ?? `${unhandledErrors[0]}`
   const by = `${module?.relativeModuleId}: ${test?.fullName}: ${message.split('\n')[0]}`
   const outcome = /timed out in \d+/.test(message) ? 'timed out' : 'noticed'
-  return { file: module?.relativeModuleId, verdict: { outcome, by } }
+  return { file: module?.relativeModuleId, test: test?.fullName, verdict: { outcome, by } }
 }
 
 async function inTemplate(statement: string): Promise<void> {

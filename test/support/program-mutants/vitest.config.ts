@@ -1,11 +1,19 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const support = (file: string) => path.join(root, 'test/support', file)
 // TOUCHED_DIR: draws the map of what each file touches, instead of judging one mutant by some of them.
 const drawsMap = process.env.TOUCHED_DIR !== undefined
+
+/** Vitest would begin with the longest; who is likely to notice, soon, is asked first. */
+class AsGiven extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return files
+  }
+}
 
 export default defineConfig({
   root,
@@ -22,7 +30,7 @@ export default defineConfig({
       'test/integration/platform/systemd.test.ts',
     ],
     setupFiles: [
-      ...(drawsMap ? [support('program-mutants/touched.ts')] : []),
+      ...(drawsMap ? [support('program-mutants/touched.ts')] : [support('program-mutants/first-failure.ts')]),
       support('recorded-traffic.ts'),
       support('file-end.ts'),
     ],
@@ -31,6 +39,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: drawsMap ? 2 : 1,
     bail: drawsMap ? 0 : 1,
+    ...(!drawsMap && { sequence: { sequencer: AsGiven } }),
     testTimeout: drawsMap ? 120_000 : 40_000,
     expect: { poll: { timeout: 15_000 } },
     hookTimeout: 60_000,
