@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { auditActions, listAudit, recordAudit } from '../../../src/accounts/sql/audit-events.js'
 import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { proxyHeaders, testApi, testConfig } from '../../support/api.js'
@@ -14,6 +14,7 @@ const address = '192.0.2.7'
 describe('the audit trail', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const api = await testApi(store, { store, clock: () => new Date(), config: { ...testConfig, trustProxy: true } })
+  beforeAll(async () => void (await post('accounts', { account_request: { user: { email, password } } })))
 
   const post = async (path: string, body: object) =>
     await api.app.inject({
@@ -26,11 +27,12 @@ describe('the audit trail', { shuffle: false }, async () => {
     return { code, said: JSON.parse(stdout) as Record<string, unknown> }
   }
   const trail = async () => await listAudit(store.db, { since: new Date(0), limit: 1_000 })
+  const newestKey = async () =>
+    Number((await store.db.query<{ id: number }>('select max(id) as id from api_key')).rows[0]?.id)
   const lastLine = () => api.log.findLast(({ msg }) => msg === 'request')
 
   it('tells what clients did with accounts, keys and tokens, from where, in the table and in the log', async () => {
     const user = { email, password }
-    await post('accounts', { account_request: { user } })
     const { key_response } = (await post('keys', { key_request: { user } })).json()
     const apiKey: string = key_response.api_key
     const { auth_response } = (await post('tokens', { auth_request: { user, api_key: apiKey } })).json()
@@ -61,14 +63,18 @@ describe('the audit trail', { shuffle: false }, async () => {
   it('names account and key of reads and of secure requests in the log, also where they are refused', async () => {
     const issued = await giving(`keys issue --email ${email}`)
     const apiKey = String(issued.said.apiKey)
+    const key = await newestKey()
     const headers = proxyHeaders(address)
     await api.app.inject({ url: `/api/public/projectservice/themes?api_key=${apiKey}`, headers })
-    expect(lastLine()).toMatchObject({ address, account: 1, key: 2, status: 200 })
+    expect(lastLine()).toMatchObject({ address, account: 1, key, status: 200 })
     await api.app.inject({ url: `/api/secure/x?api_key=${apiKey}&api_token=${'x'.repeat(40)}`, headers })
-    expect(lastLine()).toMatchObject({ address, account: 1, key: 2, status: 401, error: 'token-unknown' })
+    expect(lastLine()).toMatchObject({ address, account: 1, key, status: 401, error: 'token-unknown' })
   })
 
   it('tells what the operator did with commands', async () => {
+    const { said: issued } = await giving(`keys issue --email ${email}`)
+    const key = await newestKey()
+    await post('tokens', { auth_request: { user: { email, password: 'wrong password' }, api_key: issued.apiKey } })
     await giving('users create --email other@example.org --password-stdin', password)
     await giving(`users grant donations --email ${email}`)
     await giving(`users revoke-grant donations --email ${email}`)
@@ -76,7 +82,7 @@ describe('the audit trail', { shuffle: false }, async () => {
     await giving(`users password --password-stdin --email ${email}`, 'eight louder mountains')
     await giving(`users disable --email ${email}`)
     await giving(`users enable --email ${email}`)
-    await giving('keys revoke --id 2')
+    await giving(`keys revoke --id ${key}`)
     await giving('maintenance on --minutes 5')
     await giving('maintenance off')
     const { code, said } = await giving('audit --since 2026-01-01T00:00:00Z')
@@ -85,14 +91,14 @@ describe('the audit trail', { shuffle: false }, async () => {
     expect(all).toHaveLength((await trail()).length)
     const events = all.slice(-10)
     expect(events.map(({ action, subject, details }) => [action, subject, details])).toEqual([
-      ['account-created', 'account 2', { key: 3 }],
+      ['account-created', 'account 2', { key: key + 1 }],
       ['grant-given', 'account 1', { grant: 'donations' }],
       ['grant-withdrawn', 'account 1', { grant: 'donations' }],
       ['token-timeout-changed', 'account 1', { seconds: 3600 }],
       ['password-changed', 'account 1', {}],
       ['account-disabled', 'account 1', {}],
       ['account-enabled', 'account 1', {}],
-      ['key-revoked', 'key 2', {}],
+      ['key-revoked', `key ${key}`, {}],
       ['maintenance-started', undefined, { minutes: 5 }],
       ['maintenance-ended', undefined, {}],
     ])

@@ -115,5 +115,6 @@ describe('the registry', () => {
       'the IATI registry: no',
       'not in the IATI registry: activities-2 (giving registry register)',
     ])
+    expect(registryProblems({ ...status, missing: [] })).toEqual(['the IATI registry: no'])
   })
 })

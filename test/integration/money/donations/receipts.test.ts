@@ -353,6 +353,7 @@ describe('receipts by mail', async () => {
     expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
     expect(await state()).toEqual([{ state: 'refused', tries: 1, reply: 550 }])
     expect(warnings.join()).toContain('a receipt was not mailed')
+    expect(warnings.join()).toMatch(/"donationId":\d+/)
     expect(warnings.join()).not.toContain('findme')
     expect(await everyRow(store.db)).not.toContain('findme')
   })

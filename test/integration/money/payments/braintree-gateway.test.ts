@@ -83,6 +83,18 @@ describe('the Braintree gateway', async () => {
     })
   })
 
+  it('writes after the reference what the sale is for, with a refcode where there is one', async () => {
+    const notes = { projectId: 2045, addon: '2.50' as Decimal }
+    for (const [reference, refcode] of [
+      ['ref-2', undefined],
+      ['ref-3', 'spring-drive'],
+    ] as const) {
+      await charge('fake-valid-nonce', { reference, notes: { ...notes, refcode } })
+      const { transaction } = JSON.parse(processor.calls.at(-1)?.request ?? '')
+      expect(transaction.order_id).toBe([reference, 2045, 250, refcode].filter(Boolean).join('.'))
+    }
+  })
+
   it('takes the first charge when its request was delivered twice', async () => {
     const reference = randomUUID()
     const outcome = await charge('fake-doubled-nonce', { reference })
