@@ -15,6 +15,7 @@ import {
   type SearchedTexts,
   searchable,
   searchedFields,
+  type Term,
   TextIndex,
   termsOf,
 } from './text-index.js'
@@ -58,7 +59,7 @@ const placesTogether = 20_000
 /** What a filter finds. */
 export type Found = {
   /** Newest first. */
-  readonly places: readonly number[]
+  readonly places: Uint32Array
   /** Of a search for words, in the order of `places`: how well they fit, and the bits of the fields that they are in. */
   readonly points?: Uint8Array
   readonly fields?: Uint8Array
@@ -88,16 +89,21 @@ export class ProjectIndex {
   #projects = new Float64Array()
   /** When each project changed, in milliseconds. */
   #changed = new Float64Array()
-  /** The money of each project by currency, `sumKinds.length` sums for each place. */
-  readonly #money = new Map<string, BigInt64Array>()
+  /** The money of each project by currency and kind. */
+  readonly #money = new Map<string, Record<SumKind, Units>>()
   /** The first and the last year of each project; 0 where none is stated. */
   #years = new Int16Array()
   readonly #found = new LRUCache<string, Found>({
     max: mostKept,
     maxSize: keptBytes,
-    sizeCalculation: ({ places }, key) => 10 * places.length + 2 * key.length + 600,
+    sizeCalculation: ({ places }, key) => 6 * places.length + 2 * key.length + 600,
   })
   readonly #sums = new WeakMap<Found, Map<string, Sums>>()
+  /** The bits of fields by place, of terms that were looked for. */
+  readonly #terms = new LRUCache<string, Uint8Array>({
+    maxSize: keptBytes,
+    sizeCalculation: (bits, key) => bits.length + 2 * key.length + 200,
+  })
   /** Places by the sum of a kind, largest first. */
   readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
 
@@ -191,7 +197,7 @@ export class ProjectIndex {
 
   /** The bits of the fields in which words were found in the project at a place. */
   fieldsOf({ places, fields }: Found, place: number): number {
-    return fields?.[places.indexOf(place)] ?? 0
+    return fields?.[firstAt(places, place)] ?? 0
   }
 
   /** The sums of what was found, by currency. */
@@ -200,11 +206,9 @@ export class ProjectIndex {
     if (known) return known
     const sums = new Map<string, Sums>()
     for (const [currency, money] of this.#money) {
-      const sum = moneyOf(() => 0n)
-      for (let from = 0; from < found.places.length; from += placesTogether) {
-        for (const place of found.places.slice(from, from + placesTogether)) {
-          for (const [at, kind] of sumKinds.entries()) sum[kind] += money[place * sumKinds.length + at] ?? 0n
-        }
+      const sum = byKind(() => 0n)
+      for (const kind of sumKinds) {
+        sum[kind] = money[kind].sumOf(found.places)
         await nextTurn()
       }
       if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
@@ -214,26 +218,26 @@ export class ProjectIndex {
   }
 
   /** The places in an order, newest first where projects are equal. */
-  async ordered({ places, points }: Found, order: ListOrder): Promise<readonly number[]> {
+  async ordered({ places, points }: Found, order: ListOrder): Promise<Uint32Array> {
     if (order === 'newest') return places
     if (order === 'best') return points ? mostFirst(places, points) : places
     const all = this.#byMoney.get(order) ?? this.#orderByMoney(order)
     this.#byMoney.set(order, all)
     const isWanted = new Uint8Array(this.all.places.length)
     for (const place of places) isWanted[place] = 1
-    return [...(await all).filter((place) => isWanted[place] === 1)]
+    const inOrder = new Uint32Array(places.length)
+    let count = 0
+    for (const place of await all) if (isWanted[place] === 1) inOrder[count++] = place
+    return inOrder
   }
 
   /** Sorts the sums alone, which the runtime does in a few milliseconds, and gives each place the next rank of its sum. */
   async #orderByMoney(kind: SumKind): Promise<Uint32Array> {
     const [currency = ''] = currenciesOf(this.all.sums)
-    const money = this.#money.get(currency)
+    const units = this.#money.get(currency)?.[kind]
     const { length } = this.all.places
     // The order of sixteen digits.
-    const sums = Float64Array.from(
-      { length },
-      (_, place) => -Number(money?.[place * sumKinds.length + sumKinds.indexOf(kind)] ?? 0n),
-    )
+    const sums = Float64Array.from({ length }, (_, place) => -(units?.near(place) ?? 0))
     await nextTurn()
     const sorted = sums.slice().sort()
     const given = new Uint32Array(length)
@@ -249,53 +253,64 @@ export class ProjectIndex {
   }
 
   async #find({ words, year, money, ...groups }: Filter): Promise<Found> {
-    const lists = groupKinds.flatMap((kind) => {
+    let isIn = new Uint8Array(this.all.places.length).fill(1)
+    for (const kind of groupKinds) {
       const key = groups[kind]
-      return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
-    })
-    const [first = this.all.places, ...others] = lists.sort((a, b) => a.length - b.length)
-    let places = others.reduce(inBoth, first)
+      if (key === undefined) continue
+      const isInGroup = new Uint8Array(isIn.length)
+      for (const place of this.groups[kind].get(key)?.places ?? []) isInGroup[place] = isIn[place] ?? 0
+      isIn = isInGroup
+    }
     if (year !== undefined && money !== undefined) {
-      const sums = await this.yearSums()
-      places = places.filter((place) => sums.has(this.#rows[place] ?? -1, money, String(year)))
-    } else if (year !== undefined) places = places.filter((place) => this.#isInYear(place, year))
-    return words === undefined ? { places } : await this.#findWords(words, places)
+      const hasMoney = (await this.yearSums()).having(money, String(year))
+      for (let place = 0; place < isIn.length; place++) if (!hasMoney(this.#rows[place] ?? -1)) isIn[place] = 0
+    } else if (year !== undefined) {
+      for (let place = 0; place < isIn.length; place++) if (!this.#isInYear(place, year)) isIn[place] = 0
+    }
+    return words === undefined ? { places: placesIn(isIn) } : await this.#findWords(words, isIn)
   }
 
-  /** The places that have all terms of a search, and the one whose number or identifier it is. */
-  async #findWords(words: string, places: readonly number[]): Promise<Found> {
+  /** The places of these that have all terms of a search, and the one whose number or identifier it is. */
+  async #findWords(words: string, isIn: Uint8Array): Promise<Found> {
     const own = this.#placeNamed(words.trim())
+    const isOwn = own !== undefined && isIn[own] === 1
     const terms = termsOf(words)
-    const points = new Uint8Array(this.all.places.length)
-    const fields = new Uint8Array(this.all.places.length)
-    let left = places
+    const points = new Uint8Array(isIn.length)
+    const fields = new Uint8Array(isIn.length)
+    if (terms.length === 0) isIn.fill(0)
     for (const term of terms) {
-      if (left.length === 0) break
-      const bits = await (await this.#texts).find(term, nextTurn)
-      const isGrouped = new Uint8Array(this.all.places.length)
-      for (const { name, places: named } of this.#named) {
-        if (hasTerm(name, term)) for (const place of named) isGrouped[place] = 1
+      if (!isIn.includes(1)) break
+      const bits = await this.#bitsOf(term)
+      for (let place = 0; place < isIn.length; place++) {
+        const found = bits[place] ?? 0
+        if (found === 0) isIn[place] = 0
+        points[place] = (points[place] ?? 0) + (bestPoints[found] ?? 0)
+        fields[place] = (fields[place] ?? 0) | (bestBits[found] ?? 0)
       }
       await nextTurn()
-      left = left.filter((place) => {
-        const found = (bits[this.#rows[place] ?? -1] ?? 0) | (isGrouped[place] === 1 ? bitOf('group') : 0)
-        if (found === 0) return false
-        const best = bestField(found)
-        points[place] = (points[place] ?? 0) + pointsOf(best)
-        fields[place] = (fields[place] ?? 0) | bitOf(best)
-        return true
-      })
-      await nextTurn()
     }
-    if (terms.length === 0) left = []
-    const isOwn = own !== undefined && places.includes(own)
-    const all = isOwn && !left.includes(own) ? [...left, own].sort((a, b) => a - b) : left
-    if (isOwn) points[own] = mostPoints
-    return {
-      places: all,
-      points: Uint8Array.from(all, (one) => points[one] ?? 0),
-      fields: Uint8Array.from(all, (one) => fields[one] ?? 0),
+    if (isOwn) {
+      isIn[own] = 1
+      points[own] = mostPoints
     }
+    const places = placesIn(isIn)
+    return { places, points: valuesAt(places, points), fields: valuesAt(places, fields) }
+  }
+
+  /** The bits of the fields in which each place has a term. */
+  async #bitsOf(term: Term): Promise<Uint8Array> {
+    const key = JSON.stringify(term)
+    const known = this.#terms.get(key)
+    if (known) return known
+    const found = await (await this.#texts).find(term, nextTurn)
+    const bits = new Uint8Array(this.all.places.length)
+    for (let place = 0; place < bits.length; place++) bits[place] = found[this.#rows[place] ?? -1] ?? 0
+    for (const { name, places } of this.#named) {
+      if (hasTerm(name, term)) for (const place of places) bits[place] = (bits[place] ?? 0) | groupBit
+    }
+    this.#terms.set(key, bits)
+    await nextTurn()
+    return bits
   }
 
   /** The place of the project whose number or IATI identifier a text is. */
@@ -334,14 +349,11 @@ export class ProjectIndex {
     for (const { groups } of split) for (const group of groups) addTo(group, place)
     for (const [currency, money] of Object.entries(entry.money)) {
       const amounts = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? ('0' as Decimal) }
-      let stored = this.#money.get(currency)
-      if (!stored) {
-        stored = new BigInt64Array(sumKinds.length * this.#index.count)
-        this.#money.set(currency, stored)
-      }
-      for (const [at, kind] of sumKinds.entries()) {
+      const stored = this.#money.get(currency) ?? byKind(() => new Units(this.#index.count))
+      this.#money.set(currency, stored)
+      for (const kind of sumKinds) {
         const units = toUnits(amounts[kind])
-        stored[place * sumKinds.length + at] = BigInt.asIntN(64, units)
+        stored[kind].set(place, units)
         for (const group of whole) sumsOf(group, currency)[kind] += units
         for (const { groups, weights } of split) {
           const parts = weights ? splitByWeights(units, weights) : groups.map(() => units)
@@ -360,12 +372,46 @@ function yearOf(day = ''): number {
   return Number(day.slice(0, 4)) || 0
 }
 
-function moneyOf(amount: (kind: SumKind, at: number) => bigint): Sums {
-  return Object.fromEntries(sumKinds.map((kind, at) => [kind, amount(kind, at)])) as Sums
+function byKind<T>(make: () => T): Record<SumKind, T> {
+  return { budget: make(), in: make(), partners: make(), expenditure: make() }
+}
+
+const half = 2n ** 32n
+
+/** Units of money by place, each as two numbers: adding bigints takes many times as long. */
+class Units {
+  readonly #low: Uint32Array
+  readonly #high: Int32Array
+
+  constructor(places: number) {
+    this.#low = new Uint32Array(places)
+    this.#high = new Int32Array(places)
+  }
+
+  set(place: number, units: bigint): void {
+    this.#low[place] = Number(BigInt.asUintN(32, units))
+    this.#high[place] = Number(units >> 32n)
+  }
+
+  /** The nearest number. */
+  near(place: number): number {
+    return (this.#high[place] ?? 0) * Number(half) + (this.#low[place] ?? 0)
+  }
+
+  /** Exact below two million places. */
+  sumOf(places: Uint32Array): bigint {
+    let low = 0
+    let high = 0
+    for (const place of places) {
+      low += this.#low[place] ?? 0
+      high += this.#high[place] ?? 0
+    }
+    return BigInt(high) * half + BigInt(low)
+  }
 }
 
 function sumsOf({ sums }: Group, currency: string): Sums {
-  const known = sums.get(currency) ?? moneyOf(() => 0n)
+  const known = sums.get(currency) ?? byKind(() => 0n)
   sums.set(currency, known)
   return known
 }
@@ -409,23 +455,45 @@ function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
 
 const mostPoints = 255
 
-function bestField(bits: number) {
-  return searchedFields.find((field) => (bits & bitOf(field)) !== 0) ?? 'text'
+const groupBit = bitOf('group')
+
+// By the bits of all fields that have a term, the bit and the points of the one that says most; none for 0.
+const bestFields = Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits) =>
+  searchedFields.find((field) => (bits & bitOf(field)) !== 0),
+)
+const bestBits = Uint8Array.from(bestFields, (field) => (field ? bitOf(field) : 0))
+const bestPoints = Uint8Array.from(bestFields, (field) => (field ? pointsOf(field) : 0))
+
+function placesIn(isIn: Uint8Array): Uint32Array {
+  const places = new Uint32Array(isIn.length)
+  let count = 0
+  for (let place = 0; place < isIn.length; place++) if (isIn[place] === 1) places[count++] = place
+  return places.slice(0, count)
+}
+
+function valuesAt(places: Uint32Array, values: Uint8Array): Uint8Array {
+  const some = new Uint8Array(places.length)
+  for (let at = 0; at < some.length; at++) some[at] = values[places[at] ?? -1] ?? 0
+  return some
 }
 
 /** Places by their points, most first, those with as many in their order. */
-function mostFirst(places: readonly number[], points: Uint8Array): number[] {
-  const byPoints = new Map<number, number[]>()
-  for (const [at, place] of places.entries()) {
-    const same = byPoints.get(points[at] ?? 0)
-    if (same) same.push(place)
-    else byPoints.set(points[at] ?? 0, [place])
+function mostFirst(places: Uint32Array, points: Uint8Array): Uint32Array {
+  const next = new Uint32Array(mostPoints + 1)
+  for (const of of points) if (of > 0) next[of - 1] = (next[of - 1] ?? 0) + 1
+  for (let of = mostPoints - 1; of >= 0; of--) next[of] = (next[of] ?? 0) + (next[of + 1] ?? 0)
+  const inOrder = new Uint32Array(places.length)
+  for (let at = 0; at < places.length; at++) {
+    const of = points[at] ?? 0
+    const to = next[of] ?? 0
+    next[of] = to + 1
+    inOrder[to] = places[at] ?? 0
   }
-  return [...byPoints].sort(([a], [b]) => b - a).flatMap(([, same]) => same)
+  return inOrder
 }
 
 /** Where the first of equal values stands in a sorted list that has it. */
-function firstAt(sorted: Float64Array, value: number): number {
+function firstAt(sorted: ArrayLike<number>, value: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -451,17 +519,6 @@ async function* textsOf(release: ReadableRelease, years: YearSums): AsyncGenerat
       text: texts.descriptions ?? [],
     }))
   }
-}
-
-function inBoth(one: readonly number[], other: readonly number[]): number[] {
-  const both: number[] = []
-  for (let a = 0, b = 0; a < one.length && b < other.length; ) {
-    const difference = (one[a] ?? 0) - (other[b] ?? 0)
-    if (difference === 0) both.push(one[a] ?? 0)
-    if (difference <= 0) a++
-    if (difference >= 0) b++
-  }
-  return both
 }
 
 function compare(a = '', b = ''): number {

@@ -199,7 +199,6 @@ export class TextIndex {
     const found = new Uint8Array(this.count)
     const numbers = phrase.flatMap((word) => this.#numbers.get(word) ?? [])
     if (numbers.length < phrase.length) return found
-    const wanted = numbers.map((number) => number + marks)
     const distinct = new Set(numbers)
     if (numbers.length === 1) {
       for (const number of distinct) {
@@ -216,31 +215,43 @@ export class TextIndex {
       for (let row = 0; row < having.length; row++) if (having[row] !== 0) counts[row] = (counts[row] ?? 0) + 1
       await pause()
     }
+    const room = new Uint8Array(mostBytes * numbers.length)
+    const wanted = room.subarray(
+      0,
+      numbers.reduce((at, number) => write(room, at, number + marks), 0),
+    )
     let read = 0
     for (let row = counts.indexOf(distinct.size); row >= 0; row = counts.indexOf(distinct.size, row + 1)) {
-      const words = this.#numbersOf(row)
-      found[row] = fieldsWith(words, wanted)
-      read += words.length
+      found[row] = this.#fieldsWith(row, wanted)
+      read += (this.#ends[row + 1] ?? 0) - (this.#ends[row] ?? 0)
       if (read < bytesTogether) continue
       read = 0
       await pause()
     }
     return found
   }
+
+  /** The bits of the fields of a row in which these numbers, as they are written, follow each other. */
+  #fieldsWith(row: number, wanted: Uint8Array): number {
+    const bytes = this.#rows
+    const to = this.#ends[row + 1] ?? 0
+    let bits = 0
+    let field = 0
+    for (let at = this.#ends[row] ?? 0; at < to; at++) {
+      const first = bytes[at] ?? 0
+      if (first < marks) field = fieldBits[first] ?? 0
+      else if (first === wanted[0] && isAt(bytes, at, wanted)) bits |= field
+      while ((bytes[at] ?? 0) > 127) at++
+    }
+    return bits
+  }
 }
 
 const fieldBits = searchedFields.map(bitOf)
 
-/** The bits of the fields of a row that have these numbers in this order. */
-function fieldsWith(row: Uint32Array, wanted: readonly number[]): number {
-  let bits = 0
-  let field = 0
-  for (let at = 0; at < row.length; at++) {
-    const number = row[at] ?? 0
-    if (number < marks) field = fieldBits[number] ?? 0
-    else if (number === wanted[0] && wanted.every((one, next) => row[at + next] === one)) bits |= field
-  }
-  return bits
+function isAt(bytes: Uint8Array, from: number, wanted: Uint8Array): boolean {
+  for (let at = 1; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false
+  return true
 }
 
 /** How many bytes the rows of each word take in `Postings`. */
@@ -265,7 +276,6 @@ class Postings {
   readonly #starts: Uint32Array
   readonly #ends: Uint32Array
   readonly #last: Uint32Array
-  #decoded = new Uint32Array(1 << 12)
 
   constructor(sizes: ArrayLike<number>) {
     this.#starts = new Uint32Array(sizes.length)
@@ -288,11 +298,15 @@ class Postings {
   /** Adds the bits of a word's rows to `found`; returns how many bytes were read. */
   read(word: number, found: Uint8Array): number {
     const [from = 0, to = 0] = [this.#starts[word], this.#ends[word]]
-    if (this.#decoded.length < to - from) this.#decoded = new Uint32Array(to - from)
-    const count = decode(this.#bytes, from, to, this.#decoded)
+    const bytes = this.#bytes
     let row = 0
-    for (let at = 0; at < count; at++) {
-      const number = this.#decoded[at] ?? 0
+    for (let at = from; at < to; ) {
+      let number = 0
+      for (let shift = 0; ; shift += 7) {
+        const byte = bytes[at++] ?? 0
+        number |= (byte & 127) << shift
+        if (byte < 128) break
+      }
       row += number >>> marks
       found[row] = (found[row] ?? 0) | (number & allBits)
     }

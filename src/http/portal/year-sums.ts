@@ -93,8 +93,9 @@ export class YearSums {
   }
 
   /** Whether the activity of a row has money of a kind in a year, in any currency. */
-  has(row: number, kind: SumKind, year: string): boolean {
-    return ((this.#kinds.get(year)?.[row] ?? 0) & bitOf(kind)) !== 0
+  having(kind: SumKind, year: string): (row: number) => boolean {
+    const kinds = this.#kinds.get(year)
+    return (row) => ((kinds?.[row] ?? 0) & bitOf(kind)) !== 0
   }
 
   #columnOf(name: string): number {

@@ -75,6 +75,6 @@ export async function* projectListJson(view: View, query: ListQuery): AsyncGener
   yield Buffer.from('\n]}\n')
 }
 
-function* partsOf(places: readonly number[]): Generator<readonly number[]> {
-  for (let at = 0; at < places.length; at += writtenTogether) yield places.slice(at, at + writtenTogether)
+function* partsOf(places: Uint32Array): Generator<readonly number[]> {
+  for (let at = 0; at < places.length; at += writtenTogether) yield [...places.subarray(at, at + writtenTogether)]
 }

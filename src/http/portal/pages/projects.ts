@@ -60,7 +60,7 @@ function yearOf({ year = '' }: ListQuery): number | undefined {
 export async function listedPlaces(
   view: View,
   query: ListQuery,
-): Promise<{ places: readonly number[]; found: Found; filter: Filter }> {
+): Promise<{ places: Uint32Array; found: Found; filter: Filter }> {
   const { projectIndex } = view
   const [year, money] = [yearOf(query), kindOf(query)]
   const filter: Filter = {
@@ -90,7 +90,7 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const isFiltered = Object.keys(filter).length > 0
   const pages = Math.max(1, Math.ceil(places.length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const shown = places.slice((page - 1) * pageSize, page * pageSize)
+  const shown = [...places.subarray((page - 1) * pageSize, page * pageSize)]
   const count = words.list.found(countText(view, places.length), pluralOf(view, places.length))
   const sums = isFiltered ? await projectIndex.sumsOf(found) : projectIndex.all.sums
   const terms = termsOf(query.q ?? '')
