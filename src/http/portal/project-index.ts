@@ -85,7 +85,7 @@ export class ProjectIndex {
   /** By row, whole when the texts are. */
   readonly #yearSums: YearSums
   /** Names of countries, sectors and themes as they are searched for, with their projects. */
-  #named: readonly { readonly name: string; readonly places: readonly number[] }[] = []
+  readonly #named = new Map<string, { readonly name: string; readonly places: readonly number[] }>()
   #projects = new Float64Array()
   /** When each project changed, in milliseconds. */
   #changed = new Float64Array()
@@ -98,6 +98,7 @@ export class ProjectIndex {
     maxSize: keptBytes,
     sizeCalculation: ({ places }, key) => 6 * places.length + 2 * key.length + 600,
   })
+  readonly #spare: Uint16Array[] = []
   readonly #sums = new WeakMap<Found, Map<string, Sums>>()
   /** The bits of fields by place, of terms that were looked for. */
   readonly #terms = new LRUCache<string, Uint8Array>({
@@ -141,12 +142,13 @@ export class ProjectIndex {
       projectIndex.#add(entry, place)
       if (place % entriesTogether === 0) await nextTurn()
     }
-    projectIndex.#named = (['countries', 'sectors', 'themes'] as const).flatMap((kind) =>
-      [...projectIndex.groups[kind].values()].map(({ key, name, places }) => ({
+    for (const kind of ['countries', 'sectors', 'themes'] as const) {
+      for (const { key, name, places } of projectIndex.groups[kind].values()) {
         // A sign that no search has keeps phrases within one name.
-        ...{ name: [name, ...namesOf(kind, key)].map(searchable).join(' | '), places },
-      })),
-    )
+        const names = [name, ...namesOf(kind, key)].map(searchable).join(' | ')
+        projectIndex.#named.set(`${kind} ${key}`, { name: names, places })
+      }
+    }
     return projectIndex
   }
 
@@ -200,6 +202,12 @@ export class ProjectIndex {
     return fields?.[firstAt(places, place)] ?? 0
   }
 
+  /** Whether a country, sector or theme has a name with one of these terms. */
+  isNamed(kind: GroupKind, key: string, terms: readonly Term[]): boolean {
+    const name = this.#named.get(`${kind} ${key}`)?.name
+    return name !== undefined && terms.some((term) => hasTerm(name, term))
+  }
+
   /** The sums of what was found, by currency. */
   async sumsOf(found: Found): Promise<Map<string, Sums>> {
     const known = this.#sums.get(found)
@@ -217,18 +225,35 @@ export class ProjectIndex {
     return sums
   }
 
-  /** The places in an order, newest first where projects are equal. */
-  async ordered({ places, points }: Found, order: ListOrder): Promise<Uint32Array> {
-    if (order === 'newest') return places
-    if (order === 'best') return points ? mostFirst(places, points) : places
-    const all = this.#byMoney.get(order) ?? this.#orderByMoney(order)
-    this.#byMoney.set(order, all)
-    const isWanted = new Uint8Array(this.all.places.length)
-    for (const place of places) isWanted[place] = 1
-    const inOrder = new Uint32Array(places.length)
-    let count = 0
-    for (const place of await all) if (isWanted[place] === 1) inOrder[count++] = place
-    return inOrder
+  /** A part of the places in an order, newest first where projects are equal. */
+  async ordered(found: Found, order: ListOrder, from = 0, to = found.places.length): Promise<Uint32Array> {
+    const { places, points } = found
+    if (order === 'newest' || (order === 'best' && !points)) return places.subarray(from, to)
+    if (order === 'best') return mostFirst(places, points ?? new Uint8Array(), from, to)
+    const known = this.#byMoney.get(order) ?? this.#orderByMoney(order)
+    this.#byMoney.set(order, known)
+    const all = await known
+    return await this.#borrow((isWanted) => {
+      for (const place of places) isWanted[place] = 1
+      const part = new Uint32Array(Math.max(0, Math.min(to, places.length) - from))
+      let rank = 0
+      for (const place of all) {
+        if (isWanted[place] !== 1) continue
+        if (rank >= from && rank < to) part[rank - from] = place
+        rank++
+      }
+      return part
+    })
+  }
+
+  /** Lends an array of zeros by place: making one for each search would keep the garbage collector busy. */
+  async #borrow<T>(work: (array: Uint16Array) => T | Promise<T>): Promise<T> {
+    const array = this.#spare.pop() ?? new Uint16Array(this.#index.count)
+    try {
+      return await work(array.fill(0))
+    } finally {
+      this.#spare.push(array)
+    }
   }
 
   /** Sorts the sums alone, which the runtime does in a few milliseconds, and gives each place the next rank of its sum. */
@@ -252,49 +277,69 @@ export class ProjectIndex {
     return order
   }
 
-  async #find({ words, year, money, ...groups }: Filter): Promise<Found> {
-    let isIn = new Uint8Array(this.all.places.length).fill(1)
+  async #find(filter: Filter): Promise<Found> {
+    return await this.#borrow(async (passed) => {
+      const filters = await this.#pass(filter, passed)
+      if (filter.words === undefined) return { places: placesWith(passed, filters) }
+      return await this.#borrow(async (marks) => await this.#findWords(filter.words ?? '', passed, filters, marks))
+    })
+  }
+
+  /** Counts for each place the filters that it passes, words left out; returns how many there are. */
+  async #pass({ year, money, ...groups }: Filter, passed: Uint16Array): Promise<number> {
+    let filters = 0
     for (const kind of groupKinds) {
       const key = groups[kind]
       if (key === undefined) continue
-      const isInGroup = new Uint8Array(isIn.length)
-      for (const place of this.groups[kind].get(key)?.places ?? []) isInGroup[place] = isIn[place] ?? 0
-      isIn = isInGroup
+      for (const place of this.groups[kind].get(key)?.places ?? [])
+        if (passed[place] === filters) passed[place] = filters + 1
+      filters++
     }
-    if (year !== undefined && money !== undefined) {
-      const hasMoney = (await this.yearSums()).having(money, String(year))
-      for (let place = 0; place < isIn.length; place++) if (!hasMoney(this.#rows[place] ?? -1)) isIn[place] = 0
-    } else if (year !== undefined) {
-      for (let place = 0; place < isIn.length; place++) if (!this.#isInYear(place, year)) isIn[place] = 0
+    if (year === undefined) return filters
+    const sums = money && (await this.yearSums())
+    const isIn = sums ? sums.having(money, String(year), this.#rows) : (place: number) => this.#isInYear(place, year)
+    for (let place = 0; place < passed.length; place++) {
+      if (passed[place] === filters && isIn(place)) passed[place] = filters + 1
     }
-    return words === undefined ? { places: placesIn(isIn) } : await this.#findWords(words, isIn)
+    return filters + 1
   }
 
-  /** The places of these that have all terms of a search, and the one whose number or identifier it is. */
-  async #findWords(words: string, isIn: Uint8Array): Promise<Found> {
+  /** The places of those that passed all filters that have all terms of a search, and the one whose number or identifier it is. */
+  async #findWords(words: string, passed: Uint16Array, before: number, marks: Uint16Array): Promise<Found> {
     const own = this.#placeNamed(words.trim())
-    const isOwn = own !== undefined && isIn[own] === 1
+    const isOwn = own !== undefined && passed[own] === before
     const terms = termsOf(words)
-    const points = new Uint8Array(isIn.length)
-    const fields = new Uint8Array(isIn.length)
-    if (terms.length === 0) isIn.fill(0)
+    let filters = before
+    let left = terms.length
     for (const term of terms) {
-      if (!isIn.includes(1)) break
+      if (left === 0) break
       const bits = await this.#bitsOf(term)
-      for (let place = 0; place < isIn.length; place++) {
+      left = 0
+      for (let place = 0; place < passed.length; place++) {
         const found = bits[place] ?? 0
-        if (found === 0) isIn[place] = 0
-        points[place] = (points[place] ?? 0) + (bestPoints[found] ?? 0)
-        fields[place] = (fields[place] ?? 0) | (bestBits[found] ?? 0)
+        if (found === 0 || passed[place] !== filters) continue
+        left++
+        passed[place] = filters + 1
+        marks[place] = ((marks[place] ?? 0) + (bestPoints[found] ?? 0)) | (bestBits[found] ?? 0)
       }
+      filters++
       await nextTurn()
     }
+    // Words of which none counts find nothing.
+    if (terms.length === 0) filters++
     if (isOwn) {
-      isIn[own] = 1
-      points[own] = mostPoints
+      passed[own] = filters
+      marks[own] = mostPoints
     }
-    const places = placesIn(isIn)
-    return { places, points: valuesAt(places, points), fields: valuesAt(places, fields) }
+    const places = placesWith(passed, filters)
+    const points = new Uint8Array(places.length)
+    const fields = new Uint8Array(places.length)
+    for (let at = 0; at < places.length; at++) {
+      const mark = marks[places[at] ?? -1] ?? 0
+      points[at] = mark & mostPoints
+      fields[at] = mark >> fieldShift
+    }
+    return { places, points, fields }
   }
 
   /** The bits of the fields in which each place has a term. */
@@ -302,10 +347,13 @@ export class ProjectIndex {
     const key = JSON.stringify(term)
     const known = this.#terms.get(key)
     if (known) return known
-    const found = await (await this.#texts).find(term, nextTurn)
-    const bits = new Uint8Array(this.all.places.length)
-    for (let place = 0; place < bits.length; place++) bits[place] = found[this.#rows[place] ?? -1] ?? 0
-    for (const { name, places } of this.#named) {
+    const texts = await this.#texts
+    const bits = new Uint8Array(this.#rows.length)
+    await this.#borrow(async (found) => {
+      await texts.find(term, found, nextTurn)
+      for (let place = 0; place < bits.length; place++) bits[place] = found[this.#rows[place] ?? -1] ?? 0
+    })
+    for (const { name, places } of this.#named.values()) {
       if (hasTerm(name, term)) for (const place of places) bits[place] = (bits[place] ?? 0) | groupBit
     }
     this.#terms.set(key, bits)
@@ -457,39 +505,36 @@ const mostPoints = 255
 
 const groupBit = bitOf('group')
 
-// By the bits of all fields that have a term, the bit and the points of the one that says most; none for 0.
+// By the bits of all fields that have a term, the points of the one that says most, and its bit beside them; none for 0.
 const bestFields = Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits) =>
   searchedFields.find((field) => (bits & bitOf(field)) !== 0),
 )
-const bestBits = Uint8Array.from(bestFields, (field) => (field ? bitOf(field) : 0))
+const fieldShift = 8
+const bestBits = Uint16Array.from(bestFields, (field) => (field ? bitOf(field) << fieldShift : 0))
 const bestPoints = Uint8Array.from(bestFields, (field) => (field ? pointsOf(field) : 0))
 
-function placesIn(isIn: Uint8Array): Uint32Array {
-  const places = new Uint32Array(isIn.length)
+/** The places that passed so many filters. */
+function placesWith(passed: Uint16Array, filters: number): Uint32Array {
   let count = 0
-  for (let place = 0; place < isIn.length; place++) if (isIn[place] === 1) places[count++] = place
-  return places.slice(0, count)
+  for (const one of passed) if (one === filters) count++
+  const places = new Uint32Array(count)
+  for (let place = 0, at = 0; at < count; place++) if (passed[place] === filters) places[at++] = place
+  return places
 }
 
-function valuesAt(places: Uint32Array, values: Uint8Array): Uint8Array {
-  const some = new Uint8Array(places.length)
-  for (let at = 0; at < some.length; at++) some[at] = values[places[at] ?? -1] ?? 0
-  return some
-}
-
-/** Places by their points, most first, those with as many in their order. */
-function mostFirst(places: Uint32Array, points: Uint8Array): Uint32Array {
-  const next = new Uint32Array(mostPoints + 1)
-  for (const of of points) if (of > 0) next[of - 1] = (next[of - 1] ?? 0) + 1
-  for (let of = mostPoints - 1; of >= 0; of--) next[of] = (next[of] ?? 0) + (next[of + 1] ?? 0)
-  const inOrder = new Uint32Array(places.length)
+/** A part of the places by their points, most first, those with as many in their order. */
+function mostFirst(places: Uint32Array, points: Uint8Array, from: number, to: number): Uint32Array {
+  const ranks = new Uint32Array(mostPoints + 1)
+  for (const many of points) if (many > 0) ranks[many - 1] = (ranks[many - 1] ?? 0) + 1
+  for (let many = mostPoints - 1; many >= 0; many--) ranks[many] = (ranks[many] ?? 0) + (ranks[many + 1] ?? 0)
+  const part = new Uint32Array(Math.max(0, Math.min(to, places.length) - from))
   for (let at = 0; at < places.length; at++) {
-    const of = points[at] ?? 0
-    const to = next[of] ?? 0
-    next[of] = to + 1
-    inOrder[to] = places[at] ?? 0
+    const many = points[at] ?? 0
+    const rank = ranks[many] ?? 0
+    ranks[many] = rank + 1
+    if (rank >= from && rank < to) part[rank - from] = places[at] ?? 0
   }
-  return inOrder
+  return part
 }
 
 /** Where the first of equal values stands in a sorted list that has it. */

@@ -98,9 +98,10 @@ export class TextIndex {
     return this.#ends.length - 1
   }
 
-  /** The bits of the fields in which each row has the term. */
-  async find(term: Term, pause: Pause): Promise<Uint8Array> {
-    return term.isPhrase ? await this.#findPhrase(term.words, pause) : await this.#findWord(term.words[0] ?? '', pause)
+  /** Adds the bits of the fields in which each row has the term to `found`. */
+  async find(term: Term, found: Uint16Array, pause: Pause): Promise<void> {
+    if (term.isPhrase) await this.#findPhrase(term.words, found, pause)
+    else await this.#findWord(term.words[0] ?? '', found, pause)
   }
 
   #add(texts: SearchedTexts): void {
@@ -173,8 +174,7 @@ export class TextIndex {
   }
 
   /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
-  async #findWord(part: string, pause: Pause): Promise<Uint8Array> {
-    const found = new Uint8Array(this.count)
+  async #findWord(part: string, found: Uint16Array, pause: Pause): Promise<void> {
     // Scripts without spaces have no beginnings of words.
     const isAnywhere = /^\P{ASCII}+$/u.test(part)
     const words = this.#dictionary
@@ -191,26 +191,24 @@ export class TextIndex {
       read = 0
       await pause()
     }
-    return found
   }
 
   /** Whole words, one after the other, in one text. */
-  async #findPhrase(phrase: readonly string[], pause: Pause): Promise<Uint8Array> {
-    const found = new Uint8Array(this.count)
+  async #findPhrase(phrase: readonly string[], found: Uint16Array, pause: Pause): Promise<void> {
     const numbers = phrase.flatMap((word) => this.#numbers.get(word) ?? [])
-    if (numbers.length < phrase.length) return found
+    if (numbers.length < phrase.length) return
     const distinct = new Set(numbers)
     if (numbers.length === 1) {
       for (const number of distinct) {
         this.#names.read(number, found)
         this.#texts.read(number, found)
       }
-      return found
+      return
     }
     const counts = new Uint8Array(this.count)
+    const having = new Uint8Array(this.count)
     for (const number of distinct) {
-      const having = new Uint8Array(this.count)
-      this.#names.read(number, having)
+      this.#names.read(number, having.fill(0))
       this.#texts.read(number, having)
       for (let row = 0; row < having.length; row++) if (having[row] !== 0) counts[row] = (counts[row] ?? 0) + 1
       await pause()
@@ -228,7 +226,6 @@ export class TextIndex {
       read = 0
       await pause()
     }
-    return found
   }
 
   /** The bits of the fields of a row in which these numbers, as they are written, follow each other. */
@@ -296,7 +293,7 @@ class Postings {
   }
 
   /** Adds the bits of a word's rows to `found`; returns how many bytes were read. */
-  read(word: number, found: Uint8Array): number {
+  read(word: number, found: Uint8Array | Uint16Array): number {
     const [from = 0, to = 0] = [this.#starts[word], this.#ends[word]]
     const bytes = this.#bytes
     let row = 0

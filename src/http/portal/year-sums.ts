@@ -92,10 +92,11 @@ export class YearSums {
     }
   }
 
-  /** Whether the activity of a row has money of a kind in a year, in any currency. */
-  having(kind: SumKind, year: string): (row: number) => boolean {
+  /** Whether the activity of a row has money of a kind in a year, in any currency; of a place by the rows of places. */
+  having(kind: SumKind, year: string, rows: readonly number[]): (place: number) => boolean {
     const kinds = this.#kinds.get(year)
-    return (row) => ((kinds?.[row] ?? 0) & bitOf(kind)) !== 0
+    const bit = bitOf(kind)
+    return (place) => ((kinds?.[rows[place] ?? -1] ?? 0) & bit) !== 0
   }
 
   #columnOf(name: string): number {

@@ -8,14 +8,14 @@ import {
 } from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { bitOf, hasTerm, type SearchedField, searchable, type Term } from '../text-index.js'
+import type { GroupKind } from '../project-index.js'
+import { bitOf, type SearchedField, type Term } from '../text-index.js'
 import {
   countryName,
   countText,
   moneyName,
   moneyText,
   month,
-  namesOf,
   numberFormat,
   sectorName,
   statusName,
@@ -61,18 +61,17 @@ export type Reason = { readonly terms: readonly Term[]; readonly fieldsOf: (plac
 function reasonsOf(view: View, entry: ActivityEntry, { terms }: Reason, fields: number): string[] {
   const { foundInParts } = view.words.list
   const isIn = (field: SearchedField) => (fields & bitOf(field)) !== 0
-  const named = (kind: 'countries' | 'sectors', name: typeof countryName) => (code: string) => ({
-    ...{ shown: name(view, code), texts: namesOf(kind, code) },
-  })
-  const groups = [
-    ...entry.countries.map(named('countries', countryName)),
-    ...Object.values(entry.themes).map((text) => ({ shown: text, texts: [text] })),
-    ...entry.sectors.map(named('sectors', sectorName)),
-  ].filter(({ texts }) => texts.some((text) => terms.some((term) => hasTerm(searchable(text), term))))
+  const named = (kind: GroupKind, keys: readonly string[], name: (key: string) => string) =>
+    keys.filter((key) => view.projectIndex.isNamed(kind, key, terms)).map(name)
+  const groups = () => [
+    ...named('countries', entry.countries, (code) => countryName(view, code)),
+    ...named('themes', Object.keys(entry.themes), (id) => entry.themes[id] ?? ''),
+    ...named('sectors', entry.sectors, (code) => sectorName(view, code)),
+  ]
   return [
     ...(isIn('title') ? [foundInParts.title] : []),
     ...(isIn('partner') ? [entry.partner?.name ?? ''] : []),
-    ...(isIn('group') ? groups.map(({ shown }) => shown) : []),
+    ...(isIn('group') ? groups() : []),
     ...(isIn('place') ? [foundInParts.place] : []),
     ...(isIn('text') ? [foundInParts.text] : []),
   ]

@@ -3,7 +3,7 @@ import type { ProjectIndex } from '../project-index.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
-import { type ListQuery, listedPlaces } from './projects.js'
+import { type ListQuery, listedProjects } from './projects.js'
 
 // Projects written before other work gets a turn.
 const writtenTogether = 200
@@ -21,7 +21,7 @@ const joined = (codes: readonly string[]) => codes.join(';')
  * is read holds the event loop for a few milliseconds at most.
  */
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
-  const { places } = await listedPlaces(view, query)
+  const places = await placesOf(view, query)
   const kinds = toldKinds(view)
   const facts = ['project', 'iati_identifier', 'title', 'status', 'status_name', 'start', 'end', 'countries', 'sectors']
   yield csvLine([...facts, 'themes', 'partner_ref', 'partner', 'changed', 'url', 'currency', ...kinds.map(moneyColumn)])
@@ -59,7 +59,7 @@ function rowsOf(view: View, place: number): string {
 
 /** The same as JSON: the texts of the index, which says more for itself, with the address of each page. */
 export async function* projectListJson(view: View, query: ListQuery): AsyncGenerator<Buffer> {
-  const { places } = await listedPlaces(view, query)
+  const places = await placesOf(view, query)
   yield Buffer.from(
     `{"release":${JSON.stringify(view.release.id)},"query":${JSON.stringify(query)},"count":${places.length},"projects":[`,
   )
@@ -73,6 +73,12 @@ export async function* projectListJson(view: View, query: ListQuery): AsyncGener
     separator = ',\n'
   }
   yield Buffer.from('\n]}\n')
+}
+
+/** All places of a list, in its order. */
+async function placesOf(view: View, query: ListQuery): Promise<Uint32Array> {
+  const { found, order } = await listedProjects(view, query)
+  return await view.projectIndex.ordered(found, order)
 }
 
 function* partsOf(places: Uint32Array): Generator<readonly number[]> {

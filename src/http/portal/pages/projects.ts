@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { type Filter, type Found, type Group, listOrders, type ProjectIndex } from '../project-index.js'
+import { type Filter, type Found, type Group, type ListOrder, listOrders, type ProjectIndex } from '../project-index.js'
 import type { SumKind } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
 import {
@@ -56,12 +56,11 @@ function yearOf({ year = '' }: ListQuery): number | undefined {
   return /^\d{4}$/.test(year) ? Number(year) : undefined
 }
 
-/** The projects of a list, as all its forms have them: whole, in its order. */
-export async function listedPlaces(
-  view: View,
+/** The projects of a list, and their order, as all its forms have them. */
+export async function listedProjects(
+  { projectIndex }: View,
   query: ListQuery,
-): Promise<{ places: Uint32Array; found: Found; filter: Filter }> {
-  const { projectIndex } = view
+): Promise<{ found: Found; order: ListOrder; filter: Filter }> {
   const [year, money] = [yearOf(query), kindOf(query)]
   const filter: Filter = {
     ...(query.q && { words: query.q }),
@@ -73,12 +72,11 @@ export async function listedPlaces(
     ...(year !== undefined && { year }),
     ...(money && { money }),
   }
-  const found = await projectIndex.find(filter)
-  return { places: await projectIndex.ordered(found, orderOf(query)), found, filter }
+  return { found: await projectIndex.find(filter), order: orderOf(query), filter }
 }
 
 /** The order that a list has, which words bring with them unless another one is chosen. */
-function orderOf({ q, sort }: ListQuery) {
+function orderOf({ q, sort }: ListQuery): ListOrder {
   const chosen = listOrders.find((one) => one === sort)
   return chosen ?? (q ? 'best' : 'newest')
 }
@@ -86,12 +84,13 @@ function orderOf({ q, sort }: ListQuery) {
 /** `/projects`: all projects, or those that fit. */
 export async function projectsPage(view: View, query: ListQuery): Promise<PageBody> {
   const { words, projectIndex } = view
-  const { places, found, filter } = await listedPlaces(view, query)
+  const { found, order, filter } = await listedProjects(view, query)
+  const { length } = found.places
   const isFiltered = Object.keys(filter).length > 0
-  const pages = Math.max(1, Math.ceil(places.length / pageSize))
+  const pages = Math.max(1, Math.ceil(length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const shown = [...places.subarray((page - 1) * pageSize, page * pageSize)]
-  const count = words.list.found(countText(view, places.length), pluralOf(view, places.length))
+  const shown = await projectIndex.ordered(found, order, (page - 1) * pageSize, page * pageSize)
+  const count = words.list.found(countText(view, length), pluralOf(view, length))
   const sums = isFiltered ? await projectIndex.sumsOf(found) : projectIndex.all.sums
   const terms = termsOf(query.q ?? '')
   const reason =
@@ -106,9 +105,9 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
 <p class="kind">${words.list.groups} ${groupLinks(view)}</p>
 ${form(view, query)}
 ${chips(view, query)}
-<p role="status">${places.length === 0 ? words.list.nothing : count}</p>
-${places.length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
-${shown.length > 0 ? projectCards(view, shown, 'h2', reason) : undefined}
+<p role="status">${length === 0 ? words.list.nothing : count}</p>
+${length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
+${length > 0 ? projectCards(view, [...shown], 'h2', reason) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
 }

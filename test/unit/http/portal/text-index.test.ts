@@ -18,7 +18,8 @@ async function indexOf(rows: readonly Partial<SearchedTexts>[]): Promise<TextInd
 /** The rows that have the first term of a search, with the fields that have it. */
 async function found(index: TextIndex, search: string): Promise<[row: number, bits: number][]> {
   const [term] = termsOf(search)
-  const bits = term ? await index.find(term, async () => {}) : new Uint8Array()
+  const bits = new Uint16Array(index.count)
+  if (term) await index.find(term, bits, async () => {})
   return [...bits.entries()].filter(([, one]) => one !== 0)
 }
 
