@@ -5,7 +5,7 @@ import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import type { Decimal } from '../../kernel/money.js'
 import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
-import { type ActivityIndex, indexedActivities, type Row } from '../../release/read/activity-index.js'
+import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.js'
 import {
@@ -78,7 +78,8 @@ export class ProjectIndex {
   /** The project of each of the platform's own pages about projects that this service shows. */
   readonly placeOfPage = new Map<string, number>()
   readonly #index: ActivityIndex
-  #rows: readonly Row[] = []
+  /** Rows by place, and places by row. */
+  #rows = new Uint32Array()
   #places = new Uint32Array()
   /** By row. Searches alone wait for it. */
   readonly #texts: Promise<TextIndex>
@@ -131,7 +132,7 @@ export class ProjectIndex {
       starts.push(index.entry(row).start ?? '')
       if (row % entriesTogether === 0) await nextTurn()
     }
-    projectIndex.#rows = starts.map((_, row) => row).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    projectIndex.#rows = Uint32Array.from(starts.keys()).sort((a, b) => compare(starts[b], starts[a]) || b - a)
     projectIndex.#places = new Uint32Array(index.count)
     for (const [place, row] of projectIndex.#rows.entries()) projectIndex.#places[row] = place
     projectIndex.#projects = new Float64Array(index.count)
@@ -315,7 +316,7 @@ export class ProjectIndex {
       if (left === 0) break
       const bits = await this.#bitsOf(term)
       left = 0
-      for (let place = 0; place < passed.length; place++) {
+      for (let place = 0; place < bits.length; place++) {
         const found = bits[place] ?? 0
         if (found === 0 || passed[place] !== filters) continue
         left++
@@ -342,23 +343,29 @@ export class ProjectIndex {
     return { places, points, fields }
   }
 
-  /** The bits of the fields in which each place has a term. */
+  /** The bits of the fields in which each place has a term; empty where none has it. */
   async #bitsOf(term: Term): Promise<Uint8Array> {
     const key = JSON.stringify(term)
     const known = this.#terms.get(key)
     if (known) return known
     const texts = await this.#texts
-    const bits = new Uint8Array(this.#rows.length)
-    await this.#borrow(async (found) => {
+    return await this.#borrow(async (found) => {
       await texts.find(term, found, nextTurn)
+      for (const { name, places } of this.#named.values()) {
+        if (!hasTerm(name, term)) continue
+        for (const place of places) {
+          const row = this.#rows[place] ?? -1
+          found[row] = (found[row] ?? 0) | groupBit
+        }
+      }
+      let all = 0
+      for (const one of found) all |= one
+      const bits = new Uint8Array(all === 0 ? 0 : found.length)
       for (let place = 0; place < bits.length; place++) bits[place] = found[this.#rows[place] ?? -1] ?? 0
+      this.#terms.set(key, bits)
+      await nextTurn()
+      return bits
     })
-    for (const { name, places } of this.#named.values()) {
-      if (hasTerm(name, term)) for (const place of places) bits[place] = (bits[place] ?? 0) | groupBit
-    }
-    this.#terms.set(key, bits)
-    await nextTurn()
-    return bits
   }
 
   /** The place of the project whose number or IATI identifier a text is. */

@@ -93,7 +93,7 @@ export class YearSums {
   }
 
   /** Whether the activity of a row has money of a kind in a year, in any currency; of a place by the rows of places. */
-  having(kind: SumKind, year: string, rows: readonly number[]): (place: number) => boolean {
+  having(kind: SumKind, year: string, rows: Uint32Array): (place: number) => boolean {
     const kinds = this.#kinds.get(year)
     const bit = bitOf(kind)
     return (place) => ((kinds?.[rows[place] ?? -1] ?? 0) & bit) !== 0
