@@ -99,6 +99,7 @@ export class ProjectIndex {
     maxSize: keptBytes,
     sizeCalculation: ({ places }, key) => 6 * places.length + 2 * key.length + 600,
   })
+  /** Arrays that `#borrow` lends. */
   readonly #spare: Uint16Array[] = []
   readonly #sums = new WeakMap<Found, Map<string, Sums>>()
   /** The bits of fields by place, of terms that were looked for. */
@@ -330,7 +331,7 @@ export class ProjectIndex {
     if (terms.length === 0) filters++
     if (isOwn) {
       passed[own] = filters
-      marks[own] = mostPoints
+      marks[own] = (marks[own] ?? 0) | mostPoints
     }
     const places = placesWith(passed, filters)
     const points = new Uint8Array(places.length)
