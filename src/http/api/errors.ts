@@ -42,8 +42,12 @@ export function allowAnyOrigin(reply: FastifyReply): void {
   reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders.join(', '))
 }
 
-/** Answers a request that is not valid HTTP, on the socket, in XML; answers to requests before it are finished first. */
+/**
+ * Answers a request that is not valid HTTP, on the socket, in XML; answers to requests before it are finished first. What a client
+ * still sends is dropped until it closes or its time for a request is over, or it could lose the answer (RFC 9112 9.6).
+ */
 export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, log: Log): void {
+  if (socket.writableEnded && error.code?.startsWith('HPE_')) return
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

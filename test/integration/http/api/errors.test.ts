@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { listen, testApi } from '../../../support/api.js'
@@ -70,6 +72,22 @@ describe('error answers', async () => {
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
     expect(answer).toMatch(/^Access-Control-Allow-Origin: \*\r$/im)
     expect(answer).toContain('<error_response><error_code>400</error_code>')
+  })
+
+  it('are read by a client that goes on sending', async () => {
+    const { hostname, port } = new URL(base)
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}`)
+    let answer = ''
+    for await (const part of socket.iterator({ destroyOnReturn: false })) answer += part
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    for (let times = 0; times < 100; times++) {
+      await new Promise<void>((resolve, reject) =>
+        socket.write('y'.repeat(100_000), (error) => (error ? reject(error) : resolve())),
+      )
+      await nextTurn()
+    }
+    await finished(socket.end())
   })
 
   it('are ordinary answers for requests in absolute form, or of HTTP/1.0 without Host', async () => {
