@@ -7,8 +7,8 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving audit`. */
 export function registerAudit(program: Command, { storeAction }: CommandLine): void {
-  addCommand(program, 'audit', 'who did what, from where: sign-ins, keys, grants, refunds, approvals')
-    .option('--since <when>', 'an instant, or a duration back from now such as 12h; 30d when absent', parseSince)
+  addCommand(program, 'audit', 'show who did what, from where: sign-ins, keys, grants, refunds, approvals')
+    .option('--since <when>', 'an instant, or a duration back from now such as 12h; default: 30d', parseSince)
     .action(storeAction([], list))
 }
 

@@ -19,11 +19,14 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
   const add = (name: string, description: string) => addCommand(keys, name, description)
   add('issue', 'issue one more key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
-    .option('--scope <scope>', 'read or donate: what it may be used for; both unless given')
-    .option('--origin <origin...>', 'only pages of these web origins, such as https://www.example.org, may use it')
-    .option('--expires <duration>', 'how long it is valid, such as 90d', durationSeconds)
+    .option('--scope <scope>', 'what the key may be used for: read or donate; default: both')
+    .option(
+      '--origin <origin...>',
+      'only pages of these web origins, such as https://www.example.org, may use the key; default: any',
+    )
+    .option('--expires <duration>', 'how long the key is valid, such as 90d; default: for ever', durationSeconds)
     .action(storeAction([], issue))
-  add('list', 'the keys by number').option('--email <email>', 'e-mail address').action(storeAction([], list))
+  add('list', 'list keys, by number').option('--email <email>', 'only keys of this user').action(storeAction([], list))
   const signing = keys.command('signing').description('the key that releases are signed with')
   addCommand(
     signing,
@@ -35,8 +38,8 @@ export function registerKeys(program: Command, { action, storeAction, readSecret
     .action(
       action((output, { file, replace }: { file: string; replace?: string }) => createSigning(file, replace, output)),
     )
-  add('revoke', 'end a key and its tokens; exit code 1 when there is no such key')
-    .option('--id <number>', 'its number in the list', wholeNumber)
+  add('revoke', 'revoke a key and its tokens; exit code 1 when there is no such key')
+    .option('--id <number>', 'number of the key, as giving keys list shows it', wholeNumber)
     .option('--key-stdin', 'read the key itself from standard input', false)
     .hook('preAction', (command) => {
       const { id, keyStdin } = command.opts<{ id?: number; keyStdin: boolean }>()

@@ -30,13 +30,17 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
   add('create', 'create an API user with a first API key, which is shown once')
     .requiredOption('--email <email>', 'e-mail address')
     .requiredOption('--password-stdin', 'read the password from standard input')
-    .option('--token-timeout <duration>', 'lifetime of access tokens, such as 10h', durationSeconds)
+    .option(
+      '--token-timeout <duration>',
+      'lifetime of access tokens, such as 10h; default: TOKEN_TIMEOUT_HOURS',
+      durationSeconds,
+    )
     .action(
       storeAction(['tokenTimeoutHours'], async (runtime, output, options: ByEmail & { tokenTimeout?: number }) =>
         create(runtime, output, { ...options, password: await readSecret() }),
       ),
     )
-  add('list', 'every API user and what it may do').action(storeAction([], list))
+  add('list', 'list API users and what each may do').action(storeAction([], list))
 
   const addChange = (name: UserChange['change'], description: string) =>
     add(name, description).requiredOption('--email <email>', 'e-mail address')
@@ -49,7 +53,7 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
     )
   addChange('password', 'give a user a new password')
     .requiredOption('--password-stdin', 'read the password from standard input')
-    .option('--revoke-keys', 'end its keys too', false)
+    .option('--revoke-keys', 'revoke its keys too', false)
     .action(
       storeAction([], async (runtime, output, { email, revokeKeys }: ByEmail & { revokeKeys: boolean }) =>
         change(runtime, output, { email, change: 'password', password: await readSecret(), revokeKeys }),
@@ -60,12 +64,12 @@ export function registerUsers(program: Command, { storeAction, readSecret }: Com
     .addOption(durationOption('--expires <duration>', 'how long the code is valid', '24h'))
     .action(storeAction([], resetPassword))
   add('invite', 'make a code with which somebody makes an account; it is shown once')
-    .option('--email <email>', 'the e-mail that the account must have')
+    .option('--email <email>', 'the e-mail address that the account must have; default: any')
     .addOption(durationOption('--expires <duration>', 'how long the code is valid', '7d'))
     .action(storeAction([], invite))
   for (const [name, description] of [
     ['grant', 'grant an operation beyond reading; check first who owns the e-mail'],
-    ['revoke-grant', 'revoke a grant, at once'],
+    ['revoke-grant', 'revoke a grant; effective at once'],
   ] as const) {
     addChange(name, description)
       .addArgument(new Argument('<operation>', 'what is granted').choices(grants))

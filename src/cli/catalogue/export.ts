@@ -28,7 +28,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     // The subcommand has a --since too, which is read as one of this command.
     .hook('preSubcommand', (own, subcommand) => void subcommand.setOptionValue('since', own.getOptionValue('since')))
     .argument('<dir>', 'an empty or new folder')
-    .addOption(new Option('--kind <kind>', 'only these records').choices(exportKinds))
+    .addOption(new Option('--kind <kind>', 'only records of this kind; default: all').choices(exportKinds))
     .addOption(
       new Option('--format <format>', 'csv has the columns of giving import, ndjson everything')
         .choices(exportFormats)
@@ -36,11 +36,11 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     )
     .option(
       '--since <day>',
-      'only what is of this day or later, or has changed since; kinds without days are whole',
+      'only what is dated or has changed on this day or later (UTC); kinds without days are whole',
       isoDay,
     )
     .addOption(
-      new Option('--published', 'only what is published: the live IATI files, and every identifier that ever was')
+      new Option('--published', 'only what is published: the live IATI files, and every identifier ever published')
         .default(false)
         .conflicts(['kind', 'since', 'withDonors', 'withAccounts']),
     )
@@ -50,9 +50,9 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
   addCommand(
     command,
     'donations',
-    'what donors of a project let its organisation know, as CSV: notes, and names of those who signed up',
+    'print as CSV what donors of a project tell its organisation: their notes, and the names of those who signed up',
   )
-    .requiredOption('--project <id>', 'the project', wholeNumber)
+    .requiredOption('--project <id>', 'number of the project', wholeNumber)
     .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
     .action(storeAction(donorFields, exportDonations))
 }

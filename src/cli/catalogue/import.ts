@@ -39,10 +39,10 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
       )
       .option('--project <id>', 'the project of reports that do not name one: its number or externalId'),
   )
-    .option('--problems <file>', 'write refused rows to FILE, each with the reason, to be mended and imported again')
+    .option('--problems <file>', 'write refused rows to FILE, each with the reason, to correct and import again')
     .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
-    .option('--repair', 'write records that were seen before where somebody changed the store since', false)
-    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
+    .option('--repair', 'write known records again where the store was changed since their import', false)
+    .option('--correct', 'replace stored gifts and payouts by records with the same reference and other values', false)
     .option('--force', 'accept records that are older than the stored ones', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
     .addOption(new Option('--template <kind>', 'print a CSV file with two example rows').choices(names))
@@ -59,23 +59,27 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
 export function addReading(command: Command): Command {
   return command
     .addOption(
-      new Option('--decimal <sign>', 'the decimal sign of numbers in CSV, whose thousands may be separated').choices([
-        'comma',
-        'point',
-      ]),
+      new Option(
+        '--decimal <sign>',
+        'the decimal sign of numbers in CSV, with thousands separated or not; default: point, thousands not separated',
+      ).choices(['comma', 'point']),
     )
-    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy', dayPattern)
-    .option('--encoding <name>', 'the encoding of CSV without a byte order mark, such as windows-1252', encodingName)
+    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy; default: yyyy-mm-dd', dayPattern)
+    .option(
+      '--encoding <name>',
+      'the encoding of CSV without a byte order mark, such as windows-1252; default: utf-8',
+      encodingName,
+    )
     .option(
       '--map <columns>',
       "columns of CSV as COLUMN=field with commas between, such as 'Project No=project,Note='",
       columnMap,
     )
     .addOption(
-      new Option('--missing <meaning>', 'what NULL, N/A, - and the like are: empty cells, or texts').choices([
-        'empty',
-        'text',
-      ]),
+      new Option(
+        '--missing <meaning>',
+        'what NULL, N/A, - and the like are: empty cells, or texts; default: they are refused',
+      ).choices(['empty', 'text']),
     )
 }
 

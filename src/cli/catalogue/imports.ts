@@ -18,21 +18,21 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving imports`. */
 export function registerImports(program: Command, { storeAction }: CommandLine): void {
-  const imports = program.command('imports').description('what was imported, by whom, and taking it back')
-  addCommand(imports, 'list', 'imports, the newest first')
-    .option('--before <number>', 'only those before this one', wholeNumber)
+  const imports = program.command('imports').description('show what was imported and by whom; take an import back')
+  addCommand(imports, 'list', 'list imports, newest first')
+    .option('--before <number>', 'only imports before this one', wholeNumber)
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
     .action(storeAction([], list))
-  addCommand(imports, 'show', 'one import: its files with their hashes, and the first of its problems')
-    .argument('<number>', 'its number', wholeNumber)
+  addCommand(imports, 'show', 'show an import: its files with their hashes, and its first problems')
+    .argument('<number>', 'number of the import', wholeNumber)
     .action(storeAction([], show))
   addCommand(
     imports,
     'undo',
-    'take an import back: what it created goes, what it changed returns; exit code 1 when something depends on it',
+    'take an import back: remove what it created, restore what it changed; exit code 1 when something depends on it',
   )
-    .argument('<number>', 'its number', wholeNumber)
-    .option('--dry-run', 'show what would go and return, and change nothing', false)
+    .argument('<number>', 'number of the import', wholeNumber)
+    .option('--dry-run', 'show what would be removed and restored, and change nothing', false)
     .action(storeAction([], undo))
 }
 

@@ -18,25 +18,21 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving organizations`. */
 export function registerOrganisations(program: Command, { storeAction }: CommandLine): void {
   const organisations = program.command('organizations').description('the organisations of the store')
-  addCommand(organisations, 'list', 'every organisation, by id')
-    .addOption(new Option('--vetted <answer>', 'only those that are vetted, or that are not').choices(answers))
+  addCommand(organisations, 'list', 'list organisations, by id')
+    .addOption(new Option('--vetted <answer>', 'yes: only vetted ones; no: only others').choices(answers))
     .option('--after <id>', 'only those with a higher id', wholeNumber)
-    .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
+    .option('--limit <number>', 'how many at most; default: all', wholeNumber)
     .action(storeAction([], list))
-  addCommand(organisations, 'show', 'one organisation')
-    .argument('<id>', 'its number', wholeNumber)
+  addCommand(organisations, 'show', 'show an organisation')
+    .argument('<id>', 'number of the organisation', wholeNumber)
     .action(storeAction([], show))
-  addCommand(organisations, 'set', 'vouch for an organisation, or no longer; the API lists vetted ones')
-    .argument('<id>', 'its number', wholeNumber)
-    .addOption(new Option('--vetted <answer>').choices(answers).makeOptionMandatory())
+  addCommand(organisations, 'set', 'vouch for an organisation or no longer do so; the API has a list of vetted ones')
+    .argument('<id>', 'number of the organisation', wholeNumber)
+    .addOption(new Option('--vetted <answer>', 'whether you vouch for it').choices(answers).makeOptionMandatory())
     .action(storeAction([], set))
-  addCommand(
-    organisations,
-    'merge',
-    'make one of two organisations that are the same; giving imports undo takes it back',
-  )
-    .argument('<kept>', 'the number of the one that stays', wholeNumber)
-    .argument('<gone>', 'the number of the one that goes: what points at it points at the other', wholeNumber)
+  addCommand(organisations, 'merge', 'merge two organisations that are the same; giving imports undo takes it back')
+    .argument('<kept>', 'number of the organisation that stays', wholeNumber)
+    .argument('<gone>', 'number of the organisation that goes; what refers to it then refers to the other', wholeNumber)
     .option('--dry-run', 'show what would change, and change nothing', false)
     .action(storeAction([], merge))
 }

@@ -21,20 +21,20 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving projects`. */
 export function registerProjects(program: Command, { storeAction }: CommandLine): void {
   const projects = program.command('projects').description('the projects of the store and the state each is in')
-  addCommand(projects, 'list', 'every project with its state, by id')
+  addCommand(projects, 'list', 'list projects with their states, by id')
     .addOption(new Option('--state <state>', 'only in this state').choices(projectStates))
     .option('--organization <id>', 'only of this organisation', wholeNumber)
     .option('--notice <code>', 'only with this notice, such as deadline-unusable')
     .option('--after <id>', 'only those with a higher id', wholeNumber)
-    .option('--limit <number>', 'how many at most; all when absent', wholeNumber)
+    .option('--limit <number>', 'how many at most; default: all', wholeNumber)
     .action(storeAction([], list))
-  addCommand(projects, 'show', 'one project: its state, who decided on it, its identifier, what is noticed about it')
-    .argument('<id>', 'its number', wholeNumber)
+  addCommand(projects, 'show', 'show a project: its state, who set it, its identifier, its notices')
+    .argument('<id>', 'number of the project', wholeNumber)
     .action(storeAction([], show))
-  addCommand(projects, 'set', 'override the state of a project; imports and syncs no longer change it')
-    .argument('<id>', 'its number', wholeNumber)
+  addCommand(projects, 'set', 'override the state of a project, which imports and syncs then no longer change')
+    .argument('<id>', 'number of the project', wholeNumber)
     .addOption(
-      new Option('--state <state>', 'stated: its records decide again')
+      new Option('--state <state>', 'stated: let its records decide again')
         .choices([...projectStates, 'stated'])
         .makeOptionMandatory(),
     )

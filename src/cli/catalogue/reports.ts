@@ -14,12 +14,12 @@ import { type Correctable, registerCorrections } from '../wiring/corrections.js'
 
 /** `giving reports`. */
 export function registerReports(program: Command, commandLine: CommandLine): void {
-  const group = program.command('reports').description('progress reports, by their numbers or externalIds')
+  const group = program.command('reports').description('progress reports')
   registerCorrections(group, commandLine, reports)
 }
 
 const reports: Correctable<ShownReport, ReportCorrections> = {
-  ...{ kind: 'reports', one: 'report', argument: '<id>' },
+  ...{ kind: 'reports', one: 'report', argument: ['<id>', 'number or externalId of the report'] },
   options: (command) =>
     command
       .option('--title <text>', 'its title')

@@ -41,30 +41,35 @@ type SourceRuntime = Runtime<(typeof sourceFields)[number]>
 export function registerSources(program: Command, { storeAction }: CommandLine): void {
   const sources = program.command('sources').description('files that are fetched on a schedule and imported')
   addReading(
-    addCommand(sources, 'add', 'add a source, or give it another definition')
+    addCommand(sources, 'add', 'add a source, or change its definition')
       .argument('<name>', 'small letters, digits and hyphens')
       .addOption(new Option('--kind <kind>', 'what its records are').choices(sourceKinds).makeOptionMandatory())
       .requiredOption('--from <place>', 'a folder, a file, or an address with https, s3 or sftp')
       .requiredOption('--schedule <cron>', 'when it is read, in PUBLISH_TIMEZONE, such as "30 1 * * *"'),
   )
-    .option('--complete', 'each file has all records: what is missing in it ends', false)
-    .option('--correct', 'let known references of gifts and payouts with other values replace what they said', false)
+    .option('--complete', 'each file has all records: end those that it lacks', false)
+    .option('--correct', 'replace stored gifts and payouts by records with the same reference and other values', false)
     .option('--photo-consent', 'people on the photos have agreed to worldwide publication', false)
-    .option('--guard <percent>', 'hold a file that ends or changes more of the records than this', percent, 5)
+    .option(
+      '--guard <percent>',
+      'hold a file that ends or changes more of the records than this many percent',
+      percent,
+      5,
+    )
     .option(
       '--secret-file <file>',
-      'the file with the password of the user in the address, a bearer token, keys of S3, or a private key',
+      'a file with the password of the user in the address, a bearer token, keys of S3, or a private key',
     )
     .option('--host-key <fingerprint>', 'the key that the SFTP server must have, as ssh-keygen -l prints it')
     .option('--dry-run', 'read it now, show what it would do, and change nothing', false)
     .option('--problems <file>', `with --dry-run: ${writingRefused}`)
     .action(storeAction(sourceFields, add))
   addCommand(sources, 'apply', 'make the sources those of a JSON file: add, change and remove')
-    .argument('<file>', 'a list of objects with the options of sources add')
+    .argument('<file>', 'a JSON list of objects with the options of sources add')
     .option('--dry-run', 'show what would be added, changed and removed', false)
     .action(storeAction(sourceFields, apply))
-  addCommand(sources, 'list', 'all sources, and what became of them').action(storeAction([], list))
-  addCommand(sources, 'show', 'how a source is read, and what became of it')
+  addCommand(sources, 'list', 'list sources, and what became of each').action(storeAction([], list))
+  addCommand(sources, 'show', 'show how a source is read, and what became of it')
     .argument('<name>')
     .action(storeAction([], show))
   addCommand(sources, 'remove', 'remove a source; what it has brought stays')
@@ -83,7 +88,7 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
     .argument('<name>')
     .option('--problems <file>', writingRefused)
     .action(storeAction(sourceFields, approve))
-  addCommand(sources, 'refuse', 'leave the file that is held alone, as long as its content is the same')
+  addCommand(sources, 'refuse', 'do not import the file that is held; a file with other content is looked at again')
     .argument('<name>')
     .action(storeAction([], refuse))
 }

@@ -20,14 +20,14 @@ export function registerSync(program: Command, { storeAction }: CommandLine): vo
     'sync',
     'mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed',
   )
-    .option('--full', 'compare the whole catalogue', false)
+    .option('--full', 'compare the whole catalogue, not only what changed', false)
     .option('--accept-loss', 'accept that the upstream offers much less than before', false)
     .option('--wait', 'stay until the sync has ended', false)
     .action(storeAction(mirrorFields, mirror))
   addCommand(
     sync,
     'status',
-    'the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person',
+    'show the last syncs and how far the mirror is behind; exit code 1 when the last one needs a person',
   ).action(storeAction(['upstreamUrl'], showStatus))
 }
 

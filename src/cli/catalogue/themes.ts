@@ -11,12 +11,12 @@ import type { Runtime } from '../wiring/runtime.js'
 /** `giving themes`. */
 export function registerThemes(program: Command, { storeAction }: CommandLine): void {
   const themes = program.command('themes').description('the platform’s themes and the IATI sectors they stand for')
-  addCommand(themes, 'list', 'every theme with its OECD DAC purpose code').action(storeAction([], list))
+  addCommand(themes, 'list', 'list themes with their OECD DAC purpose codes').action(storeAction([], list))
   addCommand(themes, 'map', 'report a theme under another purpose code from the next publication on')
     .argument('<theme>', 'the id of the theme')
     .argument('<code>', 'an active code of the IATI Sector list, five digits')
-    .option('--humanitarian', 'projects of the theme answer to emergencies')
-    .option('--no-humanitarian', 'they do not')
+    .option('--humanitarian', 'report its projects as humanitarian; default: as before')
+    .option('--no-humanitarian', 'no longer report them as humanitarian')
     .hook('preAction', ({ processedArgs: [, code] }) => requireActiveCode(code))
     .action(storeAction([], map))
   addCommand(themes, 'rename', 'rename a theme; records and upstreams no longer change its name')

@@ -13,7 +13,10 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving books`, which was `giving ledger`. */
 export function registerBooks(program: Command, { storeAction }: CommandLine): void {
-  const books = program.command('books').alias('ledger').description('the books')
+  const books = program
+    .command('books')
+    .alias('ledger')
+    .description('the books: check that they add up, compare them with the processor')
   addCommand(
     books,
     'check',

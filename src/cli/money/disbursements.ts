@@ -30,7 +30,7 @@ export function registerDisbursements(program: Command, commandLine: CommandLine
 }
 
 const payouts: Correctable<StoredDisbursement, { readonly amount?: Decimal; readonly date?: IsoDate }> = {
-  ...{ kind: 'disbursements', one: 'payout', argument: '<reference>' },
+  ...{ kind: 'disbursements', one: 'payout', argument: ['<reference>', 'reference of the payout'] },
   options: (command) =>
     command.option('--amount <amount>', 'its amount', amountArgument).option('--date <day>', 'its day', isoDay),
   find: async (db, reference) => orNotFound(await findDisbursement(db, reference), `there is no payout ${reference}`),

@@ -19,12 +19,12 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerDonors(program: Command, { storeAction }: CommandLine): void {
   const donors = program.command('donors').description('people who gave')
   const email = ['--email <email>', 'e-mail address'] as const
-  addCommand(donors, 'show', 'what is known of a person; exit code 1 when nobody has this e-mail')
+  addCommand(donors, 'show', 'show what is known of a person; exit code 1 when nobody has this e-mail')
     .requiredOption(...email)
     .action(storeAction(donorFields, show))
   donors
     .command('export')
-    .description('what is known of a person as JSON, to hand it out; exit code 1 when nobody has this e-mail')
+    .description('print what is known of a person as JSON, to hand it out; exit code 1 when nobody has this e-mail')
     .requiredOption(...email)
     .addOption(new Option('--json').default(true).hideHelp())
     .action(storeAction(donorFields, show))
@@ -35,9 +35,9 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
   )
     .requiredOption(...email)
     .action(storeAction(donorFields, erase))
-  addCommand(donors, 'statements', 'mail each donor a statement of a year, once; without --mail only count')
+  addCommand(donors, 'statements', 'mail each donor a statement of a year, once; without --mail only count them')
     .argument('<year>', 'the year, in UTC', wholeNumber)
-    .option('--mail', 'mail them, within minutes', false)
+    .option('--mail', 'mail the statements, within minutes', false)
     .action(storeAction([...donorFields, 'mail'], statements))
   addCommand(
     donors,

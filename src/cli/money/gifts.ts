@@ -11,14 +11,14 @@ import { type Change, type Correctable, registerCorrections } from '../wiring/co
 
 /** `giving gifts`. */
 export function registerGifts(program: Command, commandLine: CommandLine): void {
-  const gifts = program.command('gifts').description('single gifts that were imported, by their references')
+  const gifts = program.command('gifts').description('single gifts that were imported')
   registerCorrections(gifts, commandLine, importedGifts)
 }
 
 type NamedGift = StoredGift & { readonly reference: string }
 
 const importedGifts: Correctable<NamedGift, { readonly amount?: Decimal; readonly date?: IsoDate }> = {
-  ...{ kind: 'gifts', one: 'gift', argument: '<reference>' },
+  ...{ kind: 'gifts', one: 'gift', argument: ['<reference>', 'reference of the gift'] },
   options: (command) =>
     command.option('--amount <amount>', 'its amount', amountArgument).option('--date <day>', 'its day', isoDay),
   find: async (db, reference) => {

@@ -16,20 +16,22 @@ const webhookStates = ['due', 'done', 'ignored', 'failed'] satisfies WebhookStat
 
 /** `giving payments`. */
 export function registerPayments(program: Command, { storeAction }: CommandLine): void {
-  const payments = program.command('payments').description('the payment gateway')
+  const payments = program
+    .command('payments')
+    .description('the payment gateway: try it, follow a charge, list its events')
   addCommand(
     payments,
     'check',
     'try the gateway: account, client token, a sale, its search and refund; exit code 1 when one fails',
   )
-    .option('--nonce <nonce>', 'pay with this nonce, also where real money moves; default: one that a sandbox approves')
+    .option('--nonce <nonce>', 'pay with this nonce, also with real money; default: one that a sandbox approves')
     .action(storeAction(paymentFields, check))
   addCommand(payments, 'follow', 'bring the books in line with a charge at the processor; exit code 1 when they differ')
-    .argument('[donation]', 'number of its donation', wholeNumber)
+    .argument('[donation]', 'number of the donation that was charged', wholeNumber)
     .option('--charge <id>', "the processor's id of the charge, in place of the donation")
     .option('--accept', 'accept the remaining difference', false)
     .action(storeAction(paymentFields, follow))
-  addCommand(payments, 'webhooks', 'the newest events that the processor has sent')
+  addCommand(payments, 'webhooks', 'list events that the processor has sent, newest first')
     .addOption(new Option('--state <state>', 'only in this state').choices(webhookStates))
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
     .action(storeAction([], webhooks))

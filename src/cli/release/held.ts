@@ -15,10 +15,10 @@ export function registerHeld(program: Command, { storeAction }: CommandLine): vo
   addCommand(
     program,
     'held',
-    'why projects are not published as they are: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
+    'list the projects that are held: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
   )
     .argument('[id]', 'only this project', wholeNumber)
-    .option('--limit <number>', `how many at most; ${shownByDefault} when absent`, wholeNumber)
+    .option('--limit <number>', `how many at most; default: ${shownByDefault}`, wholeNumber)
     .action(storeAction([], held))
 }
 

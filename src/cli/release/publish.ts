@@ -22,7 +22,7 @@ export function registerPublish(program: Command, { storeAction }: CommandLine):
   addCommand(program, 'publish', 'publish now; exit code 1 when the release is held, 2 when the run failed')
     .option('--force', 'map every project again, changed or not', false)
     .option('--wait', 'stay until the run has ended', false)
-    .option('--inline', 'do the work in this process, without the queue', false)
+    .option('--inline', 'do the work in this process, without queue and workers', false)
     .action(storeAction(publishFields, publish))
 }
 

@@ -26,7 +26,7 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
   addCommand(
     publisher,
     'show',
-    'what was recorded with the first release; exit code 1 when the variables say otherwise',
+    'show the publisher that is recorded; exit code 1 when the variables say otherwise',
   ).action(storeAction(publisherFields, show))
   addCommand(
     publisher,
@@ -35,7 +35,7 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
   )
     .requiredOption('--from <value>', 'the recorded value, as giving publisher show prints it')
     .requiredOption('--to <value>', 'the new value')
-    .option('--confirm', 'record it', false)
+    .option('--confirm', 'record the new value', false)
     .action(storeAction([...publisherFields, 'twoPersons'], changePublisher))
 }
 

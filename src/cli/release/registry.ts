@@ -30,10 +30,12 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
           change(runtime, output, { ...options, ...after }, (deps) => work(deps, runtime.signal)),
         ),
       )
-  addChange('register', 'create the datasets that are missing; exit code 1 when one could not be', (deps, signal) =>
-    registerDatasets(deps, { corrects: false }, signal),
+  addChange(
+    'register',
+    'create the datasets that are missing; exit code 1 when one could not be created',
+    (deps, signal) => registerDatasets(deps, { corrects: false }, signal),
   )
-  addChange('sync', 'create the datasets that are missing, correct those that differ', (deps, signal) =>
+  addChange('sync', 'create the datasets that are missing, and correct those that differ', (deps, signal) =>
     registerDatasets(deps, { corrects: true }, signal),
   )
   addChange(

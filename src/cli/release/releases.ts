@@ -25,27 +25,29 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
     .command('releases')
     .description('look at releases, approve a held one, go back to an earlier one')
   const add = (name: string, description: string) => addCommand(releases, name, description)
-  add('list', 'all releases on disk, newest first; exit code 1 when the newest is held').action(
+  add('list', 'list the releases on disk, newest first; exit code 1 when the newest is held').action(
     storeAction(releaseFields, list),
   )
-  add('show <id>', 'one release: files, totals, held activities, history').action(storeAction(releaseFields, show))
-  add('diff <from> <to>', 'what is different in the second release; exit code 1 when anything is').action(
+  add('show <id>', 'show a release: files, totals, held activities, history').action(storeAction(releaseFields, show))
+  add('diff <from> <to>', 'show what is different in the second release; exit code 1 when anything is').action(
     storeAction(['bucket'], diff),
   )
   add('approve <id>', 'make a held release live exactly as it was built')
-    .option('--accept-loss', 'give up for ever the published identifiers that it lacks', false)
+    .option('--accept-loss', 'give up for ever the published identifiers that the release lacks', false)
     .action(storeAction(releaseFields, approve))
-  add('rollback <id>', 'put an earlier release back; it stays until the content changes').action(
-    storeAction(releaseFields, rollback),
-  )
-  add('folder', 'the folder that the store publishes into; exit code 1 when it is not the one of this process').action(
-    storeAction(releaseFields, showFolder),
-  )
+  add(
+    'rollback <id>',
+    'make an earlier release live again, until a publication has other content than the one replaced',
+  ).action(storeAction(releaseFields, rollback))
+  add(
+    'folder',
+    'show the folder that the store publishes into; exit code 1 when it is not the one of this process',
+  ).action(storeAction(releaseFields, showFolder))
   add(
     'use-folder',
-    'make the folder of this process the one that the store publishes into; without --confirm show what follows, exit code 1 when it needs --confirm',
+    'publish into the folder of this process from now on; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
-    .option('--confirm', 'do it', false)
+    .option('--confirm', 'change the folder', false)
     .action(storeAction(releaseFields, changeFolder))
 }
 

@@ -12,15 +12,15 @@ const mostLines = 1_000
 
 /** `giving runs`. */
 export function registerRuns(program: Command, { storeAction }: CommandLine): void {
-  const runs = program.command('runs').description('what became of publications, and ending one')
-  addCommand(runs, 'list', 'publication runs, the newest first')
+  const runs = program.command('runs').description('show publication runs, and cancel one')
+  addCommand(runs, 'list', 'list publication runs, newest first')
     .option('--limit <number>', 'how many at most', wholeNumber, 20)
     .action(storeAction([], list))
-  addCommand(runs, 'show', 'one run and the lines of its log')
-    .argument('<number>', 'its number', wholeNumber)
+  addCommand(runs, 'show', 'show a run and the lines of its log')
+    .argument('<number>', 'number of the run', wholeNumber)
     .action(storeAction([], show))
   addCommand(runs, 'cancel', 'end a run that waits or is worked on; the live release stays')
-    .argument('<number>', 'its number', wholeNumber)
+    .argument('<number>', 'number of the run', wholeNumber)
     .action(
       storeAction(['publish', 'reportingOrg'], async (runtime, output, id: number) => {
         await cancelPublication(runtime, id)

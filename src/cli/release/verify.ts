@@ -21,21 +21,27 @@ export function registerVerify(program: Command, { signal, environment, action }
     'check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read',
   )
     .argument('<url>', 'address of the service')
-    .addOption(durationOption('--max-age <duration>', 'how old the set may be', '36h'))
-    .addOption(durationOption('--max-time <duration>', 'how long the verification may take', '1h'))
+    .addOption(durationOption('--max-age <duration>', 'how old the set may be at most', '36h'))
+    .addOption(durationOption('--max-time <duration>', 'how long the verification may take at most', '1h'))
     .addOption(
-      new Option('--sample <count>', 'how many single activities, any of them, are compared with the signed index')
+      new Option('--sample <count>', 'how many activities, chosen at random, are compared with the signed index')
         .argParser(argument('a whole number from 0 to 1000', wholeNumberIn(0, 1000).parse))
         .default(100),
     )
-    .option('--state <file>', 'remember the release here, and report one that is older than the last')
-    .option('--no-state', 'remember nothing, also where a folder for states can be written (XDG_STATE_HOME)')
+    .option(
+      '--state <file>',
+      'remember the release here, and report an older one next time; default: a file in XDG_STATE_HOME',
+    )
+    .option('--no-state', 'remember nothing')
     .option(
       '--key <file>',
-      'public key of the publisher: the set must be signed, whole, newest, its history unrewritten',
+      'public key of the publisher: the set must be signed, whole and the newest, and its history not rewritten',
     )
     .option('--witness <url...>', 'services that countersign this one: its history must be the one that they saw')
-    .option('--witness-key <file...>', 'public keys of the witnesses, in their order; else those that they publish')
+    .option(
+      '--witness-key <file...>',
+      'public keys of the witnesses, in the same order; default: those that they publish',
+    )
     .hook('preAction', (command) => {
       const { key, witness = [], witnessKey } = command.opts<Partial<VerifyFlags>>()
       if (witness.length > 0 && key === undefined) command.error('error: --witness needs --key too')

@@ -18,14 +18,10 @@ export function registerBackup(program: Command, { action, storeAction, signal }
   addCommand(
     program,
     'backup',
-    'write the whole store to a file while everything runs; it holds personal data, and none of the keys',
+    'write the whole store to a file while everything runs; the file has personal data, but no keys',
   )
     .argument('<file>', 'a new file, such as giving.sql.gz')
-    .option(
-      '--verify',
-      'read a backup instead, and restore it into a PostgreSQL that is made for it and removed',
-      false,
-    )
+    .option('--verify', 'test a backup instead: restore it into a temporary PostgreSQL', false)
     .action(async (file: string, options: { readonly verify: boolean }, command: Command) => {
       await (options.verify ? verifying(file, command) : backingUp(file, options, command))
     })

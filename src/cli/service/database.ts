@@ -14,16 +14,18 @@ import { shareSeenOnce } from '../wiring/shared-folders.js'
 export function registerDatabase(program: Command, { storeAction }: CommandLine): void {
   const database = program
     .command('database')
-    .description('an older primary, or a restored database: look, and let it count')
-  addCommand(database, 'show', 'which database this is; exit code 1 when a newer one was seen').action(
-    storeAction(['bucket'], show, { migrate: false }),
-  )
+    .description('show which database this is; use one that is an older primary or was restored')
+  addCommand(
+    database,
+    'show',
+    'show which database this is; exit code 1 when a newer one was seen, or it was restored',
+  ).action(storeAction(['bucket'], show, { migrate: false }))
   addCommand(
     database,
     'accept',
-    'let this database count, though a newer one was seen or it was restored; without --confirm show what follows, exit code 1 when it needs --confirm',
+    'use this database although a newer one was seen or it was restored; without --confirm show what follows, exit code 1 when it needs --confirm',
   )
-    .option('--confirm', 'do it', false)
+    .option('--confirm', 'use it', false)
     .action(storeAction(['bucket'], accept, { migrate: false }))
 }
 

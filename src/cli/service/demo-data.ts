@@ -23,7 +23,7 @@ import { sharedFolders } from '../wiring/shared-folders.js'
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
   addCommand(program, 'seed', 'put invented, plausible projects into the store')
-    .requiredOption('--projects <number>', 'how many', wholeNumber)
+    .requiredOption('--projects <number>', 'how many projects', wholeNumber)
     .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(
     storeAction(['reportingOrg', 'bucket', 'publish'], removeDemo),

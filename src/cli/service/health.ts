@@ -14,9 +14,12 @@ const processes = ['api', 'worker'] as const
 export function registerHealth(program: Command, commandLine: CommandLine): void {
   program
     .command('health')
-    .description('check whether the API of this machine answers, or workers are alive; exit code 1 when not')
+    .description('check whether the API of this machine answers, or a worker is alive; exit code 1 when not')
     .addArgument(
-      new Argument('[process]', 'worker: database and queue answer, and the queue sees a live worker')
+      new Argument(
+        '[process]',
+        'api: it answers /healthz; worker: database and queue answer, and the queue sees a live worker',
+      )
         .choices(processes)
         .default(processes[0]),
     )

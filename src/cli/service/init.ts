@@ -61,9 +61,9 @@ export function registerInit(program: Command, commandLine: CommandLine): void {
   const command = addCommand(
     program,
     'init',
-    'write a configuration: asks at a terminal what no option says, then examines it as giving doctor does; exit code 1 when something must be put in',
+    'write a configuration: ask at the terminal for what no option gives, then examine it like giving doctor; exit code 1 when something must be added or fixed',
   )
-    .option('--demo', 'a trial with demo data: asks nothing')
+    .option('--demo', 'configure a trial with demo data, and ask nothing')
     .option('--file <file>', 'where to write; every command reads .env of the folder it is started in', '.env')
   for (const { flag, variable } of questions) command.option(`--${flag} <value>`, variable)
   command.action(commandLine.action((output, options: Options) => init(commandLine, output, options)))

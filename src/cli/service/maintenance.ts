@@ -11,7 +11,7 @@ export function registerMaintenance(program: Command, { storeAction }: CommandLi
   const maintenance = program.command('maintenance').description('close the API for a while')
   const add = (name: string, description: string) => addCommand(maintenance, name, description)
   add('on', 'answer API requests with 503; published files stay readable')
-    .requiredOption('--minutes <number>', 'when the API opens again by itself', wholeNumber)
+    .requiredOption('--minutes <number>', 'minutes until the API opens again by itself', wholeNumber)
     .action(storeAction([], close))
   add('off', 'open the API again').action(storeAction([], open))
   add('status', 'show whether the API is open').action(storeAction([], report))

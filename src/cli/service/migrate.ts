@@ -13,7 +13,7 @@ export function registerMigrate(program: Command, { storeAction }: CommandLine):
     .option('--check', 'only show what is pending; exit code 1 if anything is', false)
     .option(
       '--writer-role [name]',
-      `also let a role (${defaultWriterRole}) write the platform's own rows with plain SQL: docs/reference/store.md`,
+      `also let a role write the platform's own rows with plain SQL (docs/reference/store.md); default name: ${defaultWriterRole}`,
     )
     .action(storeAction([], migrateOrCheck, { migrate: false }))
 }

@@ -13,7 +13,7 @@ export function registerSchedules(program: Command, { storeAction }: CommandLine
     .command('schedules')
     .description('show when publications and syncs are due; pause or resume a schedule')
   const add = (name: string, description: string) => addCommand(schedules, name, description)
-  add('list', 'the schedules in force, when each is due next; exit code 1 when one is paused').action(
+  add('list', 'list the schedules and when each is due next; exit code 1 when one is paused').action(
     storeAction([], list),
   )
   const change = (to: 'paused' | 'resumed') =>
@@ -22,8 +22,12 @@ export function registerSchedules(program: Command, { storeAction }: CommandLine
       await list(runtime, output)
       return 0
     })
-  add('pause <name>', 'skip the instants of a schedule until it is resumed').action(change('paused'))
-  add('resume <name>', 'put a paused schedule in force; skipped instants are not made up for').action(change('resumed'))
+  add('pause', 'skip the instants of a schedule until it is resumed')
+    .argument('<name>', 'as giving schedules list shows it')
+    .action(change('paused'))
+  add('resume', 'put a paused schedule in force; skipped instants are not made up for')
+    .argument('<name>', 'as giving schedules list shows it')
+    .action(change('resumed'))
 }
 
 /** Exit code 1 when a schedule is paused. */

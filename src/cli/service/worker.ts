@@ -18,7 +18,7 @@ export function registerWorker(program: Command, { storeAction, environment }: C
   program
     .command('worker')
     .description('run a worker process only')
-    .option('--processes <n>', 'share the work over this many processes (WORKER_PROCESSES)', wholeNumber)
+    .option('--processes <n>', 'share the work over this many processes; default: WORKER_PROCESSES', wholeNumber)
     .action(
       storeAction(
         [...workFields, 'host', 'metricsPort', 'workerProcesses'],

@@ -14,8 +14,8 @@ export type Correctable<Stored extends object, Wanted> = {
   /** The kind of the import that a correction is; also the command. */
   readonly kind: string
   readonly one: string
-  /** What names one, such as `<reference>`. */
-  readonly argument: string
+  /** What names one, such as `<reference>`, and its description. */
+  readonly argument: readonly [string, string]
   options(command: Command): Command
   /** Throws `not-found`. */
   find(db: Db, name: string): Promise<Stored>
@@ -37,12 +37,12 @@ export function registerCorrections<Stored extends object, Wanted>(
     const what = { name: `giving ${kind} ${name}`, kind }
     return await changeAsImport(store, { clock, operator: userOfProcess() }, what, (db) => work({ db, runtime }))
   }
-  addCommand(group, 'show', `what is known of one ${one}`)
-    .argument(argument)
+  addCommand(group, 'show', `show a ${one}`)
+    .argument(...argument)
     .action(storeAction([], async ({ store }, output, name: string) => print(output, await find(store.db, name))))
   thing
     .options(addCommand(group, 'correct', `give a ${one} other values; giving imports undo takes it back`))
-    .argument(argument)
+    .argument(...argument)
     .hook('preAction', (command) => {
       const named = command.options.map(({ long }) => long).filter((long) => long !== '--json')
       const given = Object.keys(command.opts()).filter((name) => name !== 'json')
@@ -55,7 +55,7 @@ export function registerCorrections<Stored extends object, Wanted>(
       }),
     )
   addCommand(group, 'remove', `remove a ${one}; giving imports undo takes it back`)
-    .argument(argument)
+    .argument(...argument)
     .action(
       storeAction(['currency'], async (runtime, output, name: string) => {
         const removed = await find(runtime.store.db, name)

@@ -226,7 +226,7 @@ export const variables = {
     databaseUrl,
   ),
   DATABASE_POOLING: variable(
-    'How a pooler in DATABASE_URL shares its servers: after each session or each transaction; unset: a pooler that is found counts as transaction.',
+    'How a pooler in DATABASE_URL shares its servers: after each session or each transaction; unset: transaction, where a pooler is found.',
     wordOf('session', 'transaction'),
   ),
   DATABASE_READ_URL: secret(
@@ -235,34 +235,38 @@ export const variables = {
     databaseUrl,
   ),
   READ_MAX_LAG_SECONDS: variable(
-    'A standby of DATABASE_READ_URL that is further behind than this is left out.',
+    'A standby of DATABASE_READ_URL that is further behind than this is not read from.',
     wholeNumberIn(1, 3600),
     '5',
   ),
   DATABASE_POOL_SIZE: variable(
-    'Most database connections of one process, at least 4, the queue not counted; 3 is taken as 4.',
+    'Most database connections of one process, without those of the queue; at least 4: 3 counts as 4.',
     wholeNumberIn(3, 200),
     '10',
   ),
   REDIS_URL: secret('redisUrl', 'Redis 6.2 or newer for the queue; unset: the queue lives in PostgreSQL.', redisUrl),
   REDIS_CA_FILE: variable(
-    'Certificates (PEM) of who vouches for a Redis with TLS; unset: the well-known ones.',
+    'Certificates (PEM) of the authorities that a Redis with TLS is checked by; unset: those of Node.js.',
     text('a file'),
   ),
   GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', text('a folder'), './data'),
-  PUBLISH_SCHEDULE: variable('When the daily publication runs.', cron, '0 2 * * *'),
-  PUBLISH_TIMEZONE: variable('Time zone of the schedule.', timezone, 'UTC'),
-  PUBLISH_KEEP_RELEASES: variable('Releases that stay readable, the live one included.', wholeNumberIn(3, 1000), '3'),
+  PUBLISH_SCHEDULE: variable('When publications run, as a cron expression in PUBLISH_TIMEZONE.', cron, '0 2 * * *'),
+  PUBLISH_TIMEZONE: variable('Time zone of PUBLISH_SCHEDULE and of the schedules of sources.', timezone, 'UTC'),
+  PUBLISH_KEEP_RELEASES: variable(
+    'How many releases stay readable, the live one included.',
+    wholeNumberIn(3, 1000),
+    '3',
+  ),
   PUBLISH_MAX_LOSS_PERCENT: variable(
     'A release that would lose more of the activities or of the money than this is held.',
     wholeNumberIn(0, 100),
     '5',
   ),
   BACKUP_DIR: variable(
-    'Folder that the store is backed up into once a day; unset: it is not (docs/how-to/backup.md).',
+    'Folder into which the store is backed up once a day (docs/how-to/backup.md); unset: no backups.',
     text('a folder'),
   ),
-  BACKUP_KEEP: variable('Backups that stay in BACKUP_DIR.', wholeNumberIn(1, 1000), '7'),
+  BACKUP_KEEP: variable('How many backups stay in BACKUP_DIR, the newest ones.', wholeNumberIn(1, 1000), '7'),
   IATI_STANDARD_DIR: variable(
     'Folder with the official IATI 2.03 files (schemas/*.xsd); when present activities are also checked by the XSD.',
     text('a folder'),
@@ -303,14 +307,14 @@ export const variables = {
     'Token in place of a client; its file is read anew for each call, so that others can renew it.',
     text('a token', /^\S+$/),
   ),
-  REGISTRY_SYNC: variable('Whether new activity files are registered by themselves.', valueTypes.truth, 'false'),
+  REGISTRY_SYNC: variable('Whether a worker registers new activity files.', valueTypes.truth, 'false'),
   REGISTRY_VISIBILITY: variable(
     'Whether datasets are registered as public or private.',
     wordOf('public', 'private'),
     'public',
   ),
   REGISTRY_DATASET_PREFIX: variable(
-    'Begins the short names of datasets; unset: the short name of the publisher in the registry.',
+    'What the short names of datasets begin with; unset: the short name of the publisher in the registry.',
     text('small letters, digits, - and _', /^[a-z0-9_-]{1,80}$/),
   ),
   SIGNING_KEY: secret(
@@ -337,16 +341,16 @@ export const variables = {
     text('a key', /^\S+$/),
   ),
   FEEDS_S3_IS_FOLDER: variable(
-    'on: machines share no folder of published files, each has a copy of what the bucket says (docs/how-to/bucket.md).',
+    'on: machines share releases through the bucket and not through a folder, each with its own copy (docs/how-to/bucket.md).',
     wordOf('on', 'off'),
     'off',
   ),
   WEBSUB_HUB: variable(
-    'Address of a WebSub hub that is told which Atom feeds changed, and that they name (docs/reference/data.md); unset: none.',
+    'Address of a WebSub hub that the Atom feeds name, and that is told which of them changed (docs/reference/data.md); unset: none.',
     url('http:', 'https:'),
   ),
   REPORTING_ORG_TYPE: variable(
-    'Code of the publisher in the IATI OrganisationType list.',
+    'Type of the publisher, a code of the IATI OrganisationType list.',
     text('two digits', /^[0-9]{2}$/),
     '21',
   ),
@@ -356,12 +360,12 @@ export const variables = {
     'Individual donors through {publisher}',
   ),
   ASSUMED_PARTNER_TYPE: variable(
-    'Code in the IATI OrganisationType list of a partner that is not from a country of its project, where no record states one.',
+    'Type (IATI OrganisationType list) of a partner from outside the countries of its project, where no record states one.',
     text('a code of the list, such as 21 or 22', /^(?:1[015]|2[1-4]|30|40|60|7[0-3]|80|90)$/),
     '22',
   ),
   ASSUMED_DOCUMENT_CATEGORY: variable(
-    'Code in the IATI DocumentCategory list of the further document of a project (additionalDocumentation).',
+    "Category (IATI DocumentCategory list) of a project's further document (additionalDocumentation).",
     text('a code of an activity, A01 to A12', /^A(?:0[1-9]|1[0-2])$/),
     'A02',
   ),
@@ -385,7 +389,7 @@ export const variables = {
   ),
   PORTAL: variable('Pages for people: on; off: only the page for developers.', wordOf('on', 'off'), 'on'),
   PICTURES: variable(
-    'Pictures of other hosts in the portal: links; mirror: fetched once and served by us (docs/how-to/pictures.md).',
+    'What the portal does with pictures of other hosts: links: link to them; mirror: fetch and serve copies (docs/how-to/pictures.md).',
     wordOf('links', 'mirror'),
     'links',
   ),
@@ -393,7 +397,7 @@ export const variables = {
     'Where people give to a project or read more, with {id} for its number; unset: the page that its record names.',
     text('an address that begins with https:// or http:// and has {id}', /^https?:\/\/[^\s<>"]*\{id\}[^\s<>"]*$/),
   ),
-  TOKEN_TIMEOUT_HOURS: variable('Lifetime of access tokens of new accounts.', wholeNumberIn(1, 8760), '10'),
+  TOKEN_TIMEOUT_HOURS: variable('Hours that access tokens of new accounts live.', wholeNumberIn(1, 8760), '10'),
   TOKEN_IDLE_MINUTES: variable(
     'Minutes without a request after which an access token ends; unset: it ends with its lifetime only.',
     wholeNumberIn(15, 1440),
@@ -407,13 +411,17 @@ export const variables = {
     wholeNumberIn(1, 64),
   ),
   QUEUE_LOCK_SECONDS: variable(
-    'After how many seconds without a sign of life a worker is taken for dead.',
+    'After how many seconds without a sign of life a worker counts as dead.',
     wholeNumberIn(2, 600),
     '10',
   ),
-  SHUTDOWN_SECONDS: variable('How long a running job may take to finish after SIGTERM.', wholeNumberIn(1, 600), '8'),
+  SHUTDOWN_SECONDS: variable(
+    'How many seconds a running job may take to finish after SIGTERM.',
+    wholeNumberIn(1, 600),
+    '8',
+  ),
   SHUTDOWN_DRAIN_SECONDS: variable(
-    'How long an API that is asked to stop answers on, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
+    'How many seconds an API goes on answering after SIGTERM, with 503 on /readyz; unset: 3 for giving api, 0 for giving start.',
     wholeNumberIn(0, 600),
   ),
   UPSTREAM_URL: variable(
@@ -431,15 +439,23 @@ export const variables = {
   ),
   UPSTREAM_CONCURRENCY: variable('Most requests to the mirrored platform at a time.', wholeNumberIn(1, 64), '4'),
   UPSTREAM_RATE: variable('Most requests to the mirrored platform in a second.', wholeNumberIn(1, 10_000), '5'),
-  SYNC_SCHEDULE: variable('When changes of the mirrored platform are fetched, in UTC.', cron, '17 * * * *'),
-  FULL_SYNC_SCHEDULE: variable('When the whole catalogue is compared, in UTC.', cron, '43 3 * * 0'),
+  SYNC_SCHEDULE: variable(
+    'When changes of the mirrored platform are fetched, as a cron expression in UTC.',
+    cron,
+    '17 * * * *',
+  ),
+  FULL_SYNC_SCHEDULE: variable(
+    'When the whole catalogue of the mirrored platform is compared, as a cron expression in UTC.',
+    cron,
+    '43 3 * * 0',
+  ),
   ALLOW_PRIVATE_NETWORKS: variable(
     'Whether addresses that come from data may lead into private, loopback or link-local networks.',
     valueTypes.truth,
     'false',
   ),
   PAYMENT_GATEWAY: variable(
-    'Who charges donors: sandbox moves no money and keeps books of its own; or a processor (docs/reference/payments.md).',
+    'Who charges donors: braintree or stripe (docs/reference/payments.md); or sandbox, which is part of this service and moves no money.',
     wordOf('sandbox', 'braintree', 'stripe'),
     'sandbox',
   ),
@@ -448,7 +464,7 @@ export const variables = {
     url('https:'),
   ),
   PAYMENT_GATEWAY_CA_FILE: variable(
-    'Certificates (PEM) of who vouches for PAYMENT_GATEWAY_URL; unset: the well-known ones.',
+    'Certificates (PEM) of the authorities that PAYMENT_GATEWAY_URL is checked by; unset: those of Node.js.',
     text('a file'),
   ),
   BRAINTREE_ENVIRONMENT: variable(
@@ -467,7 +483,7 @@ export const variables = {
     accountsByCurrency,
   ),
   BRAINTREE_3D_SECURE: variable(
-    'Whether Braintree takes cards without 3-D Secure; required: they are declined with 2099.',
+    'Whether cards need 3-D Secure at Braintree; required: those without it are declined with 2099.',
     wordOf('optional', 'required'),
     'optional',
   ),
@@ -485,12 +501,16 @@ export const variables = {
     'Secret that the webhooks of Stripe are signed with; unset: none are received (docs/how-to/processor.md).',
     text('a secret such as whsec_...', /^whsec_\S+$/),
   ),
-  PAYMENT_TIMEOUT_SECONDS: variable('How long the payment gateway may take to answer.', wholeNumberIn(1, 60), '10'),
+  PAYMENT_TIMEOUT_SECONDS: variable(
+    'How many seconds the payment gateway may take to answer.',
+    wholeNumberIn(1, 60),
+    '10',
+  ),
   DONATION_LIMITS: variable(
-    'Smallest and largest donation by currency, such as USD:5-50000,EUR:4.50-; a processor takes donations in these currencies and in DEFAULT_CURRENCY, without a limit of its own at least 10 (docs/how-to/currencies.md).',
+    'Smallest and largest donation by currency, such as USD:5-50000,EUR:4.50- (docs/how-to/currencies.md). A processor takes these currencies and DEFAULT_CURRENCY, whose smallest is 10 unless named here.',
     limitsByCurrency,
   ),
-  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation, recorded as a fee.", percent, '0'),
+  PLATFORM_FEE_PERCENT: variable("The platform's share of each donation in percent, recorded as a fee.", percent, '0'),
   DONOR_KEYS: secret(
     'donorKeys',
     "Keys that donors' data is encrypted with, as ID:SECRET separated by commas; the first encrypts; required to take donations except with demo data (docs/how-to/donors.md).",
@@ -531,12 +551,12 @@ export const variables = {
     readableBy(parseOperatorTokens),
   ),
   OPS_TWO_PERSONS: variable(
-    'Whether approving a release, rolling back and changing the publisher take two operators; then OPS_TOKEN names at least two.',
+    'Whether approving a release, rolling back and changing the publisher take two operators; true: OPS_TOKEN must name at least two.',
     valueTypes.truth,
     'false',
   ),
   METRICS_ON_API: variable(
-    'Whether /metrics is also on the port of the API, as it was before there was a console; goes away with version 2.',
+    'Whether /metrics is also on the port of the API; goes away with version 2.',
     valueTypes.truth,
     'false',
   ),
@@ -545,20 +565,20 @@ export const variables = {
     wholeNumberIn(0, 65_535),
   ),
   ALERT_WEBHOOK_URL: variable(
-    'Address that is told, as signed JSON, what needs a person (docs/how-to/watch.md); unset: none.',
+    'Address that gets alarms as signed JSON (docs/how-to/watch.md); unset: none.',
     url('http:', 'https:'),
   ),
   ALERT_WEBHOOK_SECRET: secret(
     'alertWebhookSecret',
-    'Secret that messages to ALERT_WEBHOOK_URL are signed with; required with it.',
+    'Secret that alarms to ALERT_WEBHOOK_URL are signed with; required with it.',
     text('at least 16 characters without spaces', /^\S{16,}$/),
   ),
   ALERT_MAIL_TO: variable(
-    'E-mail address of the alert recipient; needs SMTP_URL; unset: none.',
+    'E-mail address that gets alarms; needs SMTP_URL; unset: none.',
     text('an e-mail address', /^[^\s<>@,]+@[^\s<>@,]+$/),
   ),
   LOG_LEVEL: variable(
-    'Least severe log lines that are written; unset: info, and warn in a terminal.',
+    'Least severe level of log lines that are written; unset: warn in a terminal, otherwise info.',
     wordOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
   LOG_FORMAT: variable(

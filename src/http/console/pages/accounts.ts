@@ -7,23 +7,23 @@ import { duration, listed, shownInstant } from './frame.js'
 export function accountsPage(accounts: readonly AccountSummary[], keys: readonly KeySummary[], now: Date): Html[] {
   return [
     html`<p class="lead">Accounts are changed by <code>giving users</code> and <code>giving keys</code>, which ask for passwords and show keys where nobody else reads them.</p>
-${listed('Accounts', ['Account', 'E-mail', 'Made', 'May also', 'State', 'Tokens live', 'Valid keys'], accounts.map(accountRow), 5)}
+${listed('Accounts', ['Account', 'E-mail', 'Made', 'Grants', 'State', 'Tokens live', 'Valid keys'], accounts.map(accountRow), 5)}
 ${listed(
   'Keys',
-  ['Key', 'E-mail', 'Issued', 'For', 'Pages of', 'Ends', 'Last used', 'State'],
+  ['Key', 'E-mail', 'Issued', 'Scope', 'Web origins', 'Expires', 'Last used', 'State'],
   keys.map((key) => keyRow(key, now)),
 )}`,
   ]
 }
 
 function accountRow({ id, email, createdAt, grants, disabled, tokenTimeoutSeconds, keys }: AccountSummary): Html {
-  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${grants.join(', ') || 'nothing'}</td><td>${disabled ? 'disabled' : 'enabled'}</td><td class="number">${duration(tokenTimeoutSeconds)}</td><td class="number">${keys}</td></tr>
+  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${grants.join(', ') || 'none'}</td><td>${disabled ? 'disabled' : 'enabled'}</td><td class="number">${duration(tokenTimeoutSeconds)}</td><td class="number">${keys}</td></tr>
 `
 }
 
 function keyRow(key: KeySummary, now: Date): Html {
   const { id, email, createdAt, scope, origins, expiresAt, lastUsedAt, revokedAt } = key
   const isOver = expiresAt !== undefined && expiresAt <= now
-  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${scope}</td><td>${origins ?? 'any origin'}</td><td>${expiresAt ? shownInstant(expiresAt) : 'never'}</td><td>${shownInstant(lastUsedAt)}</td><td>${revokedAt ? html`revoked ${shownInstant(revokedAt)}` : isOver ? 'expired' : 'valid'}</td></tr>
+  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${scope}</td><td>${origins ?? 'any'}</td><td>${expiresAt ? shownInstant(expiresAt) : 'never'}</td><td>${shownInstant(lastUsedAt)}</td><td>${revokedAt ? html`revoked ${shownInstant(revokedAt)}` : isOver ? 'expired' : 'valid'}</td></tr>
 `
 }

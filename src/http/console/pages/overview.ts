@@ -38,7 +38,7 @@ ${tile('Queue', html`<a href="/queues">${queue.reachable ? queue.engine : 'unrea
 <h2>Needs a person</h2>
 ${causeList(others, lastRun, 'Nothing does.')}
 <h2>Payments that need a person</h2>
-${causeList(payments, lastRun, 'None does.')}
+${causeList(payments, lastRun, 'None.')}
 `,
     html`${warnings.length > 0 ? html`<h2>To know</h2>\n<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>\n` : undefined}`,
     html`<h2 id="schedules">Schedules</h2>

@@ -34,10 +34,10 @@ export async function replacement(
     `Live is ${live.release.id}, next would be ${next.release.id}`,
     ['What', 'Change'],
     [
-      count('Activities that go', removed.count),
-      count('Activities that come', added.count),
-      count('Activities that change', changed.count),
-      count('Of these, closed or cancelled from now on', ended.count),
+      count('Activities removed', removed.count),
+      count('Activities added', added.count),
+      count('Activities changed', changed.count),
+      count('Of these, ended (closed or cancelled)', ended.count),
       html`<tr><th scope="row">Held activities</th><td class="number">${held.from} → ${held.to}</td></tr>\n`,
       ...Object.entries(money).map(
         ([currency, { from, to }]) =>
@@ -46,7 +46,7 @@ export async function replacement(
     ],
     1,
   )}
-${removed.count > 0 ? html`<h2>Activities that go</h2>\n${names(live, removed.sample)}` : undefined}
+${removed.count > 0 ? html`<h2>Activities removed</h2>\n${names(live, removed.sample)}` : undefined}
 ${shown.length > 0 ? html`<h2>Largest changes</h2>\n${shown}` : undefined}
 ${shown.length < changed.count ? html`<p>${shown.length} of ${changed.count}. <code>giving releases diff ${live.release.id} ${next.release.id}</code> names more.</p>` : undefined}
 `

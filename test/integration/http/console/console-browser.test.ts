@@ -75,7 +75,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
       'see whether anything needs a person, and go where it is done': async () => {
         await page.getByRole('link', { name: 'release-held' }).click()
-        await page.getByRole('heading', { name: 'Activities that go' }).waitFor()
+        await page.getByRole('heading', { name: 'Activities removed' }).waitFor()
       },
       'see why a release is held, and what would change': () =>
         page.getByText('It was held: 1 published identifier would vanish').waitFor(),

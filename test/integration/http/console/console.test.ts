@@ -98,7 +98,7 @@ describe('the console on this machine', () => {
       '/runs/3?live=yes': ['1 published identifier would vanish', `/releases/${ids[2]}/approve`, 'every 15 s'],
       [`/releases/${ids[2]}/approve`]: [
         '1 published identifier would vanish',
-        'Activities that go',
+        'Activities removed',
         'US-EIN-123456789-3',
       ],
       [`/releases/${ids[0]}/rollback`]: ['&lt;narrative&gt;Wells &amp;amp;', 'Largest changes', '<code>title</code>'],
