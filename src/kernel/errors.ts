@@ -68,7 +68,7 @@ export const errorKinds = {
     public: true,
   },
   'code-unknown': {
-    meaning: 'The code of a mail or an invitation is unknown, used, expired, or of another e-mail.',
+    meaning: 'The code of a mail or an invitation is unknown, used, expired, or was made for another e-mail.',
     status: 401,
     remedy: 'stop',
     public: true,
@@ -158,7 +158,7 @@ export const errorKinds = {
     public: true,
   },
   'donations-closed': {
-    meaning: 'The service is configured so that it cannot take donations; giving status says why.',
+    meaning: 'The configuration does not let the service take donations; giving status says why.',
     status: 503,
     remedy: 'retry',
     public: true,
@@ -176,14 +176,14 @@ export const errorKinds = {
     public: false,
   },
   'mail-missing': {
-    meaning: 'The service has no mail server (SMTP_URL); the operator gives a new password.',
+    meaning: 'The service has no mail server (SMTP_URL); ask the operator for a new password.',
     status: 503,
     remedy: 'retry',
     public: true,
   },
   'login-throttled': {
     meaning:
-      'Too many failed sign-ins, new accounts or codes of this account or address; Retry-After says when the next one counts.',
+      'Too many failed sign-ins, new accounts or codes of this account or address; Retry-After says when to try again.',
     status: 503,
     remedy: 'retry',
     public: true,
@@ -221,7 +221,7 @@ export const errorKinds = {
   },
   'demo-data-present': {
     meaning:
-      'The store or the live release has demo data, and REPORTING_ORG_REF is a real publisher: giving reset-demo.',
+      'The store or the live release has demo data, and REPORTING_ORG_REF is a real publisher; giving reset-demo removes the data.',
     status: 500,
     remedy: 'stop',
     public: false,
@@ -233,19 +233,19 @@ export const errorKinds = {
     public: false,
   },
   'publisher-differs': {
-    meaning: "Variables or a release name another publisher than the store's: giving publisher show.",
+    meaning: "Variables or a release name another publisher than the store's; giving publisher show names the store's.",
     status: 500,
     remedy: 'stop',
     public: false,
   },
   'folder-differs': {
-    meaning: "This folder of published files is not the store's: giving releases folder.",
+    meaning: "This folder of published files is not the store's; giving releases folder names both.",
     status: 500,
     remedy: 'stop',
     public: false,
   },
   'publisher-change-refused': {
-    meaning: 'A publisher change named a currency, or an unusable value.',
+    meaning: 'A publisher change was given a currency, or a value that cannot be used.',
     status: 500,
     remedy: 'stop',
     public: false,
@@ -294,7 +294,7 @@ export const errorKinds = {
     public: false,
   },
   'run-superseded': {
-    meaning: 'Another process took this publication run over, or a newer release is already live.',
+    meaning: 'Another process took over this publication run, or a newer release is already live.',
     status: 500,
     remedy: 'stop',
     public: false,
@@ -312,7 +312,7 @@ export const errorKinds = {
     public: false,
   },
   'worker-lost': {
-    meaning: 'Five workers in a row were lost while they worked on this run.',
+    meaning: 'Five workers in a row died while they worked on this run.',
     status: 500,
     remedy: 'stop',
     public: false,
@@ -354,7 +354,7 @@ export const errorKinds = {
     public: false,
   },
   'registry-unusable': {
-    meaning: 'The IATI registry answers otherwise than its API is described.',
+    meaning: 'The IATI registry answers in a way that its documentation does not describe.',
     status: 500,
     remedy: 'stop',
     public: false,
@@ -378,13 +378,13 @@ export const errorKinds = {
     public: true,
   },
   'source-unavailable': {
-    meaning: "A source's file cannot be fetched whole.",
+    meaning: 'The file of a source cannot be fetched completely.',
     status: 503,
     remedy: 'retry',
     public: false,
   },
   'import-needed': {
-    meaning: 'Something depends on the import.',
+    meaning: 'Something depends on the import, so it cannot be taken back.',
     status: 400,
     remedy: 'stop',
     public: false,

@@ -4,7 +4,7 @@ import type { Severity } from '../../kernel/notice.js'
 export const mappingNotices = {
   'render-failed': {
     severity: 'error',
-    sentence: 'A value of the project is one that no activity can be made from.',
+    sentence: 'A value of the project cannot be written as IATI.',
   },
   'identifier-foreign': {
     severity: 'error',
@@ -18,7 +18,7 @@ export const mappingNotices = {
   'identifier-taken': {
     severity: 'error',
     sentence:
-      'Another project brings the identifier that the project gets by default; it needs one of its own, in `iatiIdentifier`.',
+      'Another project brings the identifier that this one would get by default; give this one its own in `iatiIdentifier`.',
   },
   'country-unknown': {
     severity: 'warning',
@@ -52,7 +52,7 @@ export const mappingNotices = {
   },
   'deadline-unusable': {
     severity: 'warning',
-    sentence: 'The deadline lies before the start, or so far after it that it means no end, and was left out.',
+    sentence: 'The deadline lies before the start, or so far after it that it stands for no end; it was left out.',
   },
   'budget-period-derived': {
     severity: 'info',
@@ -60,7 +60,7 @@ export const mappingNotices = {
   },
   'budget-unknown': {
     severity: 'info',
-    sentence: 'The project is over and nothing says which time its goal was for; no budget is reported.',
+    sentence: 'The project is over and the period of its goal is not known; no budget is reported.',
   },
   'location-unusable': {
     severity: 'info',
@@ -76,7 +76,7 @@ export const mappingNotices = {
   },
   'money-in-future': {
     severity: 'warning',
-    sentence: 'Money is dated after today and is left out until its day has come.',
+    sentence: 'Money is dated after today; it is left out until that day.',
   },
 } as const satisfies Record<string, { severity: Severity; sentence: string }>
 

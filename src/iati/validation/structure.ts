@@ -10,7 +10,7 @@ export const structureNotices = {
   'element-unknown': {
     severity: 'error',
     official: ['0.3.1'],
-    sentence: 'An element is not one that the standard knows at this place.',
+    sentence: 'The standard has no such element at this place.',
   },
   'element-misplaced': {
     severity: 'error',
@@ -27,7 +27,7 @@ export const structureNotices = {
   'attribute-unknown': {
     severity: 'error',
     official: ['0.3.1'],
-    sentence: 'An attribute is not one that the standard knows on this element.',
+    sentence: 'The standard has no such attribute on this element.',
   },
   'value-malformed': {
     severity: 'error',

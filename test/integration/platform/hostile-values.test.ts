@@ -203,7 +203,7 @@ describe('a hostile value, written by the role into', async () => {
     const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
     const { stdout } = await runCommandLine(['held'], environment)
     expect(stdout).toContain('1  US-EIN-123456789-1: its last valid text stays published')
-    expect(stdout).toContain('render-failed  A value of the project is one that no activity can be made from.')
+    expect(stdout).toContain('render-failed  A value of the project cannot be written as IATI.')
     expect(stdout).toMatch(
       /\/iati-activity\/activity-date: approvedDate: expected a time from 1000-01-01 to 9999-12-31, got /,
     )

@@ -31,7 +31,7 @@ export const geographyRules: readonly Rule[] = [
     code: 'recipient-missing',
     severity: 'error',
     official: ['3.7.1', '3.7.2'],
-    sentence: 'Neither the activity nor each of its transactions names a recipient country or region.',
+    sentence: 'The activity names no recipient country or region, and not all of its transactions do.',
     check(record, report) {
       if (record.root.name !== 'iati-activity' || recipients(record).length > 0) return
       const transactions = record.children('transaction')

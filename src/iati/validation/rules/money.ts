@@ -188,7 +188,7 @@ export const moneyRules: readonly Rule[] = [
     code: 'budget-item-percentage',
     severity: 'warning',
     official: ['7.9.1', '7.9.2', '7.9.4'],
-    sentence: 'The percentages of the country budget items are missing or do not add up to 100.',
+    sentence: 'Percentages of the country budget items are missing, or do not add up to 100.',
     check(record, report) {
       for (const items of record.children('country-budget-items')) {
         const { missing, sum } = sharesOf(childrenOf(items, 'budget-item'))

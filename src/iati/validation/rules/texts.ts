@@ -20,7 +20,7 @@ export const textRules: readonly Rule[] = [
     code: 'language-missing',
     severity: 'error',
     official: ['4.1.1', '4.5.1'],
-    sentence: 'Neither the record nor each of its narratives says its language.',
+    sentence: 'The record names no language, and not all of its narratives do.',
     check(record, report) {
       if (record.root.attributes['xml:lang'] !== undefined) return
       for (const narrative of record.all('narrative')) {
