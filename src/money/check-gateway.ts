@@ -29,7 +29,7 @@ export async function* checkGateway(payments: Payments, nonce: string | undefine
   const account = await attempt('account', () => call((signal) => gateway.describeAccount(signal)))
   yield account
   if (!account.ok) return
-  // Nothing of it keeps a payment from being tried.
+  // A failure here does not end the check.
   if (gateway.listLacks) {
     const { listLacks, notes = [], webhooks } = gateway
     yield await attempt('settings', async () => {

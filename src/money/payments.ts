@@ -18,7 +18,6 @@ export type Payments = {
   /** Enters donations; one per process, since it batches concurrent entries. */
   readonly books: DonationBooks
   readonly gateway: Gateway
-  /** Encrypts donors. */
   readonly donors: DonorVault
   readonly clock: Clock
   /** How long the gateway may take to answer one call. */

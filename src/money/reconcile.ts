@@ -56,7 +56,7 @@ const dayMs = 86_400_000
 // A charge that has not settled after so many days has usually failed.
 const usuallySettled = 2
 
-/** Brings the books in line with the processor's charges, as far as that is possible; gives the number of corrections. */
+/** Brings the books in line with the processor's charges, as far as that is possible; returns the number of corrections. */
 async function followAll(payments: Payments, chargeIds: ReadonlySet<string>, signal: AbortSignal): Promise<number> {
   const { warn } = payments
   let corrected = 0

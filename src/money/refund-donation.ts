@@ -14,9 +14,8 @@ import {
 
 /**
  * Refunds a donation, whole (with its tip) or in part. A chargeback is only entered in the books, since the processor has
- * already taken the money.
- * Throws `not-found`, `request-invalid`, `payment-unavailable` (nothing was given back) or `payment-pending` (the
- * settlement finishes it).
+ * already taken the money. Throws `not-found`, `request-invalid`, `payment-unavailable` (nothing was given back) or
+ * `payment-pending` (the settlement finishes it).
  */
 export async function refundDonation(
   payments: Payments,

@@ -36,18 +36,15 @@ export type RenderDeps = {
   readonly onStageMs?: StageListener
 }
 
-/**
- * A folder of which each machine has a copy. What is live, kept and held is said elsewhere, once for all of them
- * (docs/adr/0029-the-bucket-as-the-folder.md).
- */
+/** A folder that each machine has a copy of; one shared record names what is live, kept and held (docs/adr/0029). */
 export type SharedFolder = {
-  /** Brings what is said into this folder; others may be writing there. */
+  /** Copies what the record names into this folder; others may be writing there. */
   follow(): Promise<void>
-  /** As `follow`, and removes what is not said. The caller holds the publishing lock. */
+  /** As `follow`, and removes what the record does not name. The caller holds the publishing lock. */
   pull(): Promise<void>
   /**
-   * Says what this folder has, with this release as the live one (`null`: none; undefined: as before), in one step. Throws
-   * `server-busy` when something else has been said since `pull`, which the caller has called.
+   * Records what this folder has, with this release as the live one (`null`: none; undefined: as before), in one step. Throws
+   * `server-busy` when the record has changed since `pull`, which the caller has called.
    */
   push(live?: string | null): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The name that another is most like, by its letters; undefined when it is like none of them. */
+/** The closest of `names` by spelling; undefined when none is close. */
 export function closestName(name: string, names: readonly string[]): string | undefined {
   const wanted = lettersOf(name)
   let best: { readonly name: string; readonly distance: number } | undefined

@@ -239,7 +239,7 @@ async function importFile<Row, Prepared>(
   // A map, so that the last of equal keys in a batch wins.
   let batch = new Map<string, BatchEntry<Row>>()
   let limit = new BatchLimit(importer.together)
-  // What was found while a batch was read, told in the order of the file: after the batch before it, which is still being saved.
+  // Remarks on the batch that is being read: they wait for the batch before it, so that all come in the order of the file.
   let found: (() => void)[] = []
   let saved = Promise.resolve()
   const finish = async (entries: readonly BatchEntry<Row>[], tell: readonly (() => void)[]) => {

@@ -39,7 +39,7 @@ export async function findKnownFile(
   try {
     for await (const chunk of createReadStream(file, { signal })) content.update(chunk)
   } catch {
-    // Whoever reads it next says why it cannot be read.
+    // The next reading says why.
     return undefined
   }
   const sha256 = content.digest('hex')

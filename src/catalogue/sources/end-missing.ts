@@ -7,7 +7,7 @@ import { sha256 } from '../import/kinds/gifts.js'
 import type { ReadRecord } from '../import/record-importer.js'
 import { closeProjects, removePayoutPlans, removeReports } from '../sql/ended-records.js'
 
-/** As what records were written that end. */
+/** How the records that end were written. */
 export type EndingOf = { readonly source: RecordSource; readonly currency: CurrencyCode; readonly importId: string }
 
 /** How records of a kind end whose keys are missing in a complete file; each is given the values of its keys. */

@@ -20,7 +20,7 @@ export async function openHttps(
       : user === ''
         ? `Bearer ${secret}`
         : `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
-  // Names lead elsewhere by tomorrow, so no address is trusted.
+  // A name may resolve to another address later, so no origin is trusted.
   const client = new HttpClient({ connectMs, idleMs, guard: { trustedOrigin: '', allowPrivateNetworks } })
   // Never the query: it may have a secret.
   const what = `${url.origin}${url.pathname}`

@@ -39,7 +39,7 @@ export function readS3Location(url: URL): S3Location | undefined {
 
 /**
  * A bucket. The secret is `ACCESS_KEY_ID:SECRET_ACCESS_KEY`; without one the AWS SDK finds the keys. The library is loaded
- * here, since most services need it for nothing.
+ * here, since most services do not need it.
  */
 export async function openS3(
   { bucket, key: location, region, endpoint }: S3Location,

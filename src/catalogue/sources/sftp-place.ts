@@ -22,7 +22,7 @@ export const hostKeyPattern = /^SHA256:[A-Za-z0-9+/]{43}$/
 /**
  * A file of an SFTP server, or with a slash at the end the files of a folder. The server must have the key that the source
  * names. The secret is a private key without passphrase, or the user's password. The library is loaded here, since most
- * services need it for nothing.
+ * services do not need it.
  */
 export async function openSftp(
   { hostname, port, username, pathname }: URL,

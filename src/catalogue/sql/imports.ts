@@ -139,7 +139,7 @@ export type Obstacle = {
   readonly needs?: { readonly what: string; readonly key: Readonly<Record<string, unknown>>; readonly rows: number }
   /** The later import that wrote it. */
   readonly byImport?: number
-  /** What the database says to what would be brought back; `key` is then that of the row in whose way it stands, where one does. */
+  /** Why the database refuses what would be brought back; `key` is then that of the row that it collides with, if any. */
   readonly refused?: string
 }
 

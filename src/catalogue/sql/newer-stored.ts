@@ -35,7 +35,7 @@ export async function newerOrganisations(
   )
 }
 
-/** Remembers of which instant these organisations are known. */
+/** Remembers the instant as of which these organisations are known. */
 export async function recordOrganisationInstants(db: Db, hashed: readonly HashedRecord[]): Promise<void> {
   await db.query(
     `update organisation_version v set stated_at = w.at

@@ -54,7 +54,7 @@ export async function subscriptionsOf(db: Db, vault: DonorVault, email: string):
 }
 
 /**
- * Encrypts the subscriptions of other keys with the first one; gives how many. Those whose data is not what was encrypted stay as they
+ * Encrypts the subscriptions of other keys with the first one; returns how many. Those whose data is not what was encrypted stay as they
  * are. Throws `aborted`.
  */
 export async function rekeySubscriptions(store: Store, vault: DonorVault, signal: AbortSignal): Promise<number> {

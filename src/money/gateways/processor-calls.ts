@@ -6,7 +6,7 @@ import { GatewayRefusal } from './gateway.js'
 export type ProcessorAddress = {
   readonly host: string
   readonly port: string
-  /** Certificates (PEM) of who vouches for it; undefined: the well-known ones. */
+  /** Certificates (PEM) of the authorities that it is checked by; undefined: those of Node.js. */
   readonly caFile: string | undefined
 }
 

@@ -31,7 +31,7 @@ const latestMs = 10 * day
 
 /**
  * Charges the plans that are due, at most `batch` of them, each once for each instant: the charge has a reference that follows
- * from plan and instant, and is an ordinary donation. Safe to break off and to repeat, from several processes. Gives how
+ * from plan and instant, and is an ordinary donation. Safe to break off and to repeat, from several processes. Returns how
  * many plans were looked at.
  */
 export async function chargeDuePlans(payments: Payments, signal?: AbortSignal): Promise<number> {

@@ -14,7 +14,7 @@ export async function checkSleepingTemplate(choice: TemplateChoice): Promise<voi
 // After that the message would only surprise.
 const longestMs = 2 * 86_400_000
 
-/** Tells the donors of plans that could not be charged, each at most once; gives how many messages were sent. */
+/** Tells the donors of plans that could not be charged, each at most once; returns how many messages were sent. */
 export async function tellSleeping(mailing: DonorMailing, signal: AbortSignal): Promise<number> {
   const { store, clock, donors, sender, choice, platform, warn } = mailing
   let sent = 0

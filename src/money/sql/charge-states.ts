@@ -116,7 +116,7 @@ export async function listChargeAttention(db: Db, limit: number): Promise<Charge
   return rows.map(withoutNulls)
 }
 
-/** Takes the difference of a charge as dealt with, until it is another; gives it. */
+/** Accepts the difference of a charge until it changes, and returns it. */
 export async function acceptDifference(db: Db, donationId: number): Promise<string | undefined> {
   const { rows } = await db.query<{ difference: string }>(
     `update charge_state set accepted = difference where donation_id = $1 and difference is not null returning difference`,

@@ -15,7 +15,7 @@ export function keyOfMonth({ projectId, month, kind, funderId }: MonthKey): stri
   return [projectId, month, kind, funderId ?? ''].join(' ')
 }
 
-/** As what months are stored. */
+/** Which months: their source and currency. */
 type MonthsOf = { readonly source: string; readonly currency: CurrencyCode }
 
 /** Months of single gifts, of these projects or of all, that are not the sums of their gifts. */

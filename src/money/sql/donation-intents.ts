@@ -187,7 +187,7 @@ function toEarlier(row: EarlierRow): EarlierDonation {
 }
 
 /**
- * Makes a donation whose key is not known that of a request which proved to be its own, with the donor where none is known.
+ * Assigns a donation whose key is not known to a request that proved to be its own, with the donor where none is known.
  * Without an effect when another request was first.
  */
 export async function claimDonation(db: Db, id: number, claim: DonationIntent): Promise<void> {

@@ -44,7 +44,7 @@ const planColumns = `p.id, p.donation_id as "donationId", coalesce(d.reference, 
 /** Why a plan ended whose first donation was not paid; it begins anew with a request that is repeated. */
 export const notPaid = 'the first gift was not paid'
 
-/** Records that a donation is the first of a plan; gives the plan's id. A plan that ended without a gift begins anew. */
+/** Records that a donation is the first of a plan; returns the plan's id. A plan that ended without a gift begins anew. */
 export async function recordPlan(db: Db, donationId: number, at: Date): Promise<number> {
   const { rows } = await db.query<{ id: number }>(
     `insert into donation_plan (donation_id, look_at, created_at)
@@ -132,7 +132,7 @@ export async function endPlan(
   return rowCount > 0
 }
 
-/** Ends the plans whose way to pay, or whose donor, the processor has given up; gives how many. */
+/** Ends the plans whose way to pay, or whose donor, the processor has given up; returns how many. */
 export async function endPlansOfMethod(
   db: Db,
   { gateway, method, reason, at }: Readonly<Record<'gateway' | 'method' | 'reason', string>> & { readonly at: Date },

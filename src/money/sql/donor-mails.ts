@@ -66,7 +66,7 @@ export async function listGiftsOfYear(
   return rows.map(({ id }) => id)
 }
 
-/** Makes the statements of a year due, each named by its donor's first donation; those that are known stay. Gives how many are new. */
+/** Makes the statements of a year due, each named by its donor's first donation; those that are known stay. Returns how many are new. */
 export async function queueStatements(
   db: Db,
   { year, donationIds, at }: { readonly year: number; readonly donationIds: readonly number[]; readonly at: Date },

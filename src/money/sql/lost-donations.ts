@@ -15,7 +15,7 @@ export type LostDonation = {
 }
 
 /**
- * Enters a donation that the books lost, as one that is open; gives its id. It takes the place of a request of the same
+ * Enters a donation that the books lost, as one that is open; returns its id. It takes the place of a request of the same
  * reference that ended without a charge. Undefined: its project is not known, or the books have it by now. Call it in a
  * transaction that settles it.
  */

@@ -172,7 +172,7 @@ export async function listUnsettledCharges(
   return rows.map(({ id }) => id)
 }
 
-/** Accepts the differences of a day: they need no person any more. Gives their number. */
+/** Accepts the differences of a day: they need no person any more. Returns their number. */
 export async function acceptDifferences(
   db: Db,
   { gateway, day, at }: { readonly gateway: string; readonly day: IsoDate; readonly at: Date },

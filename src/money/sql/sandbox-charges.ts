@@ -84,7 +84,7 @@ export async function findChargeById(db: Db, id: number): Promise<SandboxChargeS
 }
 
 /**
- * Enters a refund of an approved charge, or finds the one that this reference already has; gives its id. Undefined: no
+ * Enters a refund of an approved charge, or finds the one that this reference already has; returns its id. Undefined: no
  * approved charge has this reference, or less is left of it.
  */
 export async function enterRefund(

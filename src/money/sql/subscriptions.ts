@@ -103,7 +103,7 @@ export async function findSubscriptionsOf(db: Db, emailHashes: readonly Buffer[]
   return rows.map(toSubscription)
 }
 
-/** Erases the subscriptions of a person; gives how many there were. */
+/** Erases the subscriptions of a person; returns how many there were. */
 export async function eraseSubscriptionsOf(db: Db, emailHashes: readonly Buffer[]): Promise<number> {
   return (await db.query('delete from subscription where email_hash = any ($1::bytea[])', [emailHashes])).rowCount
 }

@@ -44,8 +44,7 @@ const families = {
 /**
  * Builds a set of bulk files (wire.md 4.4): once a UTC day, for a publisher whose first run it is, and when a person asked
  * for the run, if any record has changed. A file whose records are the same is hard-linked. A superseded set stays for 48
- * hours. Safe to repeat after a crash at any line. Throws
- * `aborted` on the signal.
+ * hours. Safe to repeat after a crash at any line. Throws `aborted` on the signal.
  */
 export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkOptions): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)

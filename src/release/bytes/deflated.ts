@@ -5,7 +5,7 @@ const deflate = promisify(deflateRaw)
 
 /**
  * The text as whole deflate blocks (level 1) that end on a byte and refer to nothing before them. Each text has a compressor of its
- * own: where the output of one that is used again runs over its buffer depends on the texts before, and an empty block more stands there.
+ * own: where a reused one flushes its buffer depends on the texts before, so the same text could give other bytes.
  */
 export async function deflated(text: Buffer): Promise<Buffer> {
   // Small buffers: most texts are the values of one column.

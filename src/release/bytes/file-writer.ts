@@ -28,7 +28,6 @@ type WriterOptions = { readonly pool: PiecePool; readonly envelope: FileEnvelope
  * content gives the same bytes.
  */
 export class FileWriter {
-  /** Path of the file. */
   readonly target: string
   readonly #identity: FileHandle
   readonly #twin: FileHandle | undefined

@@ -273,7 +273,6 @@ export class Draft implements AsyncDisposable {
     if (!this.#sealed) await rm(this.#root, { recursive: true, force: true })
   }
 
-  /** Where the file at a path of the draft is. */
   locate(path: string): string {
     return join(this.#root, path)
   }

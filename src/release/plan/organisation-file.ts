@@ -285,7 +285,7 @@ async function* partners(client: Connection, config: MappingConfig): AsyncGenera
   }
 }
 
-/** What is made of one row; undefined where that cannot be done, so that the row keeps no other back (iati.md 13.3). */
+/** What is made of one row; undefined where that fails, so that the row does not stop the others (iati.md 13.3). */
 function unlessUnusable(make: () => Element | undefined): Element | undefined {
   try {
     return make()

@@ -11,7 +11,7 @@ export class NewestKept<T> {
     return this.#kept.has(key)
   }
 
-  /** The kept one of this key, or what `make` makes. A failure is not kept, and drives nothing out. */
+  /** The kept one of this key, or what `make` makes. A failure is not kept, and evicts nothing. */
   async get(key: string, make: () => Promise<T>): Promise<T> {
     const known = this.#kept.get(key)
     if (known) return await known

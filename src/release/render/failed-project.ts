@@ -8,7 +8,7 @@ import { type ProjectGraph, projectFields } from '../../kernel/project.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import type { StaleProject } from '../sql/stale-projects.js'
 
-/** A value that no text can be made from, in the words of a notice. */
+/** A value that cannot be written, as a notice describes it. */
 type Unusable = { readonly element: string; readonly field: string; readonly expected: string; readonly got: string }
 
 /** The notice that holds a project whose activity could not be made: which value of which field stands in the way. */

@@ -28,7 +28,7 @@ export async function renderOrganisationTexts(store: Store, ids: readonly number
   return texts
 }
 
-/** The texts of these nouns; one whose text cannot be made is left out, so that it keeps no other back (iati.md 13.3). */
+/** The texts of these nouns; one whose text cannot be made is left out and does not stop the others (iati.md 13.3). */
 function writable<Noun, Texts>(nouns: readonly Noun[], write: (noun: Noun) => Texts): Texts[] {
   return nouns.flatMap((noun) => {
     try {

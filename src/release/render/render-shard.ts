@@ -129,7 +129,6 @@ async function readBatch(
   return { lastId: found.at(-1)?.projectId, projects }
 }
 
-/** Generates and checks every text of the projects. */
 async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
   const mapped = []
   for (const project of projects) {

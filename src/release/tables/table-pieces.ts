@@ -104,7 +104,6 @@ class Bytes {
   #buffer = Buffer.allocUnsafe(firstSize)
   #used = 0
 
-  /** Forgets what was written. */
   clear(): void {
     this.#used = 0
   }

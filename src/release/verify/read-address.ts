@@ -8,7 +8,6 @@ import { type HttpClient, reasonOf } from '../../platform/outgoing/http-client.j
 export type AddressAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** Size of the body as it came over the wire. */
   readonly wireBytes: number
   /** Size of the decompressed body. */
   readonly bytes: number

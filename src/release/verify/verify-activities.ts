@@ -15,7 +15,7 @@ const entryShape = z.object({
   changed: z.iso.datetime(),
 })
 
-/** Some lines of a list, any as likely as any other, so that nobody knows beforehand which are looked at. */
+/** A random sample of the lines of a list, so that nobody knows beforehand which are compared. */
 export class ActivitySample {
   /** Lines that were offered. */
   of = 0

@@ -138,8 +138,8 @@ export function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | 
 }
 
 /**
- * The document as it stands, with its members in their order; undefined when it is not written as JSON.stringify writes it, but
- * for white space: of members with one name each reader takes another.
+ * The parsed document; undefined unless JSON.stringify would write it the same but for white space: readers disagree on which
+ * of two members of one name counts.
  */
 export function strictJson(text: string | undefined): unknown {
   try {

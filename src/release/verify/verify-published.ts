@@ -51,7 +51,7 @@ export type Verification = {
   readonly bytes: number
   /** Single activities that were compared with the index, and how many there are. */
   readonly activities: { readonly compared: number; readonly of: number }
-  /** What nothing signed reaches. */
+  /** What is not signed. */
   readonly notCompared: readonly string[]
   readonly findings: readonly VerifyFinding[]
   readonly seen: SeenRelease
@@ -345,7 +345,7 @@ async function checkProjectFeeds(
   return feeds
 }
 
-/** Compares single activities, any of them, with the index, whose hash the manifest has. Returns how many. */
+/** Compares a random sample of activities with the index, whose hash the manifest has. Returns how many. */
 async function checkActivities(
   { client, baseUrl, signal, sample: size = 100 }: Verifying,
   manifest: SetManifest,

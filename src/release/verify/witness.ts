@@ -40,12 +40,12 @@ const toSeen = ({ ofRun, recordSha256 }: WitnessRecord, by: string): SeenRecord 
 /** Another service, and its chain of releases as it publishes it now. */
 export type Witnessed = { readonly url: string; readonly releases: string | undefined }
 
-/** The file of this witness after looking at a chain; without change where the newest record is known, or where it lies. */
+/** The file of this witness after looking at a chain; unchanged where the newest record is known, or there are findings. */
 export type Countersigned = { readonly text: string | undefined; readonly findings: readonly ChainFinding[] }
 
 /**
  * Countersigns the newest record of another's chain: appends what was seen to the file of this witness. A chain without a record
- * that was seen before, or whose newest record is not signed by the key that was trusted then, is not countersigned but found.
+ * that was seen before, or whose newest record is not signed by the key that was trusted then, is a finding and not countersigned.
  * Throws `input-unusable` when the file is not one of this command.
  */
 export function countersign(
