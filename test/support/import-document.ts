@@ -28,7 +28,7 @@ is named with both lines; the later one counts. To know it takes at most 48 byte
 files each has one of its own, \`gifts.FILE.csv\` beside it. Lines of NDJSON are written as NDJSON with a member \`why\`, of other forms a table of lines and reasons.
 
 Files may be named in any order (\`giving import *.csv\`): they are taken in the order of kinds below. The same file again changes nothing and renders nothing. A record belongs to
-the source that brought it: projects and organizations that were mirrored or written with plain SQL are refused, not overwritten.
+the source that brought it: projects and organisations that were mirrored or written with plain SQL are refused, not overwritten.
 
 ## Files
 
@@ -43,10 +43,10 @@ the source that brought it: projects and organizations that were mirrored or wri
   Lists have \`|\` between their values, entries of lists \`:\` between their parts.
 - **NDJSON**: one JSON object on each line, with the same names. Lists may be arrays, their entries objects. Numbers and texts are
   both accepted for amounts; texts keep every digit.
-- **Wire format**: pages of project or organization records in XML or JSON, as the API of this service and its upstreams answer
+- **Wire format**: pages of project or organisation records in XML or JSON, as the API of this service and its upstreams answer
   them ([contract/wire.md](../contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
-  for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organization
-  \`ref\` and \`type\`. A record or its organization may have an element \`externalId\` instead of \`id\`.
+  for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organisation
+  \`ref\` and \`type\`. A record or its organisation may have an element \`externalId\` instead of \`id\`.
 - **IATI** activity and organisation files of version 2.01 to 2.03, of any size (\`--kind iati\`): [move from another
   publisher](../how-to/move-from-another-publisher.md). Each activity is kept whole; a project is made where none has its identifier.
 - **Atom** (RFC 4287): feeds of progress reports. A link of the feed, or its id, is the page of the project or of its reports;
@@ -54,9 +54,9 @@ the source that brought it: projects and organizations that were mirrored or wri
 
 ## Ids that are no numbers
 
-A platform whose ids are UUIDs or words puts them into \`externalId\` of projects, organizations, funders and reports, and leaves \`id\`
+A platform whose ids are UUIDs or words puts them into \`externalId\` of projects, organisations, funders and reports, and leaves \`id\`
 out. The store then gives each a number for ever, from 10000001 on, which addresses of the API and identifiers in IATI have. Every
-column that names a project or an organization (\`project\`, \`organization\`, \`funder\`, \`receiver\`) takes a number or an \`externalId\`. An
+column that names a project or an organisation (\`project\`, \`organization\`, \`funder\`, \`receiver\`) takes a number or an \`externalId\`. An
 \`externalId\` is unique among the records of its table, whichever source they are from, and is never a whole number: that is an \`id\`.
 A record with both is the one of its number. Plain SQL leaves \`id\` out and writes \`external_id\`. An export has both.
 

@@ -34,7 +34,7 @@ export const auditActions = {
   'release-rolled-back': 'an earlier release was put back',
   'second-person-asked': 'something that takes two operators was asked for by the first (`for`: the action)',
   'folder-changed': 'the store was given another folder of published files (`from`, `to`)',
-  'database-accepted': 'an older primary, or a database that was restored, counts from then on',
+  'database-accepted': 'an older primary, or a database that was restored, is used from then on',
   'schedule-paused': 'the instants of a schedule are left out from then on',
   'schedule-resumed': 'a paused schedule was put in force again',
   'project-state-changed': 'an operator decided on the state of a project, or let its records decide again (`stated`)',

@@ -109,7 +109,7 @@ function reference(refersTo: NumberedTable, what: string): FieldType<number> {
 }
 
 export const projectReference = reference('project', 'a project of this platform')
-export const organisationReference = reference('organisation', 'an organization that was imported before')
+export const organisationReference = reference('organisation', 'an organisation that was imported before')
 
 export const count = scalar('count', valueTypes.count, {
   type: ['integer', 'string'],

@@ -111,7 +111,7 @@ export async function runSource(deps: SourceDeps, name: string): Promise<SourceR
   const isKnown = (await findSource(deps.store.db, name)) !== undefined
   throw isKnown
     ? new ServiceError('server-busy', `another process works on the source ${name}`)
-    : new ServiceError('not-found', `there is no source ${name}`)
+    : new ServiceError('not-found', `there is no source ${name}: see giving sources list`)
 }
 
 function leaseOf({ owner }: SourceDeps): SourceLease {

@@ -179,7 +179,7 @@ export async function undoImport(
     [id],
   )
   const [one] = found.rows
-  if (!one) throw new ServiceError('not-found', `there is no import ${id}`)
+  if (!one) throw new ServiceError('not-found', `there is no import ${id}: see giving imports list`)
   if (one.state === 'undone') throw new ServiceError('import-needed', `import ${id} was taken back before`)
   if (one.forgotten) throw new ServiceError('import-needed', `what import ${id} changed is no longer remembered`)
   const recalled = await db.query<OutcomeRow>(

@@ -70,7 +70,8 @@ export async function syncOnce(
 ): Promise<string> {
   const { runId, attempt } = lease
   if (run.upstream !== upstream.url) {
-    throw new ServiceError('configuration-invalid', `sync ${runId} was for ${run.upstream}, UPSTREAM_URL is another`)
+    const message = `sync ${runId} mirrors ${run.upstream}, but UPSTREAM_URL is ${upstream.url}`
+    throw new ServiceError('configuration-invalid', message)
   }
   log.info({ runId, attempt, kind: run.kind }, 'sync run started')
   // Loaded here: a service that mirrors nobody, and every look at the table of work, does without them.

@@ -78,7 +78,7 @@ export function addReading(command: Command): Command {
     .addOption(
       new Option(
         '--missing <meaning>',
-        'what NULL, N/A, - and the like are: empty cells, or texts; default: they are refused',
+        'what NULL, N/A, - and the like are: empty cells, or texts; default: they are refused where a text may be meant',
       ).choices(['empty', 'text']),
     )
 }

@@ -48,7 +48,7 @@ async function list(
 }
 
 async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
-  const found = orNotFound(await findImport(store.db, id), `there is no import ${id}`)
+  const found = orNotFound(await findImport(store.db, id), `there is no import ${id}: see giving imports list`)
   return output.result(shown(found), () => details(found))
 }
 

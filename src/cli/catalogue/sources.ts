@@ -251,7 +251,7 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
 }
 
 async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
-  const source = orNotFound(await findSource(store.db, name), `there is no source ${name}`)
+  const source = orNotFound(await findSource(store.db, name), `there is no source ${name}: see giving sources list`)
   return output.result(shown(source), () => details(source))
 }
 
@@ -293,7 +293,8 @@ function describeHeld(name: string, held: HeldFile): string[] {
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
   await runtime.store.transaction(async (db) => {
-    if (!(await removeSource(db, name))) throw new ServiceError('not-found', `there is no source ${name}`)
+    if (!(await removeSource(db, name)))
+      throw new ServiceError('not-found', `there is no source ${name}: see giving sources list`)
     await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
   })
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
@@ -322,7 +323,10 @@ async function run(
   { dryRun, ...telling }: TellingOptions & { readonly dryRun: boolean },
 ): Promise<number> {
   if (!dryRun) return await runNow(runtime, output, name, telling)
-  const source = orNotFound(await findSource(runtime.store.db, name), `there is no source ${name}`)
+  const source = orNotFound(
+    await findSource(runtime.store.db, name),
+    `there is no source ${name}: see giving sources list`,
+  )
   return await tryIt(runtime, output, source, telling)
 }
 

@@ -96,7 +96,7 @@ async function cancelPlan(runtime: Runtime, output: Output, id: number): Promise
   await store.transaction(async (db) => {
     orNotFound(await findPlan(db, id), `there is no plan ${id}`)
     if (!(await endPlan(db, id, { state: 'ended', reason: 'the operator ended it', at: clock() }))) {
-      throw new ServiceError('request-invalid', `plan ${id} is over already`)
+      throw new ServiceError('request-invalid', `plan ${id} has ended already`)
     }
     await auditOperator(runtime, db, { action: 'plan-ended', subject: `plan ${id}` })
   })

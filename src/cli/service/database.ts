@@ -79,7 +79,7 @@ async function accept(
       try {
         fence.accept(lineage, clock())
       } catch (cause) {
-        throw new ServiceError('storage-failed', `it cannot be kept that this database counts: ${messageOf(cause)}`, {
+        throw new ServiceError('storage-failed', `cannot record that this database is used: ${messageOf(cause)}`, {
           cause,
         })
       }
@@ -96,10 +96,10 @@ async function accept(
       ...(refusal === undefined
         ? []
         : [
-            `timeline ${lineage?.timeline} counts from now on: what was written at timeline ${seen} is not in it`,
-            'stop the other primary first: processes that still reach it let it count again',
+            `timeline ${lineage?.timeline} is used from now on: what was written at timeline ${seen} is not in it`,
+            'stop the other primary first: processes that still reach it refuse this one again',
           ]),
-      ...(restored === undefined ? [] : ['that the database was restored is not told any more']),
+      ...(restored === undefined ? [] : ['giving status no longer says that the database was restored']),
       ...(unknown === undefined ? [] : [unknown]),
       'donations that it lacks are entered from their charges: giving books reconcile',
       confirm ? 'done' : 'nothing was changed: repeat the command with --confirm',

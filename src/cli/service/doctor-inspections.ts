@@ -366,7 +366,7 @@ async function inspectRegistry({ environment, signal }: CommandLine): Promise<re
   if (names('missing').length > 0)
     findings.push(fix(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
   if (names('different').length > 0)
-    findings.push(fix(`registered otherwise: ${names('different').join(', ')}`, 'giving registry sync'))
+    findings.push(fix(`differ in the registry: ${names('different').join(', ')}`, 'giving registry sync'))
   return findings
 }
 

@@ -21,7 +21,7 @@ function unmailedWarnings(
 ): string[] {
   return [
     ...(refused > 0 ? [`${refused} ${what} were not mailed: the mail server refuses the recipient`] : []),
-    ...(failed > 0 ? [`${failed} ${what} were not mailed: the mail server took them at no try`] : []),
+    ...(failed > 0 ? [`${failed} ${what} were not mailed: every try failed`] : []),
     ...(unknown > 0
       ? [`${unknown} ${what} may not have been mailed: the connection or the process ended meanwhile`]
       : []),

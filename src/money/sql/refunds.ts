@@ -51,7 +51,7 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
   const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
   if (donation.reference === undefined) {
-    throw refuse('a donation that was paid here', `donation ${donationId} is a record of the past`)
+    throw refuse('a donation that was paid here', `donation ${donationId} was not paid here`)
   }
   if (donation.status !== 'settled' && donation.status !== 'refunded') {
     throw refuse('a donation that has settled', `donation ${donationId} is ${donation.status}`)

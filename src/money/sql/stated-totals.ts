@@ -87,6 +87,6 @@ export async function refuseOtherCurrency(
   if (other === undefined) return
   throw new ServiceError(
     'configuration-invalid',
-    `DEFAULT_CURRENCY is ${currency}, but earlier records of this store were written in ${other}: a platform has one currency`,
+    `DEFAULT_CURRENCY is ${currency}, but earlier records of this store were written in ${other}: set it to ${other}, since a platform has one currency`,
   )
 }

@@ -44,7 +44,7 @@ export async function createRun(db: Db, run: NewRun & { readonly force?: boolean
 /** The run with this id; throws `not-found` when the ledger has none. */
 export async function getRun(db: Db, id: number): Promise<RunSummary> {
   const { rows } = await db.query<RunRow>(`${selectRun} where r.id = $1`, [id])
-  if (!rows[0]) throw new ServiceError('not-found', `there is no publication run ${id}`)
+  if (!rows[0]) throw new ServiceError('not-found', `there is no publication run ${id}: see giving runs list`)
   return toRunSummary(rows[0])
 }
 

@@ -33,7 +33,7 @@ const disbursementKindFields = {
   },
   receiver: {
     type: type.organisationReference,
-    means: "Number or externalId of the organization that was paid. Left out: the project's own.",
+    means: "Number or externalId of the organisation that was paid. Left out: the project's own.",
     examples: ['', '8'],
     iati: 'receiver-org',
   },
@@ -67,7 +67,7 @@ export const disbursements = defineKind({
     const byReference = new Map(good.map((row, index) => [row.reference, outcomes[index]]))
     return rows.map((row): RecordOutcome => {
       if (isKnown(row)) return toRecordOutcome(byReference.get(row.reference), row.project, row.reference)
-      const expected = 'the id of an organization that was imported before'
+      const expected = 'the id of an organisation that was imported before'
       return { field: 'receiver', expected, got: String(row.receiver) }
     })
   },

@@ -11,11 +11,11 @@ const funderKindFields = {
     type: type.identifier,
     required: true,
     numbers: 'organisation',
-    means: "The platform's number of the organization; funders and partners share their numbers.",
+    means: "The platform's number of the organisation; funders and partners share their numbers.",
     examples: ['501', '502'],
     api: 'id',
   },
-  externalId: externalIdOf('the organization'),
+  externalId: externalIdOf('the organisation'),
   name: {
     type: type.text,
     required: true,
@@ -54,7 +54,7 @@ const funderKindFields = {
 
 export const funders = defineKind({
   name: 'funders',
-  means: 'Organizations that give. Import them before the gifts that name them.',
+  means: 'Organisations that give. Import them before the gifts that name them.',
   fields: funderKindFields,
   key: ['id'],
   repeated: 'last',

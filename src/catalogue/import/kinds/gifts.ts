@@ -50,7 +50,7 @@ const giftKindFields = {
   },
   funder: {
     type: type.organisationReference,
-    means: 'Number or externalId of the organization that gave; import funders first. Left out: the public.',
+    means: 'Number or externalId of the organisation that gave; import funders first. Left out: the public.',
     examples: ['', '501'],
     iati: 'provider-org, participating-org role 1',
   },
@@ -113,7 +113,7 @@ async function save(db: Parameters<typeof saveGifts>[0], rows: readonly GiftRow[
       const got = `project ${row.project}, which is ${source}`
       outcomes.set(row, { field: 'project', expected: 'a project of this platform', got })
     } else if (row.funder !== undefined && !funders.has(row.funder)) {
-      const expected = 'the id of an organization that was imported before'
+      const expected = 'the id of an organisation that was imported before'
       outcomes.set(row, { field: 'funder', expected, got: String(row.funder) })
     } else good.push(row)
   }

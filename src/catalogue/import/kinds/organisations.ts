@@ -33,11 +33,11 @@ const organisationKindFields = {
     type: type.identifier,
     required: true,
     numbers: 'organisation',
-    means: "The platform's number of the organization. It never changes.",
+    means: "The platform's number of the organisation. It never changes.",
     examples: ['7', '8'],
     api: 'id',
   },
-  externalId: externalIdOf('the organization'),
+  externalId: externalIdOf('the organisation'),
   name: {
     type: type.text,
     required: true,
@@ -114,7 +114,7 @@ type OrganisationRow = RowOf<typeof organisationKindFields>
 
 export const organisations = defineKind({
   name: 'organizations',
-  means: 'Organizations that carry projects out.',
+  means: 'Organisations that carry projects out.',
   fields: organisationKindFields,
   key: ['id'],
   repeated: 'last',

@@ -63,7 +63,7 @@ const projectKindFields = {
   },
   organization: {
     type: type.organisationReference,
-    means: 'Number or externalId of the partner that carries it out; import organizations first.',
+    means: 'Number or externalId of the partner that carries it out; import organisations first.',
     examples: ['7', '8'],
     api: 'organization',
     iati: 'participating-org role 4 (implementing)',
@@ -388,7 +388,7 @@ function unknownReference(
   if (organization === undefined || organisations.has(organization)) return undefined
   return {
     field: 'organization',
-    expected: 'the id of an organization that was imported before',
+    expected: 'the id of an organisation that was imported before',
     got: String(organization),
   }
 }
