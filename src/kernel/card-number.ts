@@ -7,7 +7,7 @@
 export function holdsCardNumber(text: string): boolean {
   if (text.length < shortest) return false
   const plain = withAsciiDigits(text)
-  if (holdsParted(plain)) return true
+  if (holdsParted(plain.replace(uuids, (uuid) => 'x'.repeat(uuid.length)))) return true
   for (const [run] of plain.matchAll(runsOfNumbers)) {
     // Hyphens join what other signs may part: a UUID made of digits is one word.
     const words = run.match(/[\p{L}\p{N}-]+/gu) ?? []
@@ -25,6 +25,9 @@ export function holdsCardNumber(text: string): boolean {
 
 const shortest = 13
 const longest = 19
+
+// One of 100,000 has groups that are laid out, parted and summed up as a card's.
+const uuids = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
 
 // Words of digits and hyphens only, with few signs between them.
 const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}-])(?:[^\p{L}\p{N}-]{1,5}[\d-]+(?![\p{L}\p{N}-]))*/gu

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { NewestKept } from '../../../src/release/read/newest-kept.js'
 
 describe('what is slow to make', () => {
   const made: string[] = []
+  beforeEach(() => void made.splice(0))
   const make = (key: string) => async () => {
     made.push(key)
     return key.toUpperCase()
