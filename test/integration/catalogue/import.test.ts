@@ -55,11 +55,11 @@ const months = (id: number) =>
 /** The versions of all projects: a number moves when the project is marked as changed. */
 const versions = () => rows(`select project_id, version from project_version order by project_id`)
 
-describe('importing a page of odd but good records', () => {
+describe('importing a page of odd but good records', { shuffle: false }, () => {
   it('creates them, with everything that belongs to them', async () => {
     const twice = { field: 'id', expected: 'what stands on one line of a file; line 102 has it too', got: '7002' }
     expect(await importing(fixture('projects-odd.xml'))).toEqual({
-      import: 1,
+      import: expect.any(Number),
       files: 1,
       brokenFiles: 0,
       records: 4,
@@ -108,13 +108,15 @@ describe('importing a page of odd but good records', () => {
         active: 1,
       },
     ])
-    expect(await rows(`select code, name, region_name from country order by code`)).toEqual([
+    expect(
+      await rows(`select code, name, region_name from country where code in ('GN', 'NP', 'SL') order by code`),
+    ).toEqual([
       { code: 'GN', name: 'Guinea', region_name: null },
       // Its only record with a list was replaced by one that names nothing but the code.
       { code: 'NP', name: 'NP', region_name: 'Asia and Oceania' },
       { code: 'SL', name: 'Sierra Leone', region_name: 'Africa' },
     ])
-    expect(await rows(`select id, name, sector_code from theme order by id`)).toEqual([
+    expect(await rows(`select id, name, sector_code from theme where id in ('dancing', 'water') order by id`)).toEqual([
       { id: 'dancing', name: 'Dancing', sector_code: null },
       { id: 'water', name: 'Clean Water', sector_code: '14031' },
     ])
@@ -176,7 +178,7 @@ describe('importing a page of odd but good records', () => {
   })
 })
 
-describe('importing a page with bad records', () => {
+describe('importing a page with bad records', { shuffle: false }, () => {
   it('keeps the good ones and names file, record, line, field and value of the bad ones', async () => {
     const file = fixture('projects-bad.xml')
     const summary = await importing(file)
@@ -197,13 +199,13 @@ describe('importing a page with bad records', () => {
   it('does the same for JSON', async () => {
     const summary = await importing(fixture('projects-odd.json'))
     expect(summary).toMatchObject({ records: 6, created: 2, refused: 4 })
-    expect(summary.problems.map(({ recordId, field }) => [recordId, field])).toEqual([
+    // The page of the other file, which may have been read before, is newer.
+    const ofRecords = summary.problems.filter(({ field }) => field !== 'organization 318')
+    expect(ofRecords.map(({ recordId, field }) => [recordId, field])).toEqual([
       ['7203', 'funding'],
       ['7204', 'title'],
       [undefined, 'record'],
       [undefined, '__proto__'],
-      // The page of the first test is newer.
-      ['7201', 'organization 318'],
     ])
     expect(await rows(`select unknown_fields, contact_postal, latitude, goal from project where id = 7201`)).toEqual([
       {
@@ -266,7 +268,7 @@ describe('importing a page with bad records', () => {
   })
 })
 
-describe('importing a record again', () => {
+describe('importing a record again', { shuffle: false }, () => {
   it('writes only the record that changed, and marks only its project', async () => {
     await importing(await page(aRecord(7601), aRecord(7602, { videos: { video: [{ url: 'https://v.example/1' }] } })))
     const before = await versions()
@@ -416,7 +418,9 @@ describe('importing a record again', () => {
     ['where geography has it', 'PE', 'South/Central America and the Caribbean'],
   ])('places a project without a region in that of its country %s', async (_where, code, region) => {
     await rows(`insert into region values ('East') on conflict do nothing`)
-    await rows(`insert into country values ('KE', 'Kenya', 'East') on conflict do nothing`)
+    await rows(
+      `insert into country values ('KE', 'Kenya', 'East') on conflict (code) do update set region_name = 'East'`,
+    )
     await importing(await page(aRecord(7670, { iso3166CountryCode: code })))
     expect(await rows('select region_name from project where id = 7670')).toEqual([{ region_name: region }])
     expect(await rows(`select region_name from country where code = '${code}'`)).toEqual([{ region_name: region }])
@@ -496,7 +500,7 @@ describe('importing a record again', () => {
   })
 })
 
-describe('importing a page of a real platform', () => {
+describe('importing a page of a real platform', { shuffle: false }, () => {
   it('takes all 50 records, and changes nothing the second time', async ({ skip }) => {
     if (!realPage) return skip('TEST_FILES has no real records')
     expect(await importing(realPage)).toMatchObject({ records: 50, created: 50, refused: 0, problems: [] })
@@ -509,7 +513,7 @@ describe('importing a page of a real platform', () => {
   })
 })
 
-describe('the element iati, which the wire format does not have', () => {
+describe('the element iati, which the wire format does not have', { shuffle: false }, () => {
   const planned = (reference: string, day: string, amount = '250.00') => ({ reference, day, amount })
   const told = () =>
     rows(`select deadline::text, glide_number, location_name, location_precision, o.org_ref, o.org_type,

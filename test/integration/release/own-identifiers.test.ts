@@ -67,7 +67,7 @@ async function newStore() {
   }
 }
 
-describe('an identifier that a project brings along', () => {
+describe('an identifier that a project brings along', { shuffle: false }, () => {
   let ours: Awaited<ReturnType<typeof newStore>>
   beforeAll(async () => {
     ours = await newStore()

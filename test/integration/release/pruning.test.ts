@@ -21,10 +21,13 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + count * 86_400_000)
 
-const database = await testDatabase()
-const publisher = await testPublisher(database.store)
-await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
-for (let run = 0; run < 4; run++) await publisher.publish()
+async function publishedFourTimes() {
+  const database = await testDatabase()
+  const publisher = await testPublisher(database.store)
+  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
+  for (let run = 0; run < 4; run++) await publisher.publish()
+  return { database, publisher }
+}
 
 const rules = { keepReleases: 3, donorRetentionDays: undefined }
 
@@ -65,7 +68,9 @@ async function newStore() {
   }
 }
 
-describe('pruning', () => {
+describe('pruning', { shuffle: false }, async () => {
+  const { database, publisher } = await publishedFourTimes()
+
   it('leaves everything young alone', async () => {
     const before = await listRuns(database.store.db, 100)
     expect(await pruneDatabase(database.store.db, days(80), rules)).toEqual({
@@ -186,7 +191,8 @@ describe('48 hours', { timeout: 120_000 }, () => {
   })
 })
 
-describe('health', () => {
+describe('health', { shuffle: false }, async () => {
+  const { database, publisher } = await publishedFourTimes()
   const health = () =>
     publicationHealth({
       store: database.store,
@@ -221,7 +227,8 @@ describe('health', () => {
   })
 })
 
-describe('/metrics', () => {
+describe('/metrics', async () => {
+  const { store } = (await publishedFourTimes()).database
   const live = { ageSeconds: 60, activities: 120, held: 4 }
   const nothing = {
     runsFinished: {},
@@ -248,7 +255,7 @@ describe('/metrics', () => {
       datasets: { registered: 2, missing: 1 },
     }
     const metrics = createMetrics({ shared: async () => numbers, live: async () => live, onError: () => undefined })
-    const api = await testApi(database.store, { metrics })
+    const api = await testApi(store, { metrics })
     await api.app.inject('/feeds/status.json')
     await api.app.inject('/no/such/address')
     const { body, headers } = await api.app.inject('/metrics')
@@ -295,10 +302,10 @@ describe('/metrics', () => {
   })
 
   it('of a worker are on a port of their own, with the depth of the queue', async () => {
-    const { rows } = await database.store.db.query<{ n: number }>('select count(*) as n from run')
-    await createRun(database.store.db, { trigger: 'manual', at: days(3) })
+    const { rows } = await store.db.query<{ n: number }>('select count(*) as n from run')
+    await createRun(store.db, { trigger: 'manual', at: days(3) })
     const shared = async () => {
-      const { finished, waiting, rendered, watchdog, openShards, timings } = await runNumbers(database.store.db)
+      const { finished, waiting, rendered, watchdog, openShards, timings } = await runNumbers(store.db)
       return {
         runsFinished: finished,
         runsWaiting: waiting,

@@ -11,7 +11,7 @@ import { testPayments } from '../../../support/donations.js'
 import type { ProcessorServer } from '../../../support/processor-server.js'
 import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
 
-describe('giving payments check', async () => {
+describe('giving payments check', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const [braintree, stripe] = await Promise.all([startBraintree(), startStripe()])
   afterAll(() => Promise.all([braintree.close(), stripe.close()]))

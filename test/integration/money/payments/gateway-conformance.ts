@@ -58,7 +58,7 @@ const notes = { projectId: 2045, addon: amount('2.50'), refcode: 'spring-drive' 
 
 /** What every gateway must do, whoever its processor is. */
 export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase): void {
-  describe(`the ${name} gateway`, { timeout: 60_000 }, () => {
+  describe(`the ${name} gateway`, { timeout: 60_000, shuffle: false }, () => {
     let opened: OpenGateway
     const errors: unknown[] = []
     const printed: unknown[] = []

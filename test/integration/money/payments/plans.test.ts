@@ -22,7 +22,7 @@ import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
 const never = new AbortController().signal
 const choice = { language: 'en', operatorsDir: undefined }
 
-describe.each(Object.entries(processors))('regular gifts at %s', async (name, start) => {
+describe.each(Object.entries(processors))('regular gifts at %s', { shuffle: false }, async (name, start) => {
   const { store, url } = await testDatabase()
   const [processor, real] = await start()
   afterAll(() => processor.close())

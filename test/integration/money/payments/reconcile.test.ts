@@ -24,7 +24,7 @@ import { processors, timeoutMs } from '../../../support/processors.js'
 const day = '2026-11-16' as IsoDate
 const noon = new Date(`${day}T12:00:00Z`)
 
-describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', async (name) => {
+describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', { shuffle: false }, async (name) => {
   const { store } = await testDatabase()
   const [processor, real] = await processors[name]()
   afterAll(() => processor.close())
@@ -210,7 +210,7 @@ describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', as
   })
 })
 
-describe('two processors of one store', async () => {
+describe('two processors of one store', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   const [stripe, real] = await processors.stripe()
   afterAll(() => stripe.close())
@@ -316,7 +316,7 @@ describe('two processors of one store', async () => {
   })
 })
 
-describe('giving books reconcile', async () => {
+describe('giving books reconcile', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const installation = await newInstallation({ DATABASE_URL: url })
   afterAll(() => installation.remove())

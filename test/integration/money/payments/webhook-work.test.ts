@@ -27,7 +27,7 @@ import { stripeKeys } from '../../../support/stripe-server.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 import { type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
 
-describe('webhooks at work', async () => {
+describe('webhooks at work', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const [processor, real] = await processors.stripe()
   const { ledger, address } = processor

@@ -35,7 +35,7 @@ import {
 const deliveries = { braintree: braintreeDelivery, stripe: stripeDelivery }
 const names = Object.keys(processors) as ProcessorWithSdk[]
 
-describe.each(names)('webhooks of %s', async (name) => {
+describe.each(names)('webhooks of %s', { shuffle: false }, async (name) => {
   const { store, url } = await testDatabase()
   const [processor, gateway] = await processors[name]()
   const deliver = deliveries[name]
