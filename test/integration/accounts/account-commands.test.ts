@@ -9,7 +9,7 @@ import { testDatabase } from '../../support/database.js'
 const email = 'partner@example.org'
 const password = 'seven quiet rivers'
 
-describe('the operator’s commands for API users', async () => {
+describe('the operator’s commands for API users', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const api = await testApi(store, { clock: () => new Date() })
 

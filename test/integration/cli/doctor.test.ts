@@ -11,7 +11,7 @@ import { testDatabase } from '../../support/database.js'
 import { startMailServer } from '../../support/mail-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-describe('giving doctor', async () => {
+describe('giving doctor', { shuffle: false }, async () => {
   const { url, store } = await testDatabase()
   const answering = createServer((_request, response) => response.end('{}'))
   const folder = await temporaryFolder()

@@ -298,7 +298,7 @@ function shapeOf(documents: readonly unknown[], margin = '  '): string {
   return [...new Set(shapes)].sort().join(' or ') + lines.join('') + of
 }
 
-describe('every command and option, as a person types it', async () => {
+describe('every command and option, as a person types it', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const values: Record<string, string> = {}
   let environment: Record<string, string>

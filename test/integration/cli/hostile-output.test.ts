@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js'
 // Clears the screen (twice), turns the direction of text, hides a letter, starts a new line.
 const hostile = 'x\x1b[2J\u009b2J\u202e\u200b\ny'
 
-describe('text from outside in the output of a command', async () => {
+describe('text from outside in the output of a command', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const dir = await temporaryFolder()
   const now = new Date().toISOString()

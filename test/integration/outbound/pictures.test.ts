@@ -56,7 +56,7 @@ function bomb(): Buffer {
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300"><image href="file:///etc/passwd"/></svg>`
 
-describe('the mirror of pictures', async () => {
+describe('the mirror of pictures', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   const asked: string[] = []
   const log: Record<string, unknown>[] = []

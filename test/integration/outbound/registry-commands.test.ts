@@ -11,7 +11,7 @@ import { RegistryServer } from '../../support/registry-server.js'
 import { layRelease } from '../../support/release.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
-describe('giving registry', async () => {
+describe('giving registry', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   let environment: Record<string, string>
   let now: Date

@@ -198,7 +198,7 @@ describe('the keys of an account', async () => {
   })
 })
 
-describe('the secure area', async () => {
+describe('the secure area', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   const email = 'giver@example.org'
   const api = await testApi(store)

@@ -21,7 +21,7 @@ const failureOf = async (answer: Promise<unknown>) => {
   return error as AnswerError
 }
 
-describe('the published client', async () => {
+describe('the published client', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   let apiKey = ''
   let client: Client

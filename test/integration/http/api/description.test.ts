@@ -103,7 +103,7 @@ const names = (status: number) => answering(status).map((one) => [one.operation.
 type Outcome = readonly [name: string, ...statuses: number[]]
 const both = (name: string, status: number): Outcome => [name, status, status]
 
-describe('every operation of openapi.json', async () => {
+describe('every operation of openapi.json', { shuffle: false }, async () => {
   const { store } = await testDatabase()
 
   const metrics = createMetrics({

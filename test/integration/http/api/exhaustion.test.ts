@@ -29,7 +29,7 @@ it.each([
   expect(connectionsWithinDescriptors(wanted, openFiles)).toBe(allowed)
 })
 
-describe.skipIf(missing)('an API process that may open 256 files', async () => {
+describe.skipIf(missing)('an API process that may open 256 files', { shuffle: false }, async () => {
   const { url } = await testDatabase()
   const file = '/iati/activities.xml'
   let installation: Installation

@@ -9,7 +9,7 @@ const page = 'https://www.example.org'
 const read = '/api/public/projectservice/themes'
 const secure = '/api/secure/givingservice/nothing'
 
-describe('a key', async () => {
+describe('a key', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   const api = await testApi(store)
   await recordGrant(store.db, 1, 'donations', api.now)

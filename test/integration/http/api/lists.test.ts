@@ -19,7 +19,7 @@ type Projects = {
   project?: { id: number; title: string }[]
 }
 
-describe('reads', async () => {
+describe('reads', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
 
   const get = (path: string, query: Record<string, string> = {}, { app, apiKey } = api) =>

@@ -12,7 +12,7 @@ const release = {
 }
 const list = '/api/public/projectservice/all/projects'
 
-describe('maintenance', async () => {
+describe('maintenance', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   let api: TestApi
   let other: TestApi

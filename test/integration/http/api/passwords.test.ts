@@ -166,7 +166,7 @@ describe('a password', async () => {
   })
 })
 
-describe('a forgotten password', async () => {
+describe('a forgotten password', { shuffle: false }, async () => {
   const accounts = await accountsApi({ sendsMail: true })
   const { store, post, told, from, later, reset, newKey } = accounts
   const email = 'Owner@example.org'
@@ -273,7 +273,7 @@ describe('a forgotten password', async () => {
   })
 })
 
-describe('an account with mail', async () => {
+describe('an account with mail', { shuffle: false }, async () => {
   const accounts = await accountsApi({ sendsMail: true })
   const { store, register, post, told, newKey, from, later } = accounts
   const verify = (email: string, code: string, tried = password) =>

@@ -11,7 +11,7 @@ const service = '/api/public'
 const userService = '/api/userservice'
 const json = { 'content-type': 'application/json' }
 
-describe('a read-only database', async () => {
+describe('a read-only database', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   const opened = (max: number) => openStore({ url, max, applicationName: 'giving test' })
   const user = { email: testUser.email, password: testUser.password }

@@ -6,7 +6,7 @@ import { insertProjects, loseProjects } from '../../../support/catalogue.js'
 import { testDatabase } from '../../../support/database.js'
 import { storeWells } from '../../../support/wells-store.js'
 
-describe('remembered searches', async () => {
+describe('remembered searches', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
 
   const get = (query: string, format = 'json') =>

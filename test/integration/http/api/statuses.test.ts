@@ -160,7 +160,7 @@ const posts: Readonly<Record<string, Post>> = {
   },
 }
 
-describe('every operation of openapi.json', async () => {
+describe('every operation of openapi.json', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   let api: TestApi
   let token: string

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -115,6 +115,7 @@ describe('the look of a platform', async () => {
     await expect(brandOf()).rejects.toThrow(
       /xx\.json: expected a language of the portal \(en, fr, es, pt, ar\) as its name, got xx/,
     )
+    await rm(path.join(folder, 'words', 'xx.json'))
     const logo = path.join(folder, 'page.html')
     await writeFile(logo, '<script>alert(1)</script>')
     const others = { PORTAL_WORDS_DIR: '' }
