@@ -50,7 +50,7 @@ async function digest(of: Store): Promise<object[]> {
   return digests
 }
 
-describe('seeding', () => {
+describe('seeding', { shuffle: false }, () => {
   beforeAll(async () => await seed(store, local))
 
   it('makes projects of every kind', async () => {
@@ -198,7 +198,7 @@ describe('seeding', () => {
   })
 })
 
-describe('the demo', async () => {
+describe('the demo', { shuffle: false }, async () => {
   const { store: demo } = await testDatabase()
 
   it('is 120 projects in 12 countries with ids from 9,000,001, seeded once though two processes try', async () => {

@@ -40,7 +40,7 @@ async function exported(from: Store, name: string): Promise<Record<string, strin
   )
 }
 
-describe('giving backup and giving restore', () => {
+describe('giving backup and giving restore', { shuffle: false }, () => {
   it('a backup is one snapshot, while donations and a publication go on', async () => {
     await fillWithEverySource(store, 30)
     const targets = [9_001, 9_002]

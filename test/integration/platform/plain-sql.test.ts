@@ -30,7 +30,7 @@ const platform = new pg.Client({ connectionString: url.href })
 await platform.connect()
 afterAll(() => platform.end())
 
-describe('a platform that writes with plain SQL', () => {
+describe('a platform that writes with plain SQL', { shuffle: false }, () => {
   it('publishes what it inserts', async () => {
     await sql(`insert into region (name) values ('Africa')`)
     await sql(
