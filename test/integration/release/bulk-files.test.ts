@@ -14,7 +14,7 @@ import { testDatabase } from '../../support/database.js'
 import { testPublisher } from '../../support/publishing.js'
 import { storeWells } from '../../support/wells-store.js'
 
-describe('bulk files', async () => {
+describe('bulk files', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   const day = (number: number, hour = 2) => new Date(Date.UTC(2026, 10, number, hour))
   /** A publication; of the schedule, where nothing else is said. */
@@ -201,7 +201,7 @@ describe('bulk files', async () => {
   })
 })
 
-describe('the bulk files of an installation', async () => {
+describe('the bulk files of an installation', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
 
   await storeWells(store.db)

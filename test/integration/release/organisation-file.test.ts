@@ -37,7 +37,7 @@ function valuesOf(text: string, name: string): string[] {
   return [...text.matchAll(pattern)].map(([, value = '']) => value)
 }
 
-describe('the organisation file', () => {
+describe('the organisation file', { shuffle: false }, () => {
   it('has the publisher first, then each partner with an identifier once', async () => {
     const text = await publisher.read(address)
     const identifiers = [...text.matchAll(/<organisation-identifier>([^<]*)</g)].map(([, id = '']) => id)
@@ -131,7 +131,7 @@ describe('the organisation file', () => {
   })
 })
 
-describe('what the organisation file is made from', () => {
+describe('what the organisation file is made from', { shuffle: false }, () => {
   const marks = async () =>
     Number((await one(`select count(*) from content_change where kind = 'organisations'`)).count)
   const total = async () => valuesOf(await publisher.read(address), 'total-budget')[0]

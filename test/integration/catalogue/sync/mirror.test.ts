@@ -122,20 +122,27 @@ describe('a full sync', () => {
     expect(upstream.asked('projects.xml')).toEqual([])
   })
 
-  test('asks for what changed from two minutes before the bulk file was made', async () => {
+  test.each([
+    [
+      'two minutes before the bulk file was made',
+      { 'last-modified': 'Sat, 21 Nov 2026 02:00:00 GMT' },
+      /^2026-11-21T01:58:00/,
+    ],
+    ['two days and two minutes before now where the bulk file has no date', {}, /^2026-11-20T07:58:00/],
+  ])('asks for what changed from %s', async (_since, headers, expected) => {
     upstream.state.download = '/files/projects.xml'
     upstream.state.since = true
     upstream.state.fault = (_request, response, url) => {
       if (url.pathname !== '/files/projects.xml') return false
-      response.writeHead(200, { 'content-type': 'application/xml', 'last-modified': 'Sat, 21 Nov 2026 02:00:00 GMT' })
+      response.writeHead(200, { 'content-type': 'application/xml', ...headers })
       response.end(toXml({ projects: { project: records(20) } }))
       return true
     }
-    await full()
+    await full({ clock: () => new Date('2026-11-22T08:00:00Z') })
     const asked = upstream.requests
       .map((url) => url.searchParams.get('modifiedSince'))
       .filter((since) => since !== null)
-    expect(asked).toContainEqual(expect.stringMatching(/^2026-11-21T01:58:00/))
+    expect(asked).toContainEqual(expect.stringMatching(expected))
   })
 })
 

@@ -100,6 +100,7 @@ it('names no held project in public that was never published', async () => {
   await seed(store, { projects: 3, source: 'demo', firstId: 1, today: day('2026-11-20'), currency: usd, baseUrl })
   await store.db.query(`update project set title = '<p></p>' where id = 2`)
   const { app, publisher } = await publishedSite(store)
+  expect((await app.inject('/changes')).body).toContain(en.changes.first)
   await store.db.query(`update project set title = '<p></p>' where id = 3`)
   publisher.now = new Date('2026-11-22T02:00:00Z')
   const { releaseId } = await publisher.publish()
@@ -583,13 +584,15 @@ describe('the portal over the demo', async () => {
 
   it('answers HTML to who asks for it where nothing is, and the error of the API to others', async () => {
     const accept = { accept: 'text/html,*/*;q=0.8' }
-    for (const url of ['/nope', '/fr/nope', '/countries/ZZ', '/sitemap-9.xml']) {
+    for (const url of ['/nope', '/fr/nope', '/countries/ZZ', '/sitemap-9.xml', '/apiary', '/my/api/nope']) {
       const page = await app.inject({ url, headers: accept })
       expect([url, page.statusCode, page.headers['content-type']]).toEqual([url, 404, 'text/html; charset=utf-8'])
       expect(page.body).toContain(`<h1>${url.startsWith('/fr') ? fr.notFound : en.notFound}</h1>`)
       expect((await app.inject(url)).body).toContain('<error_response>')
     }
-    expect((await app.inject({ url: '/api/nope', headers: accept })).headers['content-type']).toMatch(/xml/)
+    for (const url of ['/api/nope', '/api', '/api?x=1']) {
+      expect((await app.inject({ url, headers: accept })).headers['content-type'], url).toMatch(/xml/)
+    }
     for (const url of ['/quality/', '/fr/status//', '/developers/?x=1', '/projects/9000001/', '/projects/?q=a']) {
       const { statusCode, headers } = await app.inject({ url, headers: accept })
       expect([statusCode, headers.location]).toEqual([301, url.replace(/\/+(?=\?|$)/, '')])
