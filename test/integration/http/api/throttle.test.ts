@@ -6,7 +6,7 @@ import { testDatabase } from '../../../support/database.js'
 
 const { password } = testUser
 
-describe('failed sign-ins', async () => {
+describe('failed sign-ins', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()
   // Two processes, as far as the API can tell: each with connections and memory of its own.
   let one: TestApi

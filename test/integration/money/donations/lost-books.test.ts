@@ -147,6 +147,12 @@ describe.each(['braintree', 'stripe'] as const)(
       await expect(submit(after, { ...request, amount: '41.00' as Decimal })).rejects.toMatchObject(refusal)
       const adopted = await adoptCharges(after, (await reconcile()).differences, signal)
       expect(adopted).toEqual([{ chargeId: ledger.only(reference).id, donationId: expect.any(Number) }])
+      const { rows } = await left.store.db.query(
+        `select settled_at - received_at = interval '0' as "atOnce", (select count(*) from receipt_mail m where m.donation_id = d.id) as mails
+          from donation d where reference = $1`,
+        [reference],
+      )
+      expect(rows).toEqual([{ atOnce: true, mails: 0 }])
       expect((await submit(after, request)).receiptNumber).toMatch(/^R\d+/)
       expect(ledger.approved(reference)).toHaveLength(1)
     })

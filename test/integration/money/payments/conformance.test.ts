@@ -53,7 +53,7 @@ const differences = {
 
 const names = Object.keys(processors) as ProcessorWithSdk[]
 
-describe.each(names)('what every processor must do, at %s', async (name) => {
+describe.each(names)('what every processor must do, at %s', { shuffle: false }, async (name) => {
   const { store, url } = await testDatabase()
   const [processor, real] = await processors[name]()
   const { ledger } = processor
