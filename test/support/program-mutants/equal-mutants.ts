@@ -30,6 +30,13 @@ export const equalMutants: readonly EqualMutant[] = [
     why: memory,
   },
   {
+    file: 'src/accounts/sql/accounts.ts',
+    in: 'issueToken',
+    ours: '<',
+    theirs: '<=',
+    why: 'a token that ends in this instant is valid no more, and goes now or with the next',
+  },
+  {
     file: 'src/platform/database/fence.ts',
     in: '#tell',
     ours: 'at.getTime() - Date.parse(told.at)',
