@@ -21,6 +21,7 @@ import {
   testDonors,
   testPayments,
 } from '../../../support/donations.js'
+import { inOrder } from '../../../support/in-order.js'
 import { openMailServer, readMail } from '../../../support/mail-server.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
 import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
@@ -53,7 +54,7 @@ const differences = {
 
 const names = Object.keys(processors) as ProcessorWithSdk[]
 
-describe.each(names)('what every processor must do, at %s', { shuffle: false }, async (name) => {
+describe.each(names)('what every processor must do, at %s', inOrder, async (name) => {
   const { store, url } = await testDatabase()
   const [processor, real] = await processors[name]()
   const { ledger } = processor

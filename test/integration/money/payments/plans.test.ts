@@ -15,6 +15,7 @@ import { listen, testApi, testUser } from '../../../support/api.js'
 import { runCommandLine } from '../../../support/command-line.js'
 import { testDatabase } from '../../../support/database.js'
 import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
+import { inOrder } from '../../../support/in-order.js'
 import { readMail, startMailServer } from '../../../support/mail-server.js'
 import { processors, timeoutMs } from '../../../support/processors.js'
 import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
@@ -22,7 +23,7 @@ import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
 const never = new AbortController().signal
 const choice = { language: 'en', operatorsDir: undefined }
 
-describe.each(Object.entries(processors))('regular gifts at %s', { shuffle: false }, async (name, start) => {
+describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async (name, start) => {
   const { store, url } = await testDatabase()
   const [processor, real] = await start()
   afterAll(() => processor.close())

@@ -18,13 +18,14 @@ import {
   quick,
   testPayments,
 } from '../../../support/donations.js'
+import { inOrder } from '../../../support/in-order.js'
 import type { LedgerCharge } from '../../../support/processor-server.js'
 import { processors, timeoutMs } from '../../../support/processors.js'
 
 const day = '2026-11-16' as IsoDate
 const noon = new Date(`${day}T12:00:00Z`)
 
-describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', { shuffle: false }, async (name) => {
+describe.each(['braintree', 'stripe'] as const)('the settled payments of %s', inOrder, async (name) => {
   const { store } = await testDatabase()
   const [processor, real] = await processors[name]()
   afterAll(() => processor.close())

@@ -18,6 +18,7 @@ import {
   testPayments,
 } from '../../../support/donations.js'
 import { everyRow } from '../../../support/every-row.js'
+import { inOrder } from '../../../support/in-order.js'
 import { toCents } from '../../../support/processor-server.js'
 import { type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
 import { testPublisher } from '../../../support/publishing.js'
@@ -35,7 +36,7 @@ import {
 const deliveries = { braintree: braintreeDelivery, stripe: stripeDelivery }
 const names = Object.keys(processors) as ProcessorWithSdk[]
 
-describe.each(names)('webhooks of %s', { shuffle: false }, async (name) => {
+describe.each(names)('webhooks of %s', inOrder, async (name) => {
   const { store, url } = await testDatabase()
   const [processor, gateway] = await processors[name]()
   const deliver = deliveries[name]
