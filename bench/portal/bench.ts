@@ -1,6 +1,10 @@
 import autocannon from 'autocannon'
+import { isoInstantOf } from '../../src/kernel/dates.js'
+import type { Connection } from '../../src/platform/database/connection.js'
+import type { Store } from '../../src/platform/database/store.js'
 import { Draft } from '../../src/release/folder/draft.js'
 import { releaseFolder } from '../../src/release/folder/release-folder.js'
+import { stampedEnvelope } from '../../src/release/plan/stamped-envelope.js'
 import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { writeIndex } from '../../src/release/write/write-index.js'
 import { randomFrom } from '../../test/support/random.js'
@@ -42,7 +46,7 @@ async function run({
   const published = await publisher.publish(first)
   if (published.state !== 'published') throw new Error(`the release is ${published.state}`)
   const whole = rendered.seconds + published.releaseSeconds
-  const indexSeconds = await timeIndex(feedsDir)
+  const indexSeconds = (rendered.stages.index ?? 0) / 1000 + (await timeIndex(database.store, feedsDir))
   const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'info', ...apiLimits }
   const program = await workshop.program()
   await using api = await startGiving(program, 'api', environment, '/healthz')
@@ -267,15 +271,16 @@ function optionsOf(page: string, name: string): string[] {
   return [...choice.matchAll(/<option value="([^"]+)"/g)].map(([, value = '']) => value)
 }
 
-/** Seconds to write the index of the live release once more, from its files. */
-async function timeIndex(feedsDir: string): Promise<number> {
+/** Seconds to write the index of the live release once more, from the stored entries. */
+async function timeIndex(store: Store, feedsDir: string): Promise<number> {
   const release = await createReleaseReader(feedsDir).live()
   if (!release) throw new Error('nothing was published')
   await using draft = await Draft.begin(releaseFolder(feedsDir), `${release.id}0`)
   const files = release.manifest.files.filter(({ path }) => /^\/iati\/activities(-\d+)?\.xml$/.test(path))
-  for (const { path } of files) await draft.carry(path, release.id)
+  const envelope = stampedEnvelope('iati-activities', isoInstantOf(firstRunAt))
   const began = performance.now()
-  await (await writeIndex(draft, undefined, files, signal)).written
+  const write = (client: Connection) => writeIndex(draft, undefined, client, { files, envelope }, signal)
+  await (await store.snapshot(async (_db, client) => await write(client))).written
   return (performance.now() - began) / 1000
 }
 

@@ -5,6 +5,11 @@ export function activitiesPath(segment: number): string {
   return segment === 1 ? '/iati/activities.xml' : `/iati/activities-${segment}.xml`
 }
 
+/** The segment of an activity file. */
+export function segmentAt(path: string): number {
+  return Number(/-(\d+)\.xml$/.exec(path)?.[1] ?? 1)
+}
+
 /** Every activity in one file, whatever its size: for analysts, not for registration (iati.md 1.4). */
 export const bulkActivitiesPath = '/iati/bulk/activities.xml'
 

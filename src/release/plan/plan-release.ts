@@ -113,7 +113,7 @@ export async function planRelease(
   const described: PlannedFile[] = [
     ...activityFiles,
     bulkActivities(activityFiles, generated),
-    activityIndex(activityFiles),
+    activityIndex(activityFiles, envelope),
     organisations.file,
     ...reports,
     ...feedList(config, feeds, reports.length > 0),

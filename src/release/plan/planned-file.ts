@@ -31,8 +31,14 @@ export type PlannedContent =
       readonly envelope: FileEnvelope
       readonly envelopeOfParts?: FileEnvelope
     }
-  | { readonly kind: 'index'; readonly files: readonly PlannedFile[] }
+  | ({ readonly kind: 'index' } & IndexContent)
   | TableContent
+
+/** Files of activities, with what names their content, and their envelope. */
+export type IndexContent = {
+  readonly files: readonly { readonly path: string; readonly fingerprint: string }[]
+  readonly envelope: FileEnvelope
+}
 
 export type TableContent = {
   readonly kind: 'table'

@@ -1,6 +1,6 @@
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
-import { activityChildren, unescapeText } from './activity-text.js'
-import type { PublishedActivity } from './release-contents.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { legalText } from '../../kernel/xml/writer.js'
 
 /**
  * Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have;
@@ -96,119 +96,180 @@ const zero = '0' as Decimal
 // Characters of the texts of each kind.
 const mostCharacters = 10_000
 
-/** The entry of an activity, and its transactions added to `months`. */
-export function toEntry(activity: PublishedActivity, months: MonthSums): IndexedActivity {
-  const { text } = activity
+/** What the children of an activity said so far. */
+type Found = Record<'identifier' | 'title' | 'status', string> & {
+  readonly dates: Map<string | undefined, string>
+  readonly codes: Record<'countries' | 'sectors', string[]>
+  readonly themes: Record<string, string>
+  readonly shares: Record<SharedKind, Decimal[]>
+  readonly texts: Record<'titles' | 'places' | 'descriptions', string[]>
+  partner: { readonly ref: string | undefined; readonly name: string } | undefined
+  page: string | undefined
+  picture: string | undefined
+  readonly budgetYears: Set<number>
+  readonly budgets: Record<'1' | '2', { readonly year: string; readonly value: Value }[]>
+  /** Units by month, side and currency. */
+  readonly transactions: Map<string, bigint>
+}
+
+// Functions of their own, for V8 takes most of a second to compile all of them as one, and again for each shape of an object.
+const readers: Readonly<Record<string, (found: Found, child: Element) => void>> = {
+  'iati-identifier': (found, { text }) => {
+    found.identifier = legalText(text)
+  },
+  title: (found, child) => {
+    const [first = '', ...others] = narrativesOf(child)
+    found.title = first
+    found.texts.titles.push(...others)
+  },
+  description: ({ texts }, child) => texts.descriptions.push(...narrativesOf(child)),
+  location: ({ texts }, child) => texts.places.push(...narrativesOf(child)),
+  'activity-status': (found, child) => {
+    found.status = attributeOf(child, 'code') ?? ''
+  },
+  'activity-date': ({ dates }, child) => dates.set(attributeOf(child, 'type'), attributeOf(child, 'iso-date') ?? ''),
+  'recipient-country': ({ codes, shares }, child) => {
+    codes.countries.push(attributeOf(child, 'code') ?? '')
+    shares.countries.push(shareOf(child))
+  },
+  sector: ({ codes, themes, shares }, child) => {
+    const code = attributeOf(child, 'code') ?? ''
+    const isTheme = attributeOf(child, 'vocabulary') === '99'
+    if (isTheme) themes[code] = narrativesOf(child)[0] ?? ''
+    else codes.sectors.push(code)
+    shares[isTheme ? 'themes' : 'sectors'].push(shareOf(child))
+  },
+  'participating-org': (found, child) => {
+    if (attributeOf(child, 'role') !== '4') return
+    found.partner ??= { ref: attributeOf(child, 'ref'), name: narrativesOf(child)[0] ?? '' }
+  },
+  'document-link': (found, child) => {
+    if (attributeOf(child, 'format')?.startsWith('image/')) found.picture ??= attributeOf(child, 'url')
+    else if (child.children.some(({ name, attributes }) => name === 'category' && attributes.code === 'A12'))
+      found.page ??= attributeOf(child, 'url')
+  },
+  budget: ({ budgets, budgetYears }, child) => {
+    const year = dayOf(child, 'period-start').slice(0, 4)
+    const last = +dayOf(child, 'period-end').slice(0, 4)
+    for (let covered = +year; covered <= last; covered++) budgetYears.add(covered)
+    budgets[attributeOf(child, 'type') === '2' ? '2' : '1'].push({ year, value: amountOf(child) })
+  },
+  transaction: ({ transactions }, child) => {
+    const { currency, units } = amountOf(child)
+    const month = dayOf(child, 'transaction-date').slice(0, 7)
+    const type = attributeOf(childOf(child, 'transaction-type'), 'code')
+    for (const side of sidesOf(type, attributeOf(child, 'ref'))) {
+      const key = `${month} ${side} ${currency}`
+      transactions.set(key, (transactions.get(key) ?? 0n) + units)
+    }
+  },
+}
+
+/**
+ * The entry of an activity as it is stored, in UTF-8: the line of the index without the place in a file, then a line for each
+ * sum of transactions (`readFlow`). `contentHash` is the SHA-256 of the record without `last-updated-datetime`, in hex.
+ */
+export function toEntry(activity: Element, projectId: number, contentHash: string): Buffer {
+  // Without spreads, which are slow and make objects of several shapes.
+  const found: Found = {
+    identifier: '',
+    title: '',
+    status: '',
+    dates: new Map(),
+    codes: { countries: [], sectors: [] },
+    themes: {},
+    shares: { countries: [], sectors: [], themes: [] },
+    texts: { titles: [], places: [], descriptions: [] },
+    partner: undefined,
+    page: undefined,
+    picture: undefined,
+    budgetYears: new Set(),
+    budgets: { '1': [], '2': [] },
+    transactions: new Map(),
+  }
   const names = new Set<string>()
-  const dates = new Map<string | undefined, string>()
-  const countries: string[] = []
-  const sectors: string[] = []
-  const themes: Record<string, string> = {}
-  const shares: Record<SharedKind, Decimal[]> = { countries: [], sectors: [], themes: [] }
-  const texts = { titles: [] as string[], places: [] as string[], descriptions: [] as string[] }
-  const budgetYears = new Set<number>()
-  const budgets: Record<'1' | '2', { readonly year: string; readonly value: Value }[]> = { '1': [], '2': [] }
+  for (const child of activity.children) {
+    names.add(child.name)
+    readers[child.name]?.(found, child)
+  }
+  const { dates, codes, shares, texts } = found
+  const { money, years } = sumsOf(found)
+  // What is undefined is not written.
+  const entry = {
+    identifier: found.identifier,
+    project: projectId,
+    hash: Buffer.from(contentHash, 'hex').toString('base64url'),
+    changed: activity.attributes['last-updated-datetime'] ?? '',
+    title: found.title,
+    status: found.status,
+    start: dates.get('2') ?? dates.get('1'),
+    end: dates.get('4') ?? dates.get('3'),
+    countries: codes.countries,
+    sectors: codes.sectors,
+    themes: found.themes,
+    shares: severalOf(shares),
+    partner: found.partner,
+    page: found.page,
+    picture: found.picture,
+    money,
+    budgetYears: [...found.budgetYears].sort(),
+    has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
+    texts: { titles: cutOff(texts.titles), places: cutOff(texts.places), descriptions: cutOff(texts.descriptions) },
+    years,
+  } satisfies Record<keyof Omit<IndexedActivity, 'offset' | 'length'>, unknown>
+  let stored = JSON.stringify(entry)
+  for (const [key, units] of found.transactions) stored += `\n${key} ${units}`
+  return Buffer.from(stored)
+}
+
+/** The money of an activity by currency, and by currency and year. */
+function sumsOf({ transactions, budgets }: Found): { money: ActivityEntry['money']; years: YearSums } {
   const flows = sumsOfSides()
   const years = new YearSums()
-  let title = ''
-  let status = ''
-  let partner: ActivityEntry['partner']
-  let page: string | undefined
-  let picture: string | undefined
-  for (const { name, attribute, content } of activityChildren(text)) {
-    names.add(name)
-    if (name === 'title') {
-      title = narrativeOf(content)
-      texts.titles.push(...narrativesOf(content).slice(1))
-    } else if (name === 'description') texts.descriptions.push(...narrativesOf(content))
-    else if (name === 'location') texts.places.push(...narrativesOf(content))
-    else if (name === 'activity-status') status = attribute('code') ?? ''
-    else if (name === 'activity-date') dates.set(attribute('type'), attribute('iso-date') ?? '')
-    else if (name === 'recipient-country') {
-      countries.push(attribute('code') ?? '')
-      shares.countries.push(shareOf(attribute))
-    } else if (name === 'sector') {
-      const code = attribute('code') ?? ''
-      const isTheme = attribute('vocabulary') === '99'
-      if (isTheme) themes[code] = narrativeOf(content)
-      else sectors.push(code)
-      shares[isTheme ? 'themes' : 'sectors'].push(shareOf(attribute))
-    } else if (name === 'participating-org' && attribute('role') === '4') {
-      const ref = attribute('ref')
-      partner ??= { ...(ref !== undefined && { ref }), name: narrativeOf(content) }
-    } else if (name === 'document-link') {
-      if (attribute('format')?.startsWith('image/')) picture ??= attribute('url')
-      else if (content.includes('<category code="A12"/>')) page ??= attribute('url')
-    } else if (name === 'budget') {
-      const [from = '', to = ''] = [...content.matchAll(/<period-(?:start|end) iso-date="(\d{4})/g)].map(
-        ([, year = '']) => year,
-      )
-      for (let year = +from; year <= +to; year++) budgetYears.add(year)
-      budgets[attribute('type') === '2' ? '2' : '1'].push({ year: from, value: amountOf(content) })
-    } else if (name === 'transaction') {
-      addTransaction(content, attribute('ref'), { flows, months, years })
-    }
+  for (const [key, units] of transactions) {
+    const { month, side, currency } = readFlow(key)
+    flows[side].add({ currency, units })
+    years.add(month.slice(0, 4), side, { currency, units })
   }
-  const start = dates.get('2') ?? dates.get('1')
-  const end = dates.get('4') ?? dates.get('3')
   const budget = new Sums()
   for (const { year, value } of budgets[budgets['2'].length > 0 ? '2' : '1']) {
     budget.add(value)
     years.add(year, 'budget', value)
   }
-  const currencies = [...new Set([budget, flows.in, flows.out].flatMap((sums) => [...sums.keys()]))].sort()
-  return {
-    identifier: activity.identifier,
-    project: activity.projectId,
-    offset: activity.offset,
-    length: activity.length,
-    hash: activity.hash,
-    changed: / last-updated-datetime="([^"]*)"/.exec(text)?.[1] ?? '',
-    title,
-    status,
-    ...(start !== undefined && { start }),
-    ...(end !== undefined && { end }),
-    countries,
-    sectors,
-    themes,
-    ...severalOf(shares),
-    ...(partner && { partner }),
-    ...(page !== undefined && { page }),
-    ...(picture !== undefined && { picture }),
-    money: Object.fromEntries(
-      currencies.map((currency) => {
-        const { opening: _, ...sums } = flowsOf(flows, currency)
-        return [currency, { budget: budget.of(currency), ...sums }]
-      }),
-    ),
-    budgetYears: [...budgetYears].sort(),
-    has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
-    texts: Object.fromEntries(
-      Object.entries(texts).flatMap(([kind, all]) => (all.length === 0 ? [] : [[kind, cutOff(all)]])),
-    ),
-    years: years.toJSON(),
+  const money: Record<string, MoneySums> = {}
+  for (const currency of [...new Set([...budget.keys(), ...flows.in.keys(), ...flows.out.keys()])].sort()) {
+    money[currency] = {
+      budget: budget.of(currency),
+      in: flows.in.of(currency),
+      out: flows.out.of(currency),
+      expenditure: flows.expenditure.of(currency),
+    }
   }
+  return { money, years }
 }
 
-type TransactionSums = {
-  readonly flows: ReturnType<typeof sumsOfSides>
-  readonly months: MonthSums
-  readonly years: YearSums
+/** A sum of transactions of an entry as it is stored: `2026-09 in USD 12500`. */
+function readFlow(line: string): { month: string; side: Side; currency: string; units: string | undefined } {
+  const [month = '', side, currency = '', units] = line.split(' ')
+  return { month, side: side as Side, currency, units }
 }
 
-// Not a part of `toEntry`, which V8 takes several times as long to compile with it.
-function addTransaction(content: string, ref: string | undefined, { flows, months, years }: TransactionSums): void {
-  const type = /<transaction-type code="(\d+)"/.exec(content)?.[1]
-  const value = amountOf(content)
-  const month = /<transaction-date iso-date="(\d{4}-\d\d)/.exec(content)?.[1] ?? ''
-  for (const side of sidesOf(type, ref)) {
-    flows[side].add(value)
-    months.add(month, side, value)
-    years.add(month.slice(0, 4), side, value)
+const placeBefore = Buffer.from(',"hash":"')
+
+/** The line of the index for a stored entry at a place in its file, in parts; its sums are added to `months`. */
+export function placedEntry(stored: Buffer, offset: number, length: number, months: MonthSums): Buffer[] {
+  const found = stored.indexOf(10)
+  const end = found < 0 ? stored.length : found
+  for (const line of stored.toString('latin1', end + 1).split('\n')) {
+    const { month, side, currency, units } = readFlow(line)
+    if (units !== undefined) months.add(month, side, { currency, units: BigInt(units) })
   }
+  const at = stored.indexOf(placeBefore)
+  return [stored.subarray(0, at), Buffer.from(`,"offset":${offset},"length":${length}`), stored.subarray(at, end)]
 }
 
-function cutOff(texts: readonly string[]): string[] {
+function cutOff(texts: readonly string[]): string[] | undefined {
+  if (texts.length === 0) return undefined
   let left = mostCharacters
   return texts.flatMap((text) => {
     const shown = text.slice(0, left)
@@ -217,13 +278,15 @@ function cutOff(texts: readonly string[]): string[] {
   })
 }
 
-function shareOf(attribute: (name: string) => string | undefined): Decimal {
-  return (attribute('percentage') ?? '100') as Decimal
+function shareOf(element: Element): Decimal {
+  return (attributeOf(element, 'percentage') ?? '100') as Decimal
 }
 
-function severalOf(shares: Readonly<Record<SharedKind, readonly Decimal[]>>): Pick<ActivityEntry, 'shares'> {
-  const several = Object.entries(shares).filter(([, list]) => list.length > 1)
-  return several.length === 0 ? {} : { shares: Object.fromEntries(several) }
+function severalOf(shares: Found['shares']) {
+  const several = (list: readonly Decimal[]) => (list.length > 1 ? list : undefined)
+  const { countries, sectors, themes } = shares
+  if (countries.length < 2 && sectors.length < 2 && themes.length < 2) return undefined
+  return { countries: several(countries), sectors: several(sectors), themes: several(themes) }
 }
 
 const sides = ['in', 'out', 'expenditure', 'opening'] as const
@@ -330,15 +393,25 @@ export function toAmount(units: bigint): Decimal {
   return fromMinorUnits(units, places).replace(/\.?0+$/, '') as Decimal
 }
 
-function amountOf(content: string): Value {
-  const [, currency = '', amount = '0'] = /<value currency="([A-Z]{3})"[^>]*>([^<]*)</.exec(content) ?? []
-  return { currency, units: toUnits(amount as Decimal) }
+function amountOf(element: Element): Value {
+  const value = childOf(element, 'value')
+  return { currency: value?.attributes.currency ?? '', units: toUnits((value?.text ?? '0') as Decimal) }
 }
 
-function narrativeOf(content: string): string {
-  return narrativesOf(content)[0] ?? ''
+function dayOf(element: Element, name: string): string {
+  return childOf(element, name)?.attributes['iso-date'] ?? ''
 }
 
-function narrativesOf(content: string): string[] {
-  return [...content.matchAll(/<narrative[^>]*>([^<]*)</g)].map(([, text = '']) => unescapeText(text))
+function childOf({ children }: Element, name: string): Element | undefined {
+  for (const child of children) if (child.name === name) return child
+  return undefined
+}
+
+function attributeOf(element: Element | undefined, name: string): string | undefined {
+  const value = element?.attributes[name]
+  return value === undefined ? undefined : legalText(value)
+}
+
+function narrativesOf({ name, text, children }: Element): string[] {
+  return name === 'narrative' ? [legalText(text)] : children.flatMap(narrativesOf)
 }

@@ -6,7 +6,7 @@ import { type ActivityEntry, type IndexedActivity, indexedElements, MonthSums, t
 import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
 
-/** Raise it with every change of what the index says about the same activity. */
+/** Raise it with every change of what the index says about the same activity: stored entries of another format are made again. */
 export const indexFormat = 6
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.

@@ -3,8 +3,6 @@ export type ActivityChild = {
   readonly name: string
   /** The whole element. */
   readonly text: string
-  /** What is between its tags. */
-  readonly content: string
   attribute(name: string): string | undefined
 }
 
@@ -24,7 +22,6 @@ export function* activityChildren(activity: string): Generator<ActivityChild> {
     yield {
       name,
       text: activity.slice(at, next),
-      content: isEmpty ? '' : activity.slice(tagEnd + 1, close),
       attribute: (wanted) => attributeOf(tag, wanted),
     }
     at = activity.indexOf('<', next)

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { segmentAt } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CarriedIdentifier } from '../sql/published-identifiers.js'
 import type { ReadableRelease } from './release-reader.js'
@@ -34,7 +35,7 @@ export async function* activitiesOf(release: ReadableRelease, path: string): Asy
  * The activities of one of our own files in project order, one in memory at a time; `name` is for errors. Our writer escapes every angle bracket
  * in text, so the tags can be searched for. Throws `release-corrupt`.
  */
-export async function* activitiesIn(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<PublishedActivity> {
+async function* activitiesIn(chunks: AsyncIterable<Buffer>, name: string): AsyncGenerator<PublishedActivity> {
   let pending: Buffer = Buffer.alloc(0)
   let pendingOffset = 0
   for await (const chunk of chunks) {
@@ -73,7 +74,7 @@ function corrupt(file: string, reason: string): ServiceError {
 export async function* identifiersOf(release: ReadableRelease): AsyncGenerator<CarriedIdentifier[]> {
   let batch: CarriedIdentifier[] = []
   for (const path of activityFiles(release)) {
-    const segment = Number(/-(\d+)\.xml$/.exec(path)?.[1] ?? 1)
+    const segment = segmentAt(path)
     for await (const { identifier, projectId } of activitiesOf(release, path)) {
       if (batch.push({ identifier, projectId, segment }) < 1000) continue
       yield batch

@@ -5,7 +5,6 @@ import { projectReportFeed, toFeedConfig } from '../../iati/atom/report-feed.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import type { MoneyTotals } from '../../iati/mapping/transactions.js'
-import { tablesVersion } from '../../iati/tables/tables.js'
 import { type RecordShape, validateActivity } from '../../iati/validation/index.js'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
@@ -14,9 +13,10 @@ import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { writeElement } from '../../kernel/xml/writer.js'
 import type { RenderDeps } from '../publication.js'
+import { toEntry } from '../read/activity-entry.js'
 import type { Rendering } from '../sql/save-renderings.js'
 import type { StaleProject } from '../sql/stale-projects.js'
-import { type ActivityRows, toActivityRows } from '../tables/table-pieces.js'
+import { rowsFormat, toActivityRows } from '../tables/table-pieces.js'
 import { startStage } from './stages.js'
 
 // Notices stored with a rendering; the counts stay exact.
@@ -45,9 +45,11 @@ export type MappedProject = {
   readonly hash: string
   /** When the content was first seen. */
   readonly changedAt: Date
-  /** What the tables say of it; undefined when the content is the stored one or must not be stored. */
-  readonly rows: ActivityRows | undefined
+  /** What the tables and the index say of it; undefined when the content is the stored one or must not be stored. */
+  readonly rows: StoredRows | undefined
 }
+
+type StoredRows = NonNullable<Rendering['content']>['rows']
 
 /** What is stored of a project: its rendering and the API's texts. */
 export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts | undefined }
@@ -80,14 +82,22 @@ export function mapProject(
   const readyTexts = inUtf8(projectTexts(graph))
   endFeeds()
   const notices = [...takenIdentifier(stale, graph, identifier), ...activity.notices, ...found]
-  const endTables = startStage(deps.onStageMs, 'tables')
   const isStored = (isSame && stale.hasText) || hasError(notices)
-  const rows = isStored ? undefined : toActivityRows(dated(activity.element, changedAt))
-  endTables()
+  const rows = isStored ? undefined : rowsOf(deps, dated(activity.element, changedAt), stale.projectId, hash)
   return {
     ...{ stale, version: graph.version, identifier, text, notices, shape, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
   }
+}
+
+function rowsOf({ onStageMs }: RenderDeps, activity: Element, projectId: number, hash: string): StoredRows {
+  const endTables = startStage(onStageMs, 'tables')
+  const rows = toActivityRows(activity)
+  endTables()
+  const endIndex = startStage(onStageMs, 'index')
+  const entry = toEntry(activity, projectId, hash)
+  endIndex()
+  return { version: rowsFormat.version, ...rows, entry }
 }
 
 /** The notice that holds a project whose default identifier another project brought along. */
@@ -148,8 +158,8 @@ export function toRendered(deps: RenderDeps, mapped: MappedProject, schemaNotice
 
 /** The approximate size of the texts. */
 export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedProject): number {
-  const tables = content ? content.rows.csv.length + content.rows.parquet.length : 0
-  const published = tables + (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
+  const rows = content ? content.rows.csv.length + content.rows.parquet.length + content.rows.entry.length : 0
+  const published = rows + (content?.text.length ?? 0) + (typeof feed === 'object' ? feed.text.length : 0)
   if (!readyTexts) return published
   const { xml, json, summaryXml, summaryJson } = readyTexts
   return published + xml.length + json.length + summaryXml.length + summaryJson.length
@@ -157,14 +167,14 @@ export function bytesOf({ rendering: { content, feed }, readyTexts }: RenderedPr
 
 function toContent(
   { changedAt, text, hash, totals }: MappedProject,
-  rows: ActivityRows,
+  rows: StoredRows,
 ): NonNullable<Rendering['content']> {
   return {
     text: withLastUpdated(text, changedAt),
     hash,
     money: moneyTexts(totals),
     lastUpdatedAt: new Date(isoInstantOf(changedAt)),
-    rows: { version: tablesVersion, ...rows },
+    rows,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
 import { byteaArray } from '../../platform/database/text-array.js'
 
-/** What the tables say of one activity; see the table `activity_rows`. */
+/** What the tables and the index say of one activity; see the table `activity_rows`. */
 export type ActivityRowsRecord = {
   readonly projectId: number
   readonly contentHash: string
@@ -11,6 +11,7 @@ export type ActivityRowsRecord = {
   readonly hashes: Buffer
   readonly csv: Buffer
   readonly parquet: Buffer
+  readonly entry: Buffer
 }
 
 /** Stores the rows of these activities; saving them again changes nothing. */
@@ -18,12 +19,13 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
   if (records.length === 0) return
   const column = <T>(pick: (record: ActivityRowsRecord) => T) => records.map(pick)
   await db.query(
-    `insert into activity_rows (project_id, content_hash, version, counts, hashes, csv, parquet)
-      select project_id, content_hash, version, counts::integer[], hashes, csv, parquet
-        from unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[])
-          as t (project_id, content_hash, version, counts, hashes, csv, parquet)
+    `insert into activity_rows (project_id, content_hash, version, counts, hashes, csv, parquet, entry)
+      select project_id, content_hash, version, counts::integer[], hashes, csv, parquet, entry
+        from unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bytea[])
+          as t (project_id, content_hash, version, counts, hashes, csv, parquet, entry)
       on conflict (project_id) do update set content_hash = excluded.content_hash, version = excluded.version,
-        counts = excluded.counts, hashes = excluded.hashes, csv = excluded.csv, parquet = excluded.parquet`,
+        counts = excluded.counts, hashes = excluded.hashes, csv = excluded.csv, parquet = excluded.parquet,
+        entry = excluded.entry`,
     [
       column((r) => r.projectId),
       column((r) => r.contentHash),
@@ -32,6 +34,7 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
       byteaArray(column((r) => r.hashes)),
       byteaArray(column((r) => r.csv)),
       byteaArray(column((r) => r.parquet)),
+      byteaArray(column((r) => r.entry)),
     ],
   )
 }
@@ -47,5 +50,15 @@ export function copyActivityRows(
     `copy (select t.${format} from rendering r join activity_rows t using (project_id)
       where r.segment between ${first} and ${last} and r.text is not null
       order by project_id) to stdout (format binary)`,
+  )
+}
+
+/** COPY of a segment's entries, each with the bytes of its text (integer). */
+export function copyEntries(client: Connection, segment: number): AsyncGenerator<Buffer[][]> {
+  if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
+  return copyRows(
+    client,
+    `copy (select t.entry, octet_length(r.text) from rendering r left join activity_rows t using (project_id)
+      where r.segment = ${segment} and r.text is not null order by project_id) to stdout (format binary)`,
   )
 }

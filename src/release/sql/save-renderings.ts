@@ -22,7 +22,7 @@ export type Rendering = {
     readonly hash: string
     readonly money: Readonly<Record<string, { readonly in: string; readonly out: string }>>
     readonly lastUpdatedAt: Date
-    /** What the tables say of it. */
+    /** What the tables and the index say of it. */
     readonly rows: Omit<ActivityRowsRecord, 'projectId' | 'contentHash'>
   }
   /** The project's Atom feed: `none` deletes it; when absent, the stored one stays. */

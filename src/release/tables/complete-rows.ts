@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { tablesVersion } from '../../iati/tables/tables.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
 import type { Store } from '../../platform/database/store.js'
+import { toEntry } from '../read/activity-entry.js'
 import { saveActivityRows } from '../sql/activity-rows.js'
 import { textsWithoutRows } from '../sql/segments.js'
 import { rowsFormat, toActivityRows } from './table-pieces.js'
 
 const batchSize = 20
 
-/** Makes the rows of published texts that have none, from the texts themselves. Throws `aborted` on the signal. */
+/** Makes the rows and entries of published texts that have none, from the texts themselves. Throws `aborted` on the signal. */
 export async function completeRows({ db }: Store, signal: AbortSignal): Promise<void> {
   for (;;) {
     refuseAborted(signal, 'making the rows of the tables')
@@ -17,10 +17,11 @@ export async function completeRows({ db }: Store, signal: AbortSignal): Promise<
     if (texts.length === 0) return
     await saveActivityRows(
       db,
-      texts.map(({ projectId, contentHash, text }) => ({
-        ...{ projectId, contentHash, version: tablesVersion },
-        ...toActivityRows(parseElement(text, recordLimits)),
-      })),
+      texts.map(({ projectId, contentHash, text }) => {
+        const activity = parseElement(text, recordLimits)
+        const entry = toEntry(activity, projectId, contentHash)
+        return { projectId, contentHash, version: rowsFormat.version, ...toActivityRows(activity), entry }
+      }),
     )
     await nextTurn()
   }

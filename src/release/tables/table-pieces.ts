@@ -4,6 +4,7 @@ import { rowsOf, type Table, tables, tablesVersion } from '../../iati/tables/tab
 import { type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { Element } from '../../kernel/xml/element.js'
+import { indexFormat } from '../read/activity-index.js'
 import type { RowsFormat } from '../sql/segments.js'
 
 /**
@@ -21,8 +22,8 @@ export type ActivityRows = {
 // Bytes kept of the hash of a table's rows: enough to see a change, too few to withstand an attacker.
 const hashBytes = 8
 
-/** The rows of an activity as they are stored. */
-export const rowsFormat: RowsFormat = { version: tablesVersion, tables: tables.length, hashBytes }
+/** The rows of an activity as they are stored, with its entry of the index. */
+export const rowsFormat: RowsFormat = { version: tablesVersion * 1000 + indexFormat, tables: tables.length, hashBytes }
 
 type Row = readonly (string | undefined)[]
 

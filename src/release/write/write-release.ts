@@ -151,7 +151,7 @@ async function writeContent(
   path: string,
   content: Exclude<PlannedContent, { kind: 'same' | 'table' }>,
 ): Promise<Writing> {
-  if (content.kind === 'index') return await writeIndex(draft, live, content.files, signal)
+  if (content.kind === 'index') return await writeIndex(draft, live, snapshot.client, content, signal)
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)
   const { envelope } = content
   return await draft.write(path, content.texts(snapshot.client), signal, envelope && { envelope })

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -175,6 +176,8 @@ describe('the index', () => {
       expect(text).toMatch(/^<iati-activity .*<\/iati-activity>$/s)
       expect(text).toContain(`<iati-identifier>${index.entry(row).identifier}</iati-identifier>`)
       expect(text.match(/<iati-activity /g)).toHaveLength(1)
+      const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
+      expect(index.entry(row).hash).toBe(hash('sha256', undated, 'base64url'))
     }
     const bits = index
       .entry(0)

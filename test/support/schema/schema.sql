@@ -94,9 +94,11 @@ create table activity_rows (
   hashes bytea not null,
   csv bytea not null,
   parquet bytea not null,
+  entry bytea,
   constraint activity_rows_pkey PRIMARY KEY (project_id)
 );
 alter table activity_rows alter column csv set storage external;
+alter table activity_rows alter column entry set storage external;
 alter table activity_rows alter column parquet set storage external;
 
 create table api_key (

@@ -47,14 +47,15 @@ describe('all activities in one file', () => {
 
 describe('the index of all activities', () => {
   it('is made from the activity files, and changes with each of them', () => {
-    const { fingerprint, ...index } = activityIndex([one, two])
+    const envelope = { head: 'head', tail: 'tail' }
+    const { fingerprint, ...index } = activityIndex([one, two], envelope)
     expect(index).toEqual({
       ...{ path: '/iati/index.json', mediaType: 'application/json; charset=utf-8', records: 3, notices: noNotices },
-      content: { kind: 'index', files: [one, two] },
+      content: { kind: 'index', files: [one, two], envelope },
     })
     expect(fingerprint).toMatch(/^[A-Za-z0-9+/]{43}=$/)
     const changed = [segment(2, { path: '/other.xml' }), segment(2, { fingerprint: 'other' })]
-    const others = changed.map((second) => activityIndex([one, second]).fingerprint)
+    const others = changed.map((second) => activityIndex([one, second], envelope).fingerprint)
     expect(new Set([fingerprint, ...others]).size).toBe(3)
   })
 })
