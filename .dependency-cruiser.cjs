@@ -157,13 +157,13 @@ module.exports = {
     folder('release/folder', ['bytes'], 'The folder of published files: layout, drafts. It knows no release content.'),
     folder(
       'release/tables',
-      ['bytes', 'folder', 'sql'],
-      'The rows of tables, and what their files are joined from; it knows no release.',
+      ['bytes', 'folder', 'sql', 'read/activity-entry'],
+      'The rows of tables, and what their files are joined from; of a release it knows what its index says of an activity.',
     ),
     folder(
       'release/render',
-      ['publication', 'tables', 'sql'],
-      'Rendering stores texts of projects; it knows no release.',
+      ['publication', 'tables', 'sql', 'read/activity-entry'],
+      'Rendering stores texts of projects; of a release it knows what its index says of an activity.',
     ),
     folder('release/read', ['publication', 'folder', 'sql'], 'Reading takes a release from disk and changes nothing.'),
     folder(

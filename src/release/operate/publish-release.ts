@@ -17,7 +17,7 @@ import {
 } from '../folder/release-folder.js'
 import { isSameContent, type PlanResult, planRelease, type ReleasePlan } from '../plan/plan-release.js'
 import type { PublicationDeps, WorkOptions } from '../publication.js'
-import { indexFormat } from '../read/activity-index.js'
+import { indexFormat } from '../read/activity-entry.js'
 import { type Manifest, releaseRow } from '../read/manifest.js'
 import { releaseChain } from '../read/release-chain-file.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { noNotices } from '../../kernel/notice.js'
 import type { FileEnvelope } from '../bytes/file-writer.js'
-import { indexFormat } from '../read/activity-index.js'
+import { indexFormat } from '../read/activity-entry.js'
 import type { PlannedFile } from './planned-file.js'
 
 /** The index of all activities (iati.md 1.5) in files of that envelope; while no file of activities changes, it is carried over. */

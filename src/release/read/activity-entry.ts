@@ -2,6 +2,9 @@ import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.j
 import type { Element } from '../../kernel/xml/element.js'
 import { legalText } from '../../kernel/xml/writer.js'
 
+/** Raise it with every change of what the index says about the same activity: stored entries of another format are made again. */
+export const indexFormat = 6
+
 /**
  * Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have;
  * `opening` is the part of `in` that is totals until a day, absent where there is none.

@@ -2,12 +2,16 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Body } from '../folder/body.js'
-import { type ActivityEntry, type IndexedActivity, indexedElements, MonthSums, type Months } from './activity-entry.js'
+import {
+  type ActivityEntry,
+  type IndexedActivity,
+  indexedElements,
+  indexFormat,
+  MonthSums,
+  type Months,
+} from './activity-entry.js'
 import { NewestKept } from './newest-kept.js'
 import type { ReadableRelease } from './release-reader.js'
-
-/** Raise it with every change of what the index says about the same activity: stored entries of another format are made again. */
-export const indexFormat = 6
 
 // The index is one JSON document with one line for each activity, so that it is written and read line by line.
 export const indexStart = `{"format":${indexFormat},"elements":${JSON.stringify(indexedElements)},"files":[`

@@ -4,7 +4,7 @@ import { rowsOf, type Table, tables, tablesVersion } from '../../iati/tables/tab
 import { type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { Element } from '../../kernel/xml/element.js'
-import { indexFormat } from '../read/activity-index.js'
+import { indexFormat } from '../read/activity-entry.js'
 import type { RowsFormat } from '../sql/segments.js'
 
 /**
