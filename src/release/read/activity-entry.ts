@@ -1,3 +1,4 @@
+import { lookupTable } from '../../kernel/lookup-table.js'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { legalText } from '../../kernel/xml/writer.js'
@@ -116,7 +117,7 @@ type Found = Record<'identifier' | 'title' | 'status', string> & {
 }
 
 // Functions of their own, for V8 takes most of a second to compile all of them as one, and again for each shape of an object.
-const readers: Readonly<Record<string, (found: Found, child: Element) => void>> = {
+const readers = lookupTable<(found: Found, child: Element) => void>({
   'iati-identifier': (found, { text }) => {
     found.identifier = legalText(text)
   },
@@ -166,7 +167,7 @@ const readers: Readonly<Record<string, (found: Found, child: Element) => void>> 
       transactions.set(key, (transactions.get(key) ?? 0n) + units)
     }
   },
-}
+})
 
 /**
  * The entry of an activity as it is stored, in UTF-8: the line of the index without the place in a file, then a line for each
