@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import axe from 'axe-core'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** The browser that pages are looked at with; undefined where there is none. */
 export const browserProgram = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -17,8 +17,8 @@ export const sizes = { phone: { width: 360, height: 760 }, desktop: { width: 128
 
 export type Scheme = 'light' | 'dark'
 
-// One for all pages of a browser: each starts processes of its own.
-const contexts = new WeakMap<Browser, BrowserContext>()
+// One of a browser for all that it is shown: each page is a window, with processes of its own.
+const windows = new WeakMap<Browser, Page>()
 
 /** Opens a page in one scheme and size; `see` looks on. Returns messages, requests to other hosts, failures and overflow. */
 export async function lookAt(
@@ -28,9 +28,8 @@ export async function lookAt(
   { scheme, size }: { readonly scheme: Scheme; readonly size: keyof typeof sizes },
   see: (page: Page) => Promise<void>,
 ): Promise<string[]> {
-  const context = contexts.get(browser) ?? (await browser.newContext({ bypassCSP: true }))
-  contexts.set(browser, context)
-  const page = await context.newPage()
+  const page = windows.get(browser) ?? (await browser.newPage({ bypassCSP: true }))
+  windows.set(browser, page)
   await page.emulateMedia({ colorScheme: scheme })
   await page.setViewportSize(sizes[size])
   const problems: string[] = []
@@ -46,7 +45,7 @@ export async function lookAt(
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'))
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`)
   await see(page)
-  await page.close()
+  page.removeAllListeners()
   return problems.map((problem) => `${address} ${scheme} ${size}: ${problem}`)
 }
 
