@@ -11,6 +11,7 @@ import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.j
 import {
   bitOf,
   hasTerm,
+  placesIn,
   pointsOf,
   type SearchedTexts,
   searchable,
@@ -79,9 +80,9 @@ export class ProjectIndex {
   readonly placeOfPage = new Map<string, number>()
   readonly #index: ActivityIndex
   /** Rows by place, and places by row. */
-  #rows = new Uint32Array()
-  #places = new Uint32Array()
-  /** By row. Searches alone wait for it. */
+  readonly #rows: Uint32Array
+  readonly #places: Uint32Array
+  /** By place. Searches alone wait for it. */
   readonly #texts: Promise<TextIndex>
   /** By row, whole when the texts are. */
   readonly #yearSums: YearSums
@@ -100,7 +101,7 @@ export class ProjectIndex {
     sizeCalculation: ({ places }, key) => 6 * places.length + 2 * key.length + 600,
   })
   /** Arrays that `#borrow` lends. */
-  readonly #spare: Uint16Array[] = []
+  readonly #spare: Uint8Array[] = []
   readonly #sums = new WeakMap<Found, Map<string, Sums>>()
   /** The bits of fields by place, of terms that were looked for. */
   readonly #terms = new LRUCache<string, Uint8Array>({
@@ -110,10 +111,13 @@ export class ProjectIndex {
   /** Places by the sum of a kind, largest first. */
   readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
 
-  private constructor(release: ReadableRelease, index: ActivityIndex) {
+  private constructor(release: ReadableRelease, index: ActivityIndex, rows: Uint32Array) {
     this.#index = index
+    this.#rows = rows
+    this.#places = new Uint32Array(index.count)
+    for (const [place, row] of rows.entries()) this.#places[row] = place
     this.#yearSums = new YearSums(index.count)
-    const texts = TextIndex.of(textsOf(release, this.#yearSums), nextTurn)
+    const texts = TextIndex.of(textsOf(release, this.#yearSums), rows, nextTurn)
     this.#texts = texts
     // A failure is that of the search that waits for it.
     texts.catch(() => undefined)
@@ -127,19 +131,17 @@ export class ProjectIndex {
   }
 
   static async of(release: ReadableRelease, index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
-    const projectIndex = new ProjectIndex(release, index)
     const starts: string[] = []
     for (let row = 0; row < index.count; row++) {
       starts.push(index.entry(row).start ?? '')
       if (row % entriesTogether === 0) await nextTurn()
     }
-    projectIndex.#rows = Uint32Array.from(starts.keys()).sort((a, b) => compare(starts[b], starts[a]) || b - a)
-    projectIndex.#places = new Uint32Array(index.count)
-    for (const [place, row] of projectIndex.#rows.entries()) projectIndex.#places[row] = place
+    const rows = Uint32Array.from(starts.keys()).sort((a, b) => compare(starts[b], starts[a]) || b - a)
+    const projectIndex = new ProjectIndex(release, index, rows)
     projectIndex.#projects = new Float64Array(index.count)
     projectIndex.#changed = new Float64Array(index.count)
     projectIndex.#years = new Int16Array(2 * index.count)
-    for (const [place, row] of projectIndex.#rows.entries()) {
+    for (const [place, row] of rows.entries()) {
       const entry = index.entry(row)
       projectIndex.#add(entry, place)
       if (place % entriesTogether === 0) await nextTurn()
@@ -241,7 +243,8 @@ export class ProjectIndex {
       let rank = 0
       for (const place of all) {
         if (isWanted[place] !== 1) continue
-        if (rank >= from && rank < to) part[rank - from] = place
+        if (rank === to) break
+        if (rank >= from) part[rank - from] = place
         rank++
       }
       return part
@@ -249,8 +252,8 @@ export class ProjectIndex {
   }
 
   /** Lends an array of zeros by place: making one for each search would keep the garbage collector busy. */
-  async #borrow<T>(work: (array: Uint16Array) => T | Promise<T>): Promise<T> {
-    const array = this.#spare.pop() ?? new Uint16Array(this.#index.count)
+  async #borrow<T>(work: (array: Uint8Array) => T | Promise<T>): Promise<T> {
+    const array = this.#spare.pop() ?? new Uint8Array(this.#index.count)
     try {
       return await work(array.fill(0))
     } finally {
@@ -279,68 +282,67 @@ export class ProjectIndex {
     return order
   }
 
-  async #find(filter: Filter): Promise<Found> {
-    return await this.#borrow(async (passed) => {
-      const filters = await this.#pass(filter, passed)
-      if (filter.words === undefined) return { places: placesWith(passed, filters) }
-      return await this.#borrow(async (marks) => await this.#findWords(filter.words ?? '', passed, filters, marks))
+  async #find({ words, year, money, ...groups }: Filter): Promise<Found> {
+    const passed = await this.#borrow((marks) => this.#inGroups(groups, marks))
+    const isInYear = year === undefined ? undefined : await this.#yearTest(year, money)
+    if (words !== undefined) return await this.#findWords(words, passed, isInYear)
+    const places = passed ?? new Uint32Array(this.all.places)
+    return { places: isInYear ? places.filter(isInYear) : places }
+  }
+
+  /** The places that are in all groups; undefined: none is asked for. Uses up `marks`. */
+  #inGroups(keys: Pick<Filter, GroupKind>, marks: Uint8Array): Uint32Array<ArrayBuffer> | undefined {
+    const lists = groupKinds.flatMap((kind) => {
+      const key = keys[kind]
+      return key === undefined ? [] : [this.groups[kind].get(key)?.places ?? []]
     })
+    const [fewest, ...others] = lists.sort((a, b) => a.length - b.length)
+    let places = fewest && new Uint32Array(fewest)
+    for (const list of others) {
+      for (const place of list) marks[place] = 1
+      places = having(places ?? new Uint32Array(), marks)
+      marks.fill(0)
+    }
+    return places
   }
 
-  /** Counts for each place the filters that it passes, words left out; returns how many there are. */
-  async #pass({ year, money, ...groups }: Filter, passed: Uint16Array): Promise<number> {
-    let filters = 0
-    for (const kind of groupKinds) {
-      const key = groups[kind]
-      if (key === undefined) continue
-      for (const place of this.groups[kind].get(key)?.places ?? [])
-        if (passed[place] === filters) passed[place] = filters + 1
-      filters++
-    }
-    if (year === undefined) return filters
-    const sums = money && (await this.yearSums())
-    const isIn = sums ? sums.having(money, String(year), this.#rows) : (place: number) => this.#isInYear(place, year)
-    for (let place = 0; place < passed.length; place++) {
-      if (passed[place] === filters && isIn(place)) passed[place] = filters + 1
-    }
-    return filters + 1
+  /** Whether a place ran in a year, or has money of a kind in it. */
+  async #yearTest(year: number, money: SumKind | undefined): Promise<(place: number) => boolean> {
+    if (money) return (await this.yearSums()).having(money, String(year), this.#rows)
+    return (place) => this.#isInYear(place, year)
   }
 
-  /** The places of those that passed all filters that have all terms of a search, and the one whose number or identifier it is. */
-  async #findWords(words: string, passed: Uint16Array, before: number, marks: Uint16Array): Promise<Found> {
-    const own = this.#placeNamed(words.trim())
-    const isOwn = own !== undefined && passed[own] === before
-    const terms = termsOf(words)
-    let filters = before
-    let left = terms.length
-    for (const term of terms) {
-      if (left === 0) break
+  /** Of the places that passed the filters, those that have all terms of a search, and the one whose number or identifier it is. */
+  async #findWords(
+    words: string,
+    passed: Uint32Array<ArrayBuffer> | undefined,
+    isInYear: ((place: number) => boolean) | undefined,
+  ): Promise<Found> {
+    const terms: Uint8Array[] = []
+    let left = passed
+    for (const term of termsOf(words)) {
+      if (left?.length === 0) break
       const bits = await this.#bitsOf(term)
-      left = 0
-      for (let place = 0; place < bits.length; place++) {
-        const found = bits[place] ?? 0
-        if (found === 0 || passed[place] !== filters) continue
-        left++
-        passed[place] = filters + 1
-        marks[place] = ((marks[place] ?? 0) + (bestPoints[found] ?? 0)) | (bestBits[found] ?? 0)
-      }
-      filters++
+      terms.push(bits)
+      left = left ? having(left, bits) : placesIn(bits)
       await nextTurn()
     }
     // Words of which none counts find nothing.
-    if (terms.length === 0) filters++
-    if (isOwn) {
-      passed[own] = filters
-      marks[own] = (marks[own] ?? 0) | mostPoints
-    }
-    const places = placesWith(passed, filters)
+    let places = left && terms.length > 0 ? left : new Uint32Array()
+    if (isInYear) places = places.filter(isInYear)
+    const own = this.#placeNamed(words.trim())
+    const isOwn = own !== undefined && (passed === undefined || isAmong(passed, own)) && (isInYear?.(own) ?? true)
+    if (isOwn && !isAmong(places, own)) places = withPlace(places, own)
     const points = new Uint8Array(places.length)
     const fields = new Uint8Array(places.length)
-    for (let at = 0; at < places.length; at++) {
-      const mark = marks[places[at] ?? -1] ?? 0
-      points[at] = mark & mostPoints
-      fields[at] = mark >> fieldShift
+    for (const bits of terms) {
+      for (let at = 0; at < places.length; at++) {
+        const found = bits[places[at] ?? -1] ?? 0
+        points[at] = (points[at] ?? 0) + (bestPoints[found] ?? 0)
+        fields[at] = (fields[at] ?? 0) | (bestBits[found] ?? 0)
+      }
     }
+    if (isOwn) points[firstAt(places, own)] = mostPoints
     return { places, points, fields }
   }
 
@@ -354,15 +356,11 @@ export class ProjectIndex {
       await texts.find(term, found, nextTurn)
       for (const { name, places } of this.#named.values()) {
         if (!hasTerm(name, term)) continue
-        for (const place of places) {
-          const row = this.#rows[place] ?? -1
-          found[row] = (found[row] ?? 0) | groupBit
-        }
+        for (const place of places) found[place] = (found[place] ?? 0) | groupBit
       }
       let all = 0
       for (const one of found) all |= one
-      const bits = new Uint8Array(all === 0 ? 0 : found.length)
-      for (let place = 0; place < bits.length; place++) bits[place] = found[this.#rows[place] ?? -1] ?? 0
+      const bits = all === 0 ? new Uint8Array() : found.slice()
       this.#terms.set(key, bits)
       await nextTurn()
       return bits
@@ -517,17 +515,31 @@ const groupBit = bitOf('group')
 const bestFields = Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits) =>
   searchedFields.find((field) => (bits & bitOf(field)) !== 0),
 )
-const fieldShift = 8
-const bestBits = Uint16Array.from(bestFields, (field) => (field ? bitOf(field) << fieldShift : 0))
+const bestBits = Uint8Array.from(bestFields, (field) => (field ? bitOf(field) : 0))
 const bestPoints = Uint8Array.from(bestFields, (field) => (field ? pointsOf(field) : 0))
 
-/** The places that passed so many filters. */
-function placesWith(passed: Uint16Array, filters: number): Uint32Array {
+/** Those of the places that are not 0. */
+function having(places: Uint32Array, bits: Uint8Array): Uint32Array<ArrayBuffer> {
   let count = 0
-  for (const one of passed) if (one === filters) count++
-  const places = new Uint32Array(count)
-  for (let place = 0, at = 0; at < count; place++) if (passed[place] === filters) places[at++] = place
-  return places
+  for (const place of places) if ((bits[place] ?? 0) !== 0) count++
+  const had = new Uint32Array(count)
+  let at = 0
+  for (const place of places) if ((bits[place] ?? 0) !== 0) had[at++] = place
+  return had
+}
+
+function isAmong(places: Uint32Array, place: number): boolean {
+  return places[firstAt(places, place)] === place
+}
+
+/** The places in their order, with one more. */
+function withPlace(places: Uint32Array, place: number): Uint32Array<ArrayBuffer> {
+  const at = firstAt(places, place)
+  const all = new Uint32Array(places.length + 1)
+  all.set(places.subarray(0, at))
+  all.set(places.subarray(at), at + 1)
+  all[at] = place
+  return all
 }
 
 /** A part of the places by their points, most first, those with as many in their order. */

@@ -68,8 +68,8 @@ const bytesTogether = 100_000
 type Pause = () => Promise<unknown>
 
 /**
- * Finds rows by their words and phrases. Each row is kept as the numbers of its words in their order, each word with the
- * rows that have it; both in as few bytes as a number takes.
+ * Finds projects by their words and phrases, by their places in an order that is chosen once. Each is kept as the numbers of its
+ * words in their order, each word with the places that have it; both in as few bytes as a number takes.
  */
 export class TextIndex {
   readonly #numbers = new Map<string, number>()
@@ -77,14 +77,23 @@ export class TextIndex {
   #dictionary = '\n'
   #rows = new Uint8Array(1 << 16)
   readonly #ends: number[] = [0]
+  readonly #rowOfPlace: Uint32Array
   /** Of words that stand in titles, partners and places, and of words of longer texts. */
   #names = new Postings([])
   #texts = new Postings([])
   #decoded = new Uint32Array(1 << 12)
 
+  private constructor(rowOfPlace: Uint32Array) {
+    this.#rowOfPlace = rowOfPlace
+  }
+
   /** The rows in their order, some at a time. */
-  static async of(batches: AsyncIterable<readonly SearchedTexts[]>, pause: Pause): Promise<TextIndex> {
-    const index = new TextIndex()
+  static async of(
+    batches: AsyncIterable<readonly SearchedTexts[]>,
+    rowOfPlace: Uint32Array,
+    pause: Pause,
+  ): Promise<TextIndex> {
+    const index = new TextIndex(rowOfPlace)
     for await (const rows of batches) {
       for (const row of rows) index.#add(row)
       await pause()
@@ -93,13 +102,8 @@ export class TextIndex {
     return index
   }
 
-  /** How many rows there are. */
-  get count(): number {
-    return this.#ends.length - 1
-  }
-
-  /** Adds the bits of the fields in which each row has the term to `found`. */
-  async find(term: Term, found: Uint16Array, pause: Pause): Promise<void> {
+  /** Adds the bits of the fields in which the project at each place has the term to `found`. */
+  async find(term: Term, found: Uint8Array, pause: Pause): Promise<void> {
     if (term.isPhrase) await this.#findPhrase(term.words, found, pause)
     else await this.#findWord(term.words[0] ?? '', found, pause)
   }
@@ -125,28 +129,28 @@ export class TextIndex {
     return this.#numbers.size - 1
   }
 
-  /** Makes the lists of rows of each word: first how long each is, then what is in it. */
+  /** Makes the lists of places of each word: first how long each is, then what is in it. */
   async #order(pause: Pause): Promise<void> {
     const words = this.#numbers.size
     const lists = [new PostingSizes(words), new PostingSizes(words)] as const
-    await this.#eachWord((row, number, bits) => {
-      if (bits > textBit) lists[0].add(number, row, bits & ~textBit)
-      if ((bits & textBit) !== 0) lists[1].add(number, row, textBit)
+    await this.#eachWord((place, number, bits) => {
+      if (bits > textBit) lists[0].add(number, place, bits & ~textBit)
+      if ((bits & textBit) !== 0) lists[1].add(number, place, textBit)
     }, pause)
     this.#names = new Postings(lists[0].sizes)
     this.#texts = new Postings(lists[1].sizes)
-    await this.#eachWord((row, number, bits) => {
-      if (bits > textBit) this.#names.add(number, row, bits & ~textBit)
-      if ((bits & textBit) !== 0) this.#texts.add(number, row, textBit)
+    await this.#eachWord((place, number, bits) => {
+      if (bits > textBit) this.#names.add(number, place, bits & ~textBit)
+      if ((bits & textBit) !== 0) this.#texts.add(number, place, textBit)
     }, pause)
   }
 
-  /** Each word of each row once, with the bits of the fields that have it. */
-  async #eachWord(see: (row: number, number: number, bits: number) => void, pause: Pause): Promise<void> {
+  /** Each word of each place once, with the bits of the fields that have it. */
+  async #eachWord(see: (place: number, number: number, bits: number) => void, pause: Pause): Promise<void> {
     const bits = new Uint8Array(this.#numbers.size)
     const known: number[] = []
     let read = 0
-    for (let row = 0; row < this.count; row++) {
+    for (const [place, row] of this.#rowOfPlace.entries()) {
       let field = 0
       for (const number of this.#numbersOf(row)) {
         if (number < marks) field = fieldBits[number] ?? 0
@@ -156,7 +160,7 @@ export class TextIndex {
         }
       }
       for (const number of known) {
-        see(row, number, bits[number] ?? 0)
+        see(place, number, bits[number] ?? 0)
         bits[number] = 0
       }
       read += known.length
@@ -174,7 +178,7 @@ export class TextIndex {
   }
 
   /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
-  async #findWord(part: string, found: Uint16Array, pause: Pause): Promise<void> {
+  async #findWord(part: string, found: Uint8Array, pause: Pause): Promise<void> {
     // Scripts without spaces have no beginnings of words.
     const isAnywhere = /^\P{ASCII}+$/u.test(part)
     const words = this.#dictionary
@@ -184,7 +188,7 @@ export class TextIndex {
       const isBeginning = isAnywhere || start === at
       at = words.indexOf('\n', at)
       const number = this.#numbers.get(words.slice(start, at)) ?? -1
-      // A word itself takes as long as some rows.
+      // A word itself takes as long as some places.
       read += 100 + this.#names.read(number, found)
       if (isBeginning) read += this.#texts.read(number, found)
       if (read < bytesTogether) continue
@@ -194,7 +198,7 @@ export class TextIndex {
   }
 
   /** Whole words, one after the other, in one text. */
-  async #findPhrase(phrase: readonly string[], found: Uint16Array, pause: Pause): Promise<void> {
+  async #findPhrase(phrase: readonly string[], found: Uint8Array, pause: Pause): Promise<void> {
     const numbers = phrase.flatMap((word) => this.#numbers.get(word) ?? [])
     if (numbers.length < phrase.length) return
     const distinct = new Set(numbers)
@@ -205,12 +209,13 @@ export class TextIndex {
       }
       return
     }
-    const counts = new Uint8Array(this.count)
-    const having = new Uint8Array(this.count)
-    for (const number of distinct) {
+    // Of the places that have the first words, those that have the next one too.
+    let places = new Uint32Array()
+    const having = new Uint8Array(found.length)
+    for (const [at, number] of [...distinct].entries()) {
       this.#names.read(number, having.fill(0))
       this.#texts.read(number, having)
-      for (let row = 0; row < having.length; row++) if (having[row] !== 0) counts[row] = (counts[row] ?? 0) + 1
+      places = at === 0 ? placesIn(having) : places.filter((place) => having[place] !== 0)
       await pause()
     }
     const room = new Uint8Array(mostBytes * numbers.length)
@@ -219,8 +224,9 @@ export class TextIndex {
       numbers.reduce((at, number) => write(room, at, number + marks), 0),
     )
     let read = 0
-    for (let row = counts.indexOf(distinct.size); row >= 0; row = counts.indexOf(distinct.size, row + 1)) {
-      found[row] = this.#fieldsWith(row, wanted)
+    for (const place of places) {
+      const row = this.#rowOfPlace[place] ?? -1
+      found[place] = this.#fieldsWith(row, wanted)
       read += (this.#ends[row + 1] ?? 0) - (this.#ends[row] ?? 0)
       if (read < bytesTogether) continue
       read = 0
@@ -246,12 +252,21 @@ export class TextIndex {
 
 const fieldBits = searchedFields.map(bitOf)
 
+/** The places that are not 0. */
+export function placesIn(found: Uint8Array): Uint32Array<ArrayBuffer> {
+  let count = 0
+  for (const one of found) if (one !== 0) count++
+  const places = new Uint32Array(count)
+  for (let place = 0, at = 0; at < count; place++) if (found[place] !== 0) places[at++] = place
+  return places
+}
+
 function isAt(bytes: Uint8Array, from: number, wanted: Uint8Array): boolean {
   for (let at = 1; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false
   return true
 }
 
-/** How many bytes the rows of each word take in `Postings`. */
+/** How many bytes the places of each word take in `Postings`. */
 class PostingSizes {
   readonly sizes: Uint32Array
   readonly #last: Uint32Array
@@ -261,13 +276,13 @@ class PostingSizes {
     this.#last = new Uint32Array(words)
   }
 
-  add(word: number, row: number, bits: number): void {
-    this.sizes[word] = (this.sizes[word] ?? 0) + sizeOf(posting(row - (this.#last[word] ?? 0), bits))
-    this.#last[word] = row
+  add(word: number, place: number, bits: number): void {
+    this.sizes[word] = (this.sizes[word] ?? 0) + sizeOf(posting(place - (this.#last[word] ?? 0), bits))
+    this.#last[word] = place
   }
 }
 
-/** The rows that have each word, each as its distance from the one before with its bits. */
+/** The places that have each word, each as its distance from the one before with its bits. */
 class Postings {
   readonly #bytes: Uint8Array
   readonly #starts: Uint32Array
@@ -286,17 +301,17 @@ class Postings {
     this.#last = new Uint32Array(sizes.length)
   }
 
-  add(word: number, row: number, bits: number): void {
+  add(word: number, place: number, bits: number): void {
     const at = this.#ends[word] ?? 0
-    this.#ends[word] = write(this.#bytes, at, posting(row - (this.#last[word] ?? 0), bits))
-    this.#last[word] = row
+    this.#ends[word] = write(this.#bytes, at, posting(place - (this.#last[word] ?? 0), bits))
+    this.#last[word] = place
   }
 
-  /** Adds the bits of a word's rows to `found`; returns how many bytes were read. */
-  read(word: number, found: Uint8Array | Uint16Array): number {
+  /** Adds the bits of a word's places to `found`; returns how many bytes were read. */
+  read(word: number, found: Uint8Array): number {
     const [from = 0, to = 0] = [this.#starts[word], this.#ends[word]]
     const bytes = this.#bytes
-    let row = 0
+    let place = 0
     for (let at = from; at < to; ) {
       let number = 0
       for (let shift = 0; ; shift += 7) {
@@ -304,8 +319,8 @@ class Postings {
         number |= (byte & 127) << shift
         if (byte < 128) break
       }
-      row += number >>> marks
-      found[row] = (found[row] ?? 0) | (number & allBits)
+      place += number >>> marks
+      found[place] = (found[place] ?? 0) | (number & allBits)
     }
     return to - from
   }

@@ -133,8 +133,8 @@ const keptIndexes = 2
 export function createIndexReader(): IndexReader {
   const kept = new NewestKept<ActivityIndex | undefined>(keptIndexes)
   return async (release) => {
-    const sha256 = release.manifest.files.find(({ path }) => path === activityIndexPath)?.sha256
-    return sha256 === undefined ? undefined : await kept.get(sha256, () => ActivityIndex.read(release))
+    const file = await release.find(activityIndexPath)
+    return file && (await kept.get(file.sha256, () => ActivityIndex.read(release)))
   }
 }
 

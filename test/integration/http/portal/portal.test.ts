@@ -280,6 +280,19 @@ describe('the portal over the demo', async () => {
     expect(both).toBeGreaterThan(0)
   })
 
+  it('finds the same for searches at the same time as for each alone', async () => {
+    const found = async (query: string) => (await app.inject(`/projects.json?${query}`)).json().projects
+    const rest = ['', '&country=KE', '&year=2024', '&country=KE&status=2&year=2024&figure=received']
+    const searches = ['ti', 'another', '"another title"', 'hilfe', 'xx', '9000001'].flatMap((words) =>
+      rest.map((filter) => [words, filter] as const),
+    )
+    const together = await Promise.all(searches.map(([words, filter]) => found(`q=${words}${filter}`)))
+    expect(together.flat().length).toBeGreaterThan(0)
+    for (const [at, [words, filter]] of searches.entries()) {
+      expect([words, filter, await found(`q=${words}+${filter}`)]).toEqual([words, filter, together[at]])
+    }
+  })
+
   it('finds projects by country, theme and sector in both languages, by number and identifier, and says why', async () => {
     const found = async (q: string) => {
       const query = new URLSearchParams({ q }).toString()

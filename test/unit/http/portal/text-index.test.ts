@@ -8,17 +8,18 @@ import {
   termsOf,
 } from '../../../../src/http/portal/text-index.js'
 
-async function indexOf(rows: readonly Partial<SearchedTexts>[]): Promise<TextIndex> {
+/** Each row at the place of its number unless an order is given. */
+async function indexOf(rows: readonly Partial<SearchedTexts>[], order = [...rows.keys()]): Promise<TextIndex> {
   const batches = async function* () {
     for (const row of rows) yield [{ title: [], partner: [], place: [], text: [], ...row }]
   }
-  return await TextIndex.of(batches(), async () => {})
+  return await TextIndex.of(batches(), Uint32Array.from(order), async () => {})
 }
 
 /** The rows that have the first term of a search, with the fields that have it. */
 async function found(index: TextIndex, search: string): Promise<[row: number, bits: number][]> {
   const [term] = termsOf(search)
-  const bits = new Uint16Array(index.count)
+  const bits = new Uint8Array(5_000)
   if (term) await index.find(term, bits, async () => {})
   return [...bits.entries()].filter(([, one]) => one !== 0)
 }
@@ -47,6 +48,17 @@ it('finds rows by any part of a word of a name, and by the beginning of a word o
   expect(await found(index, 'start')).toEqual([[0, text]])
   expect(await found(index, 'forgirls')).toEqual([])
   expect(await found(index, 'nothing')).toEqual([])
+})
+
+it('finds rows by the places of an order', async () => {
+  const rows = [{ title: ['Water for schools'] }, { text: ['water'] }, { title: ['Clean water'] }]
+  const index = await indexOf(rows, [2, 0, 1])
+  expect(await found(index, 'water')).toEqual([
+    [0, title],
+    [1, title],
+    [2, text],
+  ])
+  expect(await found(index, '"clean water"')).toEqual([[0, title]])
 })
 
 it('finds phrases within one text, whole words in their order', async () => {
