@@ -283,13 +283,12 @@ describe('the portal over the demo', async () => {
   it('finds the same for searches at the same time as for each alone', async () => {
     const found = async (query: string) => (await app.inject(`/projects.json?${query}`)).json().projects
     const rest = ['', '&country=KE', '&year=2024', '&country=KE&status=2&year=2024&figure=received']
-    const searches = ['ti', 'another', '"another title"', 'hilfe', 'xx', '9000001'].flatMap((words) =>
-      rest.map((filter) => [words, filter] as const),
-    )
-    const together = await Promise.all(searches.map(([words, filter]) => found(`q=${words}${filter}`)))
-    expect(together.flat().length).toBeGreaterThan(0)
-    for (const [at, [words, filter]] of searches.entries()) {
-      expect([words, filter, await found(`q=${words}+${filter}`)]).toEqual([words, filter, together[at]])
+    const words = ['"another title"', '"grosse hilfe"', 'ti', '9000001', '"another title" ti']
+    const searches = rest.flatMap((filter) => words.map((one) => [one, filter] as const))
+    const together = await Promise.all(searches.map(([one, filter]) => found(`q=${one}${filter}`)))
+    expect(together.slice(0, 2).map(({ length }) => length)).toEqual([1, 1])
+    for (const [at, [one, filter]] of searches.entries()) {
+      expect([one, filter, await found(`q=${one}+${filter}`)]).toEqual([one, filter, together[at]])
     }
   })
 
