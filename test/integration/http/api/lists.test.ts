@@ -446,7 +446,7 @@ describe('reads', { shuffle: false }, async () => {
           counted.length = 0
           const answer = await counting.app.inject(`${path}?api_key=${apiKey}${query ? `&${query}` : ''}`)
           expect([path, answer.statusCode]).toEqual([path, 200])
-          if (round === 'counted') expect([path, counted.length]).toEqual([path, 1])
+          if (round === 'counted') expect([path, counted]).toEqual([path, [expect.any(String)]])
         }
       }
     })
