@@ -11,7 +11,7 @@ import type { Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
-import { untilStopped } from '../wiring/process.js'
+import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
@@ -67,6 +67,7 @@ async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serv
 }
 
 async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve): Promise<number> {
+  boundHeap(serviceGrowthPercent)
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
