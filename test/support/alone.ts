@@ -15,7 +15,9 @@ const { values, positionals } = parseArgs({
   },
 })
 const random = randomFrom(Number(values.seed))
-const vitest = await createVitest('test', { watch: false, reporters: [{}], maxWorkers: 1 })
+// Where tests are shuffled, those that may not be are parts of a story, which none of them tells alone.
+const sequence = { shuffle: { tests: true } }
+const vitest = await createVitest('test', { watch: false, reporters: [{}], maxWorkers: 1, sequence })
 type Specification = Awaited<ReturnType<typeof vitest.globTestSpecifications>>[number]
 
 /** Why the tests of this name do not pass alone. */
@@ -42,10 +44,13 @@ const files = (await vitest.globTestSpecifications(positionals.length > 0 ? posi
   .slice(0, Number(values.count))
 const rows: string[] = []
 let ran = 0
+let inStories = 0
 for (const { specification } of files) {
   const { testModules } = await vitest.collectTests([specification])
   const module = testModules.find(({ moduleId }) => moduleId === specification.moduleId)
-  const names = [...(module?.children.allTests() ?? [])].filter(({ options }) => options.mode === 'run')
+  const tests = [...(module?.children.allTests() ?? [])].filter(({ options }) => options.mode === 'run')
+  const names = tests.filter(({ options }) => options.shuffle !== false)
+  inStories += tests.length - names.length
   const drawn = values.all ? names : names.slice(Math.floor(random() * names.length)).slice(0, 1)
   for (const name of new Set(drawn.map(({ fullName }) => fullName))) {
     const failure = await failureOf(specification, name)
@@ -56,6 +61,6 @@ for (const { specification } of files) {
 }
 await vitest.close()
 console.log(
-  `\n| Of ${ran} tests alone, seed ${values.seed}, ${rows.length} failed | Because |\n|---|---|\n${rows.join('\n')}`,
+  `\n| Of ${ran} tests alone, seed ${values.seed}, ${rows.length} failed; ${inStories} of these files are parts of stories | Because |\n|---|---|\n${rows.join('\n')}`,
 )
 process.exit(rows.length > 0 ? 1 : 0)
