@@ -148,7 +148,7 @@ describe('an export that is imported into an empty store', () => {
   })
 })
 
-describe('the files of an export', async () => {
+describe('the files of an export', { shuffle: false }, async () => {
   const { store } = await testDatabase()
   await seedProjects(store, 30, new Date('2026-11-17T00:00:00Z'))
   const keyId = await insertDonationTargets(store.db, [7_000_001])

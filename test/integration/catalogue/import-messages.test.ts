@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { ImportSummary } from '../../../src/catalogue/import/import-summary.js'
 import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
+import { partsInOrder } from '../../support/in-order.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 let files = 0
@@ -28,6 +29,8 @@ async function summaryOf(args: readonly string[], currency?: string): Promise<Im
 }
 
 const projectsHeader = 'id;title;active;status;goal'
+
+partsInOrder()
 
 describe('giving import', { shuffle: false }, () => {
   it('counts a line end within quotes once', async () => {
@@ -326,7 +329,7 @@ describe('--problems', () => {
   })
 })
 
-describe('numbers in CSV', () => {
+describe('numbers in CSV', { shuffle: false }, () => {
   const goalOf = async (goal: string, args: readonly string[] = [], currency?: string) => {
     const file = await fileOf('projects', `id;title;active;status;goal`, `10;Wells;yes;active;${goal}`)
     const { problems } = await summaryOf([file, '--dry-run', ...args], currency)

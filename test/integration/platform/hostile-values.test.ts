@@ -27,7 +27,7 @@ const noNumbersAndDays: Readonly<Record<string, string>> = {
 /** Values of which each constraint refuses one. */
 const wrongValues = ['-1', '0', '0.5', '', 'x', '2026-02-03', '1950-01-01', 'NaN', '200']
 
-describe('a hostile value, written by the role into', async () => {
+describe('a hostile value, written by the role into', { shuffle: false }, async () => {
   const writer = await hostileWriter()
   const { database, platform, publisher, tables, write } = writer
   const { store } = database

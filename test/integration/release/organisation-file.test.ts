@@ -4,6 +4,7 @@ import { createXsdValidator, validateFile } from '../../../src/iati/validation/i
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day, mappingConfig } from '../../support/builders.js'
 import { testDatabase } from '../../support/database.js'
+import { partsInOrder } from '../../support/in-order.js'
 import { pathOnDisk } from '../../support/path-on-disk.js'
 import { testPublisher } from '../../support/publishing.js'
 
@@ -36,6 +37,8 @@ function valuesOf(text: string, name: string): string[] {
   const pattern = new RegExp(`<${name}[ >].*?<value [^>]*>([^<]*)</value>.*?</${name}>`, 'g')
   return [...text.matchAll(pattern)].map(([, value = '']) => value)
 }
+
+partsInOrder()
 
 describe('the organisation file', { shuffle: false }, () => {
   it('has the publisher first, then each partner with an identifier once', async () => {

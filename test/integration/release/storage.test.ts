@@ -50,7 +50,7 @@ async function expectFailure(publisher: Publisher, sentence: RegExp, user?: numb
   expect(await publisher.names('drafts')).toEqual([])
 }
 
-describe('a disk', () => {
+describe('a disk', { shuffle: false }, () => {
   it('that is full fails the run, and the next one succeeds once there is room', async (context) => {
     if (!mounted) return context.skip('a small file system can only be mounted as root')
     const publisher = await testPublisher(database.store, { feedsDir: path.join(small, 'feeds') })

@@ -21,7 +21,7 @@ import {
 import { sync } from '../../../support/sync.js'
 import { startUpstream, type UpstreamRecord } from '../../../support/upstream-server.js'
 
-describe('another instance of this service as the upstream', () => {
+describe('another instance of this service as the upstream', { shuffle: false }, () => {
   let mirror: ServiceMirror
 
   beforeAll(async () => {
