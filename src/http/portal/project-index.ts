@@ -7,11 +7,11 @@ import type { Decimal } from '../../kernel/money.js'
 import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
+import { firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
 import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.js'
 import {
   bitOf,
   hasTerm,
-  placesIn,
   pointsOf,
   type SearchedTexts,
   searchable,
@@ -507,8 +507,6 @@ function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
   return group
 }
 
-const mostPoints = 255
-
 const groupBit = bitOf('group')
 
 // By the bits of all fields that have a term, the points of the one that says most, and its bit beside them; none for 0.
@@ -517,56 +515,6 @@ const bestFields = Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits
 )
 const bestBits = Uint8Array.from(bestFields, (field) => (field ? bitOf(field) : 0))
 const bestPoints = Uint8Array.from(bestFields, (field) => (field ? pointsOf(field) : 0))
-
-/** Those of the places that are not 0. */
-function having(places: Uint32Array, bits: Uint8Array): Uint32Array<ArrayBuffer> {
-  let count = 0
-  for (const place of places) if ((bits[place] ?? 0) !== 0) count++
-  const had = new Uint32Array(count)
-  let at = 0
-  for (const place of places) if ((bits[place] ?? 0) !== 0) had[at++] = place
-  return had
-}
-
-function isAmong(places: Uint32Array, place: number): boolean {
-  return places[firstAt(places, place)] === place
-}
-
-/** The places in their order, with one more. */
-function withPlace(places: Uint32Array, place: number): Uint32Array<ArrayBuffer> {
-  const at = firstAt(places, place)
-  const all = new Uint32Array(places.length + 1)
-  all.set(places.subarray(0, at))
-  all.set(places.subarray(at), at + 1)
-  all[at] = place
-  return all
-}
-
-/** A part of the places by their points, most first, those with as many in their order. */
-function mostFirst(places: Uint32Array, points: Uint8Array, from: number, to: number): Uint32Array {
-  const ranks = new Uint32Array(mostPoints + 1)
-  for (const many of points) if (many > 0) ranks[many - 1] = (ranks[many - 1] ?? 0) + 1
-  for (let many = mostPoints - 1; many >= 0; many--) ranks[many] = (ranks[many] ?? 0) + (ranks[many + 1] ?? 0)
-  const part = new Uint32Array(Math.max(0, Math.min(to, places.length) - from))
-  for (let at = 0; at < places.length; at++) {
-    const many = points[at] ?? 0
-    const rank = ranks[many] ?? 0
-    ranks[many] = rank + 1
-    if (rank >= from && rank < to) part[rank - from] = places[at] ?? 0
-  }
-  return part
-}
-
-/** Where the first of equal values stands in a sorted list that has it. */
-function firstAt(sorted: ArrayLike<number>, value: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle] ?? 0) < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
 
 /** What is searched in, of each activity in the order of the index; their money is added to `years` on the way. */
 async function* textsOf(release: ReadableRelease, years: YearSums): AsyncGenerator<SearchedTexts[]> {

@@ -1,3 +1,5 @@
+import { having, placesIn } from './places.js'
+
 /** Where words are found, those that say most about a project first. */
 export const searchedFields = ['title', 'partner', 'group', 'place', 'text'] as const
 export type SearchedField = (typeof searchedFields)[number]
@@ -211,11 +213,11 @@ export class TextIndex {
     }
     // Of the places that have the first words, those that have the next one too.
     let places = new Uint32Array()
-    const having = new Uint8Array(found.length)
+    const bits = new Uint8Array(found.length)
     for (const [at, number] of [...distinct].entries()) {
-      this.#names.read(number, having.fill(0))
-      this.#texts.read(number, having)
-      places = at === 0 ? placesIn(having) : places.filter((place) => having[place] !== 0)
+      this.#names.read(number, bits.fill(0))
+      this.#texts.read(number, bits)
+      places = at === 0 ? placesIn(bits) : having(places, bits)
       await pause()
     }
     const room = new Uint8Array(mostBytes * numbers.length)
@@ -251,15 +253,6 @@ export class TextIndex {
 }
 
 const fieldBits = searchedFields.map(bitOf)
-
-/** The places that are not 0. */
-export function placesIn(found: Uint8Array): Uint32Array<ArrayBuffer> {
-  let count = 0
-  for (const one of found) if (one !== 0) count++
-  const places = new Uint32Array(count)
-  for (let place = 0, at = 0; at < count; place++) if (found[place] !== 0) places[at++] = place
-  return places
-}
 
 function isAt(bytes: Uint8Array, from: number, wanted: Uint8Array): boolean {
   for (let at = 1; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false
