@@ -143,8 +143,8 @@ describe.skipIf(missing)('an API process that may open 1,024 files', async () =>
   it('leaves no busy backend behind when searches run away', async () => {
     const busy = async () => {
       const { rows } = await store.db.query<{ n: number }>(
-        `select count(*) as n from pg_stat_activity where datname = current_database() and state = 'active'
-          and pid <> pg_backend_pid()`,
+        `select count(*) as n from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+          and state = 'active' and pid <> pg_backend_pid()`,
       )
       return rows[0]?.n
     }

@@ -28,7 +28,8 @@ describe('shards', { shuffle: false }, () => {
     })
     const { rows } = await store.db.query(
       `select query from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`,
+      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
+        and state <> 'idle'`,
     )
     expect(rows).toEqual([])
     const kept = await rendered()
