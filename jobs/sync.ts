@@ -1,5 +1,4 @@
 import { enterFirstSync, scheduledSyncs, syncFields, syncOnce, syncSettings } from '../src/catalogue/sync/run.js'
-import type { SyncProgress } from '../src/catalogue/sync/sync-session.js'
 import { startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'
 
@@ -26,18 +25,9 @@ export const sync: Work<(typeof syncFields)[number]> = {
       jobs: {
         sync: (call) =>
           startAttempt(deps, call, 'sync', (lease, run) =>
-            syncOnce(syncDeps, lease, run, { signal: call.signal, onProgress: everySecond(call.report) }),
+            syncOnce(syncDeps, lease, run, { signal: call.signal, onProgress: call.report }),
           ),
       },
     }
   },
-}
-
-function everySecond(report: (progress: object) => void): (progress: SyncProgress) => void {
-  let last = Number.NEGATIVE_INFINITY
-  return (progress) => {
-    if (performance.now() - last < 1000) return
-    last = performance.now()
-    report(progress)
-  }
 }

@@ -223,6 +223,8 @@ const hostileRows: Readonly<Record<string, string>> = {
   'a title that XML cannot have': `update project set title = E'Wells\\u0001\\uFFFE' where id = 1`,
   'a gift that is no number': `update donation_month set amount = 'NaN' where project_id = 1`,
   'a month of the year 20000': `update donation_month set month = '20000-02-01', last_on = '20000-02-20' where project_id = 1`,
+  'a fee that is no number': `insert into donation_month (project_id, month, currency, kind, amount, count, last_on)
+    values (1, '2025-02-01', 'USD', 'fee', 'NaN', 1, '2025-02-20')`,
   'a payout that is no number': `update disbursement set amount = 'NaN' where project_id = 1`,
   'a payout without a day': `update disbursement set disbursed_on = '-infinity' where project_id = 1`,
   'a plan that is no number': `update payout_plan set amount = 'NaN' where project_id = 1`,
@@ -245,7 +247,8 @@ describe('one row with values that the rules of the database refuse, in a store 
         where contype = 'c' and conrelid <> 0 and connamespace = current_schema()::regnamespace`,
   )
   for (const { table, name } of rules) await store.db.query(`alter table ${table} drop constraint ${name}`)
-  const copies = [...new Set(Object.values(hostileRows).map((one) => one.split(' ')[1] ?? ''))]
+  const updated = Object.values(hostileRows).flatMap((one) => /^update (\w+)/.exec(one)?.[1] ?? [])
+  const copies = new Set(updated)
   for (const table of copies) await store.db.query(`create table copy_of_${table} as select * from ${table}`)
   const publisher = await testPublisher(store)
   const api = await testApi(store, {
@@ -253,6 +256,24 @@ describe('one row with values that the rules of the database refuse, in a store 
     bulk: createBulkReader(publisher.feedsDir),
   })
   expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
+
+  /** Removes the row that a statement inserted, or gives the updated one its values of before. */
+  const undo = async (statement: string) => {
+    const table = /^update (\w+)/.exec(statement)?.[1]
+    if (!table) return store.db.query(`delete from donation_month where kind = 'fee'`)
+    const { rows: columns } = await store.db.query<{ name: string }>(
+      `select column_name as name from information_schema.columns
+        where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER' and is_identity = 'NO'`,
+      [table],
+    )
+    const changed = columns
+      .map(({ name }) => name)
+      .filter((name) => statement.includes(`${name} =`) && !/^(?:id|project_id)$/.test(name))
+    const key = /(\w+ = \d+)$/.exec(statement)?.[1] ?? ''
+    return store.db.query(
+      `update ${table} set ${changed.map((name) => `${name} = (select ${name} from copy_of_${table} where ${key})`).join(', ')} where ${key}`,
+    )
+  }
 
   it('is not there: every door has project 2', async () => {
     expect(await missingFrom({ publisher, api })).toEqual([])
@@ -273,19 +294,7 @@ describe('one row with values that the rules of the database refuse, in a store 
       const texts = [await publisher.read('/iati/activities.xml'), await publisher.read('/iati/organisations.xml')]
       expect(texts.filter((text) => /NaN|nfinity|javascript:/.test(text))).toEqual([])
     } finally {
-      const table = statement.split(' ')[1] ?? ''
-      const { rows: columns } = await store.db.query<{ name: string }>(
-        `select column_name as name from information_schema.columns
-          where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER' and is_identity = 'NO'`,
-        [table],
-      )
-      const changed = columns
-        .map(({ name }) => name)
-        .filter((name) => statement.includes(`${name} =`) && !/^(?:id|project_id)$/.test(name))
-      const key = /(\w+ = \d+)$/.exec(statement)?.[1] ?? ''
-      await store.db.query(
-        `update ${table} set ${changed.map((name) => `${name} = (select ${name} from copy_of_${table} where ${key})`).join(', ')} where ${key}`,
-      )
+      await undo(statement)
     }
   })
 
