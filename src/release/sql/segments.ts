@@ -63,23 +63,36 @@ export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[
   })
 }
 
-/**
- * Activities of changed segments whose rows are missing, of another content or of another version, up to `limit`. Written so that
- * no plan reads the rows of other segments.
- */
-export async function textsWithoutRows(db: Db, format: RowsFormat, limit: number): Promise<TextWithoutRows[]> {
-  const { rows } = await db.query<TextWithoutRows>(
-    `with changed as materialized (
-        select project_id, content_hash, text from rendering
+// Written so that no plan reads the rows of other activities.
+const rowsAreMissing = `not coalesce((
+  select t.version = $2 and t.content_hash = r.content_hash from activity_rows t where t.project_id = r.project_id
+), false)`
+
+/** Changed segments with an activity whose rows are missing, of another content or of another version, by number. */
+export async function segmentsWithoutRows(db: Db, format: RowsFormat): Promise<number[]> {
+  const { rows } = await db.query<{ segment: number }>(
+    `with r as materialized (
+        select project_id, segment, content_hash from rendering
           where text is not null and segment = any (array(
             select segment from segment_change union select segment from segment_summary where version <> $1))
       )
-      select project_id as "projectId", content_hash as "contentHash", text from changed c
-        where not coalesce((
-          select t.version = $2 and t.content_hash = c.content_hash from activity_rows t where t.project_id = c.project_id
-        ), false)
-        limit $3`,
-    [versionOf(format), format.version, limit],
+      select distinct segment from r where ${rowsAreMissing} order by segment`,
+    [versionOf(format), format.version],
+  )
+  return rows.map(({ segment }) => segment)
+}
+
+/** Activities of a segment whose rows are missing, of another content or of another version, up to `limit`, by project. */
+export async function textsWithoutRows(
+  db: Db,
+  segment: number,
+  format: RowsFormat,
+  limit: number,
+): Promise<TextWithoutRows[]> {
+  const { rows } = await db.query<TextWithoutRows>(
+    `select project_id as "projectId", content_hash as "contentHash", text from rendering r
+      where segment = $1 and text is not null and ${rowsAreMissing} order by project_id limit $3`,
+    [segment, format.version, limit],
   )
   return rows
 }

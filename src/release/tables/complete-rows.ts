@@ -1,19 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
+import type { Db } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { toEntry } from '../read/activity-entry.js'
 import { saveActivityRows } from '../sql/activity-rows.js'
-import { textsWithoutRows } from '../sql/segments.js'
+import { segmentsWithoutRows, textsWithoutRows } from '../sql/segments.js'
 import { rowsFormat, toActivityRows } from './table-pieces.js'
 
 const batchSize = 20
 
 /** Makes the rows and entries of published texts that have none, from the texts themselves. Throws `aborted` on the signal. */
 export async function completeRows({ db }: Store, signal: AbortSignal): Promise<void> {
+  for (const segment of await segmentsWithoutRows(db, rowsFormat)) await completeSegment(db, segment, signal)
+}
+
+async function completeSegment(db: Db, segment: number, signal: AbortSignal): Promise<void> {
   for (;;) {
     refuseAborted(signal, 'making the rows of the tables')
-    const texts = await textsWithoutRows(db, rowsFormat, batchSize)
+    const texts = await textsWithoutRows(db, segment, rowsFormat, batchSize)
     if (texts.length === 0) return
     await saveActivityRows(
       db,

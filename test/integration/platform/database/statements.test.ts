@@ -33,7 +33,7 @@ const neverNull: Readonly<Record<string, string>> = {
   'src/money/sql/receipt-mails.ts claimReceiptMail settledAt': 'a donation that settled has one',
   'src/money/sql/webhook-events.ts claimDueCharge chargeId': 'only an event with a charge is ever due',
   'src/release/sql/segments.ts textsWithoutRows contentHash': 'a rendering with a text has one',
-  'src/release/sql/segments.ts textsWithoutRows text': 'the condition of the common table expression excludes null',
+  'src/release/sql/segments.ts segmentsWithoutRows segment': 'the condition excludes null',
   'src/work/sql/leases.ts claimRun startedAt': 'the statement has just written it',
   'src/work/sql/shards.ts takeOthersShard startedAt': 'a running run has started',
 }
