@@ -40,6 +40,7 @@ const publish = async () => {
 }
 await publish()
 await db.query(`update project set title = 'Wells & <pumps>' where id = 5`)
+await db.query(`update project set goal = goal + 5000 where id = 6; update project set goal = goal - 10 where id = 7`)
 await publish()
 await loseProjects(database.store, [3])
 await publish()
@@ -102,7 +103,11 @@ describe('the console', { shuffle: false }, () => {
           'Activities removed',
           'US-EIN-123456789-3',
         ],
-        [`/releases/${ids[0]}/rollback`]: ['&lt;narrative&gt;Wells &amp;amp;', 'Largest changes', '<code>title</code>'],
+        [`/releases/${ids[0]}/rollback`]: [
+          '&lt;narrative&gt;Wells &amp;amp;',
+          /Largest changes[^]*US-EIN-123456789-6\b[^]*US-EIN-123456789-7\b[^]*US-EIN-123456789-5\b/,
+          '<code>title</code>',
+        ],
         '/held': ['<p>none</p>'],
         '/audit?action=records-imported': ['records-imported', 'operator ', 'import 1'],
         '/audit?words=nobody': ['Events, newest first: none.'],
