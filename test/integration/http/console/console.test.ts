@@ -16,7 +16,9 @@ import { testDatabase } from '../../../support/database.js'
 import { readProjectFile } from '../../../support/markdown-table.js'
 import { testPublisher } from '../../../support/publishing.js'
 import { redisMissing, startRedis } from '../../../support/redis.js'
+import { sync } from '../../../support/sync.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { apiKey, records, startUpstream } from '../../../support/upstream-server.js'
 
 /** Ids of the releases in the order of their making; the last one is held. */
 const ids: string[] = []
@@ -105,7 +107,7 @@ describe('the console', { shuffle: false }, () => {
         ],
         [`/releases/${ids[0]}/rollback`]: [
           '&lt;narrative&gt;Wells &amp;amp;',
-          /Largest changes[^]*US-EIN-123456789-6\b[^]*US-EIN-123456789-7\b[^]*US-EIN-123456789-5\b/,
+          /Largest changes.*US-EIN-123456789-6\b.*US-EIN-123456789-7\b.*US-EIN-123456789-5\b/s,
           '<code>title</code>',
         ],
         '/held': ['<p>none</p>'],
@@ -558,6 +560,25 @@ describe('the console', { shuffle: false }, () => {
       await queue.close()
       await runtime[Symbol.asyncDispose]()
     }
+  })
+
+  it('of a mirror shows how long each sync took, and how old what it mirrors is', async () => {
+    const mirror = await testDatabase()
+    const upstream = await startUpstream({ records: records(3) })
+    onTestFinished(upstream.close)
+    const times = [0, 1, 2, 3].map((minutes) => new Date(Date.UTC(2026, 10, 24, 3, minutes)))
+    const clock = () => times.shift() ?? new Date(Date.UTC(2026, 10, 24, 3, 4, 30))
+    expect(await sync(mirror.store, upstream.url, 'full', { clock })).toMatchObject({ state: 'done', created: 3 })
+    const settings = { DATABASE_URL: mirror.url, UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: apiKey }
+    const { text } = await (await consoleOfTest(settings)).ask('/')
+    expect(text).toContain('Sync lag')
+    const [, row = ''] = /<h2 id="syncs">.*?<tr>(<th scope="row">1<.*?)<\/tr>/s.exec(text) ?? []
+    expect([...row.matchAll(/<td class="number">([^<]*)</g)].map(([, cell]) => cell)).toEqual([
+      '3 min 30 s',
+      '3',
+      '0',
+      '0',
+    ])
   })
 
   function escaped(text: string): string {
