@@ -89,7 +89,7 @@ export function readRow<F extends KindFields>(
   value: ParsedValue,
   { notation, missing, today }: ValueNotation & { readonly today: IsoDate },
 ): RowReading<RowOf<F>> {
-  if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object' }] }
+  if (!isObject(value)) return { problems: [{ field: 'record', expected: 'a JSON object', ...shown(value) }] }
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
   const cleared: string[] = []

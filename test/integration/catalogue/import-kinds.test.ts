@@ -366,6 +366,15 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('themes.ndjson', `{"id": \n${line}\n`)).toMatchObject({ unchanged: 1, refused: 1 })
     })
 
+    it('of NDJSON with a line that is no object have it refused by its line', async () => {
+      const summary = await importing('themes.ndjson', '{"id": "object", "name": "Object"}\nnull\n"Wells"\n')
+      expect(summary).toMatchObject({ created: 1, refused: 2 })
+      expect(summary.problems.map(({ line, expected, got }) => [line, expected, got])).toEqual([
+        [2, 'a JSON object', undefined],
+        [3, 'a JSON object', 'Wells'],
+      ])
+    })
+
     it('of organisations in the wire format go through the same door', async () => {
       const record = { id: 70, name: 'Wire Trust', vetted: true, iati: { ref: 'GB-CHC-70', type: '22' } }
       const json = JSON.stringify({ organizations: { organization: [record] } })

@@ -246,6 +246,11 @@ it('messy files of three countries become what they say', async () => {
   const windows = Buffer.from(german, 'latin1')
   const inGerman = ['--decimal', 'comma', '--date', 'dd.mm.yyyy', '--encoding', 'windows-1252'] as const
   expect(await importing('gifts-de.csv', windows, ...inGerman)).toMatchObject({ created: 1, problems: [] })
+  // In this encoding the first sign is the first byte of a byte order mark.
+  const marked = Buffer.from(german.replace('project', 'ïd'), 'latin1')
+  expect(await importing('gifts-mark.csv', marked, ...inGerman, '--map', 'ïd=project')).toMatchObject({
+    ...{ unchanged: 1, problems: [] },
+  })
   const head = 'project,date,amount,currency,reference\n'
   const american = `${head}${uuids[1]},12/31/2025,"2,000.25",USD,A-1\n${uuids[1]},12/31/2025,"2,000.25",USD,A-1\n`
   expect(await importing('gifts-us.csv', american, '--decimal', 'point', '--date', 'mm/dd/yyyy')).toMatchObject({

@@ -167,6 +167,7 @@ describe('the portal over the demo', async () => {
     const { release, previous } = await publisher.manifest()
     const page = (await app.inject(`/changes/${previous}..${release}`)).body
     expect(page).toMatch(/Another title<\/a><\/th><td[^>]*><code>title<\/code>/)
+    expect(page).not.toContain('are shown.')
     expect(page).toMatch(/<h2>Ended \(1\)<\/h2><ul><li><a href="\/projects\/9000008"/)
     expect(page).toMatch(
       /<h2>Held back \(1\)<\/h2><ul><li><a href="\/projects\/9000009"[^>]*>[^<]+<\/a>: <code>element-missing/,
@@ -175,6 +176,23 @@ describe('the portal over the demo', async () => {
     const feed = parseElement((await app.inject('/changes.atom')).rawPayload, recordLimits)
     expect(feed.children.filter(({ name }) => name === 'entry')).toHaveLength(1)
     expect((await app.inject(`/changes/${previous}..20200101T000000Z-1`)).statusCode).toBe(404)
+  })
+
+  it('names each budget and planned payout with the element that it comes from', async () => {
+    const { children } = parseElement(Buffer.from(await publisher.read('/iati/activities.xml')), recordLimits)
+    const planned = children.find((one) => one.children.some(({ name }) => name === 'planned-disbursement'))
+    const id = planned?.children
+      .find(({ name }) => name === 'iati-identifier')
+      ?.text.split('-')
+      .at(-1)
+    const page = (await app.inject(`/projects/${id}`)).body
+    const rows = [...page.matchAll(/<tr><th scope="row">((?:(?!<tr>).)*)<\/tr>/gs)].map(([, row = '']) =>
+      [row.split('</th>')[0], /<code>([^<]*\/value)<\/code>/.exec(row)?.[1]].join(' | ').replaceAll(/<[^>]+>/g, ''),
+    )
+    expect([...new Set(rows.filter((row) => row.endsWith('/value')))]).toEqual([
+      'Original | budget[@type=&quot;1&quot;]/value',
+      'Planned payout | planned-disbursement/value',
+    ])
   })
 
   it('keeps the pages of the live release alone', async () => {
