@@ -149,7 +149,18 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
   return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
 }
 
+const countryNames = new Map<string, string>()
+
 export function countryName(view: Pick<View, 'language'>, code: string): string {
+  // Readers may write any code in an address.
+  if (!/^[A-Z]{2}$/.test(code)) return unkeptCountryName(view, code)
+  const key = view.language + code
+  const name = countryNames.get(key) ?? unkeptCountryName(view, code)
+  countryNames.set(key, name)
+  return name
+}
+
+function unkeptCountryName(view: Pick<View, 'language'>, code: string): string {
   try {
     return regionNames(view.language, { type: 'region' }).of(code) ?? code
   } catch {
