@@ -47,7 +47,9 @@ async function run({
   if (published.state !== 'published') throw new Error(`the release is ${published.state}`)
   const whole = rendered.seconds + published.releaseSeconds
   const indexSeconds = (rendered.stages.index ?? 0) / 1000 + (await timeIndex(database.store, feedsDir))
-  const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'info', ...apiLimits }
+  // Each download has an address of its own, so that what one of them may take is the service's own limit.
+  const { DOWNLOAD_MEGABYTES_PER_SECOND: _, ...limits } = apiLimits
+  const environment = { DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'info', ...limits }
   const program = await workshop.program()
   await using api = await startGiving(program, 'api', environment, '/healthz')
   const firstPages = await timeFirstPages(api.value)
@@ -69,7 +71,7 @@ async function run({
     for (const [at, { url, paths }] of targets.entries()) results[at]?.push(await load(url, paths, seconds))
   }
   progress('hostile queries beside downloads')
-  const hostile = await hostileBesideDownloads(api.value, rounds, seconds)
+  const hostile = await hostileBesideDownloads(program, api.value, rounds, seconds)
   progress('an address that nobody asked for before, again and again')
   const addresses = quick ? 4_000 : 200_000
   const memory = await askAll(api, newAddresses(addresses, projects))
@@ -203,29 +205,17 @@ function hostileQueries(count: number): string[] {
   return Array.from({ length: count }, () => `/projects?q=${encodeURIComponent(pick(words)())}&${pick(rest)()}`)
 }
 
-/** Hostile queries of all clients, while others download the largest file again and again. */
-async function hostileBesideDownloads(url: string, rounds: number, seconds: number) {
-  const over = new AbortController()
-  const download = async () => {
-    while (!over.signal.aborted) {
-      const answer = await fetch(`${url}/iati/activities.xml`, { signal: over.signal })
-      if (!answer.ok) throw new Error(`a download was answered ${answer.status}`)
-      for await (const _ of answer.body ?? []) if (over.signal.aborted) return
-    }
-  }
-  const downloads = Array.from({ length: downloaders }, () =>
-    download().catch((error: unknown) => (over.signal.aborted ? undefined : error)),
-  )
+/** Hostile queries of all clients, while another process downloads the largest file again and again. */
+async function hostileBesideDownloads(program: string, url: string, rounds: number, seconds: number) {
+  await using downloads = await startFloor<true>(program, 'bench/portal/downloads.js', url, String(downloaders))
   const queries = hostileQueries(rounds * seconds * 2_000)
   const results = []
   for (let round = 0; round < rounds; round++) {
     const from = Math.floor((round * queries.length) / rounds)
     results.push(await load(url, queries.slice(from, from + Math.floor(queries.length / rounds)), seconds))
   }
-  over.abort()
-  // Without downloads the queries would be measured beside nothing.
-  const failure = (await Promise.all(downloads)).find((error) => error !== undefined)
-  if (failure) throw failure
+  // Throws where the downloads failed: the queries would be measured beside nothing.
+  process.kill(downloads.pid, 0)
   return results
 }
 
