@@ -54,7 +54,7 @@ export type RenderedPage = {
 }
 
 // Rendered pages that are kept, with their gzip twins.
-const keptBytes = 48 * 1_048_576
+const keptBytes = 40 * 1_048_576
 
 const htmlType = 'text/html; charset=utf-8'
 

@@ -118,6 +118,13 @@ describe('the mirror of pictures', { shuffle: false }, async () => {
       `${base}/${name}.jpg`,
     ])
   }
+  // A page shows 20 reports; the picture of the one before them is not asked for.
+  await store.db.query(
+    `insert into progress_report (id, project_id, title, published_at, updated_at, content_html, url, source)
+      select 9100 + n, 2061, 'Books', day, day, case n when 0 then $1 else '<p>More books.</p>' end, $2 || n, 'local'
+        from generate_series(0, 20) n, lateral (select timestamptz '2026-06-01T00:00:00Z' + n * interval '1 day' as day) d`,
+    [`<img src="${base}/older.jpg" alt="Books">`, 'https://giving.example/projects/books-for-cusco/updates/'],
+  )
   const publisher = await testPublisher(store)
   await publisher.publish()
   const api = await testApi(store, {

@@ -41,6 +41,13 @@ describe('the rate of downloads', () => {
     expect(all.begin('192.0.2.2', 0).delayMs(1_000, 0)).toBe(0)
   })
 
+  it('is remembered while a download runs, however many others come and go', () => {
+    const all = downloads(1_000)
+    expect(all.begin('192.0.2.1', 0).delayMs(1_000, 0)).toBe(0)
+    for (let other = 0; other < 1_001; other++) all.begin(`10.0.${other >> 8}.${other % 256}`, 0).end()
+    expect(all.begin('192.0.2.1', 0).delayMs(500, 0)).toBe(500)
+  })
+
   it('has no limit unless there is one', () => {
     expect(downloads(0).begin('192.0.2.1', 0).delayMs(1e12, 0)).toBe(0)
   })
