@@ -149,20 +149,21 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
   return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
 }
 
+// Asking the runtime for a name takes longer than the rest of its row. Two letters alone are kept: readers may write any code in an address.
 const countryNames = new Map<string, string>()
 
-export function countryName(view: Pick<View, 'language'>, code: string): string {
-  // Readers may write any code in an address.
-  if (!/^[A-Z]{2}$/.test(code)) return unkeptCountryName(view, code)
-  const key = view.language + code
-  const name = countryNames.get(key) ?? unkeptCountryName(view, code)
-  countryNames.set(key, name)
+export function countryName({ language }: Pick<View, 'language'>, code: string): string {
+  const key = language + code
+  const known = countryNames.get(key)
+  if (known !== undefined) return known
+  const name = namedCountry(language, code)
+  if (/^[A-Z]{2}$/.test(code)) countryNames.set(key, name)
   return name
 }
 
-function unkeptCountryName(view: Pick<View, 'language'>, code: string): string {
+function namedCountry(language: View['language'], code: string): string {
   try {
-    return regionNames(view.language, { type: 'region' }).of(code) ?? code
+    return regionNames(language, { type: 'region' }).of(code) ?? code
   } catch {
     return code
   }
