@@ -64,6 +64,9 @@ export async function saveRenderings(
   // The commit does not wait for the disk: a crash of the server loses texts and cleared marks together, and a release goes
   // live only after a later commit that did wait.
   await db.query('set local synchronous_commit = off')
+  // PostgreSQL plans the check of a foreign key once a session. Were `rendering` known to be empty then, as after an ANALYZE before
+  // the first publication, it would read the whole table for each row that refers to it.
+  await db.query('set local enable_seqscan = off')
   const column = <T>(pick: (rendering: Rendering) => T) => renderings.map(pick)
   await db.query(upsertRenderings, [
     column((r) => r.projectId),
