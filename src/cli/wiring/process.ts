@@ -18,6 +18,14 @@ export function boundHeap(growthPercent = 40): () => void {
   return runInNewContext('gc') as () => void
 }
 
+/**
+ * Has V8 copy less code of other functions into each that it compiles: a process that has just started renders with a tenth less
+ * CPU, and as fast later. `giving validate` gains nothing by it.
+ */
+export function inlineLess(): void {
+  setFlagsFromString('--max-inlined-bytecode-size-cumulative=150')
+}
+
 /** Resolves when the process is asked to stop; until then systemd hears that it is alive. */
 export async function untilStopped(environment: Environment, { signal, log }: Pick<Runtime, 'signal' | 'log'>) {
   reportToSystemd(environment, signal, log)
