@@ -131,7 +131,11 @@ function finderOf(steps: readonly string[]): Finder {
 }
 
 function firstAt(step: Step, children: readonly Element[]): Element | undefined {
-  for (const child of children) if (isAt(step, child)) return child
+  // Not for-of, here and in other loops over all that an activity has: until V8 has optimised them, each step makes an object.
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index]
+    if (child && isAt(step, child)) return child
+  }
   return undefined
 }
 

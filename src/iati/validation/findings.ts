@@ -17,8 +17,8 @@ export function findingsAbout(root: Element, sink: (notice: Notice) => void, str
   const subject = identifierOf(root)
   return {
     add(kind, element, detail, attribute) {
-      paths ??= pathsIn(root)
-      const path = paths.get(element) ?? `/${root.name}`
+      if (element !== root) paths ??= pathsIn(root)
+      const path = paths?.get(element) ?? `/${root.name}`
       const line = element.line ?? root.line
       sink({
         code: kind.code,

@@ -3,6 +3,7 @@ import type { Element } from '../../kernel/xml/element.js'
 import { type ElementRule, elementRule } from '../standard/index.js'
 import { type Findings, findingsAbout } from './findings.js'
 import { rules } from './rules/index.js'
+import type { Report, Rule } from './rules/rule.js'
 import type { RecordShape } from './shapes.js'
 import { checkStructure } from './structure.js'
 import { type RecordContext, viewOf } from './view.js'
@@ -31,9 +32,9 @@ export function checkRecord(
   const findings = findingsAbout(record, sink, context.strict)
   checkStructure(record, recordRules[kind], shape ? doubting(findings, shape) : findings, shape)
   const view = viewOf(record, context)
-  for (const rule of rules) {
-    rule.check(view, (element, detail, attribute) => findings.add(rule, element, detail, attribute))
-  }
+  let current: Rule
+  const report: Report = (element, detail, attribute) => findings.add(current, element, detail, attribute)
+  for (current of rules) current.check(view, report)
 }
 
 /** The same findings; any of them leaves the verdict about the record to the official schema. */

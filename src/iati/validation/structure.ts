@@ -173,7 +173,9 @@ function checkChildren(
   let at = 0
   let count = 0
   let inOrder = true
-  for (const child of element.children) {
+  const { children } = element
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index] as Element
     const slot = slotFor(child, rule, at)
     if (!slot) {
       inOrder = false

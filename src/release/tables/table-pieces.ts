@@ -25,6 +25,8 @@ const hashBytes = 8
 /** The rows of an activity as they are stored, with its entry of the index. */
 export const rowsFormat: RowsFormat = { version: tablesVersion * 1000 + indexFormat, tables: tables.length, hashBytes }
 
+const hashOfNone = hash('sha256', '').slice(0, 2 * hashBytes)
+
 type Row = readonly (string | undefined)[]
 
 /** Whether the rows of a piece have a value in a column. */
@@ -41,7 +43,7 @@ export function toActivityRows(activity: Element): ActivityRows {
     let lines = ''
     for (const row of rows) lines += csvLine(table.columns, row)
     csv.text(lines)
-    hashes += hash('sha256', lines).slice(0, 2 * hashBytes)
+    hashes += lines === '' ? hashOfNone : hash('sha256', lines).slice(0, 2 * hashBytes)
     writeColumns(parquet, table, rows)
   }
   return { counts, hashes: Buffer.from(hashes, 'hex'), csv: csv.copy(), parquet: parquet.copy() }
@@ -74,7 +76,8 @@ function csvCell({ type }: Column, value: string): string {
 function writeColumns(bytes: Bytes, { columns }: Table, rows: readonly Row[]): void {
   bytes.unsigned(rows.length)
   if (rows.length === 0) return
-  for (const [index, column] of columns.entries()) {
+  for (let index = 0; index < columns.length; index++) {
+    const column = columns[index] as Column
     const length = bytes.reserve()
     let present = 0
     for (const row of rows) if (row[index] !== undefined) present++
@@ -118,11 +121,14 @@ class Bytes {
   /** Writes a short ASCII text, as most are: a loop is faster than `write`. */
   #writeShort(text: string): boolean {
     if (text.length > shortText) return false
+    const buffer = this.#buffer
+    let at = this.#used
     for (let index = 0; index < text.length; index++) {
       const code = text.charCodeAt(index)
       if (code > 0x7f) return false
-      this.#buffer[this.#used++] = code
+      buffer[at++] = code
     }
+    this.#used = at
     return true
   }
 
