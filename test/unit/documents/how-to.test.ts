@@ -8,7 +8,7 @@ import { applyHowTo, projectRoot, readHowTos } from '../../support/how-to.js'
 const limits: Readonly<Record<string, number>> = {
   'api-operation': 5,
   column: 4,
-  'iati-element': 4,
+  'iati-element': 3,
   job: 2,
   'validation-rule': 3,
 }
