@@ -3,28 +3,21 @@ import { readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bounded, isHidden, type PlaceDeps, type SourcePlace, sourceUnavailable, toPlaceError } from './place.js'
+import { atPlace, bounded, isHidden, type PlaceDeps, type SourcePlace, sourceUnavailable } from './place.js'
 
 // A file that was written within this time may be written still.
 const quietMs = 2_000
 
 /** A folder, whose files are imported in the order of their names, or one file. */
-export function openFolder(location: string, { signal, limits }: PlaceDeps): SourcePlace {
-  const translated = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work()
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlaceError(error, location)
-    }
-  }
+export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
+  const { signal, limits } = deps
   const versionOf = async (file: string) => {
     const { size, mtimeMs, mtime } = await stat(file)
     return { version: `${size} bytes of ${mtime.toISOString()}`, mtimeMs }
   }
   return {
     list: () =>
-      translated(async () => {
+      atPlace(location, deps, async () => {
         if (!(await stat(location)).isDirectory())
           return [{ name: path.basename(location), ...(await versionOf(location)) }]
         const entries = await readdir(location, { withFileTypes: true })
@@ -38,7 +31,7 @@ export function openFolder(location: string, { signal, limits }: PlaceDeps): Sou
         return files
       }),
     open: ({ name }, known) =>
-      translated(async () => {
+      atPlace(location, deps, async () => {
         const file =
           path.basename(location) === name && (await stat(location)).isFile() ? location : path.join(location, name)
         let before = await versionOf(file)
@@ -49,14 +42,9 @@ export function openFolder(location: string, { signal, limits }: PlaceDeps): Sou
         }
         const { version } = before
         async function* chunks() {
-          try {
-            yield* bounded(addAbortSignal(signal, createReadStream(file)), limits.bytes, file)
-            if ((await versionOf(file)).version !== version)
-              throw sourceUnavailable(`${file} was changed while it was read`)
-          } catch (error) {
-            signal.throwIfAborted()
-            throw toPlaceError(error, file)
-          }
+          yield* bounded(addAbortSignal(signal, createReadStream(file)), file, deps)
+          const after = await atPlace(file, deps, () => versionOf(file))
+          if (after.version !== version) throw sourceUnavailable(`${file} was changed while it was read`)
         }
         return { version, chunks: chunks() }
       }),

@@ -1,14 +1,12 @@
 import path from 'node:path'
 import { chunksOf, type HttpAnswer, HttpClient } from '../../platform/outgoing/http-client.js'
-import { type PlaceDeps, readSecret, type SourcePlace, sourceUnavailable, toPlaceError } from './place.js'
+import { atPlace, bounded, type PlaceDeps, readSecret, type SourcePlace, sourceUnavailable } from './place.js'
 
 const mostRedirects = 5
 
 /** A file behind an https address. A user in the address makes the secret a password; without, it is a bearer token. */
-export async function openHttps(
-  address: URL,
-  { source, allowPrivateNetworks, signal, limits }: PlaceDeps,
-): Promise<SourcePlace> {
+export async function openHttps(address: URL, deps: PlaceDeps): Promise<SourcePlace> {
+  const { source, allowPrivateNetworks, signal, limits } = deps
   const { connectMs, idleMs, totalMs, bytes } = limits
   const url = new URL(address)
   const user = decodeURIComponent(url.username)
@@ -45,8 +43,8 @@ export async function openHttps(
   }
   return {
     list: async () => [{ name: path.posix.basename(url.pathname) || url.hostname }],
-    open: async (_file, known) => {
-      try {
+    open: (_file, known) =>
+      atPlace(what, deps, async () => {
         const answer = await ask(conditionsOf(known))
         const { status, headers } = answer
         if (status === 304 && known !== undefined) {
@@ -64,22 +62,10 @@ export async function openHttps(
             `${what} does not say how long its answer is, so that nobody could tell a whole one from a part`,
           )
         }
-        return { version: versionOf(headers), chunks: translated(answer) }
-      } catch (error) {
-        signal.throwIfAborted()
-        throw toPlaceError(error, what)
-      }
-    },
+        const chunks = chunksOf(answer, bytes, () => sourceUnavailable(`${what} has more than ${bytes} bytes`))
+        return { version: versionOf(headers), chunks: bounded(chunks, what, deps) }
+      }),
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
-  }
-
-  async function* translated(answer: HttpAnswer): AsyncGenerator<Buffer> {
-    try {
-      yield* chunksOf(answer, bytes, () => sourceUnavailable(`${what} has more than ${bytes} bytes`))
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlaceError(error, what)
-    }
   }
 }
 

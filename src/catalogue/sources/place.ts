@@ -43,13 +43,32 @@ export function toPlaceError(error: unknown, what: string): unknown {
   return error instanceof ServiceError ? error : sourceUnavailable(`${what}: ${reasonOf(error)}`, error)
 }
 
-/** The chunks of a file, ending with an error as soon as it has too many bytes. */
-export async function* bounded(chunks: AsyncIterable<Buffer>, mostBytes: number, what: string): AsyncGenerator<Buffer> {
+/** Does work at a place; a failure is one of the place, unless the signal is aborted. */
+export async function atPlace<T>(what: string, { signal }: PlaceDeps, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    signal.throwIfAborted()
+    throw toPlaceError(error, what)
+  }
+}
+
+/** The chunks of a file of a place, ending with an error as soon as it has too many bytes. */
+export async function* bounded(
+  chunks: AsyncIterable<Buffer>,
+  what: string,
+  { signal, limits }: PlaceDeps,
+): AsyncGenerator<Buffer> {
   let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > mostBytes) throw sourceUnavailable(`${what} has more than ${mostBytes} bytes`)
-    yield chunk
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      if (bytes > limits.bytes) throw sourceUnavailable(`${what} has more than ${limits.bytes} bytes`)
+      yield chunk
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw toPlaceError(error, what)
   }
 }
 

@@ -43,8 +43,9 @@ export function readS3Location(url: URL): S3Location | undefined {
  */
 export async function openS3(
   { bucket, key: location, region, endpoint }: S3Location,
-  { source, allowPrivateNetworks, signal, limits }: PlaceDeps,
+  deps: PlaceDeps,
 ): Promise<SourcePlace> {
+  const { source, allowPrivateNetworks, signal, limits } = deps
   if (endpoint !== undefined) checkAddress(new URL(endpoint), allowPrivateNetworks)
   const [accessKeyId = '', ...rest] =
     source.secretFile === undefined ? [] : (await readSecret(source.secretFile)).split(':')
@@ -112,13 +113,10 @@ export async function openS3(
   async function* whole(body: Readable, length: number | undefined): AsyncGenerator<Buffer> {
     let bytes = 0
     try {
-      for await (const chunk of bounded(body, limits.bytes, what)) {
+      for await (const chunk of bounded(body, what, deps)) {
         bytes += chunk.length
         yield chunk
       }
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlaceError(error, what)
     } finally {
       body.destroy()
     }

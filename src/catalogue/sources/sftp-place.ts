@@ -6,6 +6,7 @@ import type { SFTPWrapper, Stats } from 'ssh2'
 import { ServiceError } from '../../kernel/errors.js'
 import { checkAddress, publicLookup } from '../../platform/outgoing/public-addresses.js'
 import {
+  atPlace,
   bounded,
   isHidden,
   type PlaceDeps,
@@ -24,10 +25,8 @@ export const hostKeyPattern = /^SHA256:[A-Za-z0-9+/]{43}$/
  * names. The secret is a private key without passphrase, or the user's password. The library is loaded here, since most
  * services do not need it.
  */
-export async function openSftp(
-  { hostname, port, username, pathname }: URL,
-  { source, allowPrivateNetworks, signal, limits }: PlaceDeps,
-): Promise<SourcePlace> {
+export async function openSftp({ hostname, port, username, pathname }: URL, deps: PlaceDeps): Promise<SourcePlace> {
+  const { source, allowPrivateNetworks, signal, limits } = deps
   const host = hostname.replace(/^\[|\]$/g, '')
   const location = decodeURIComponent(pathname)
   const what = `sftp://${hostname}${location}`
@@ -51,8 +50,8 @@ export async function openSftp(
 
   /** Calls the server, which must answer in time while the connection lasts. */
   const call = async <T>(ask: (done: (error: Error | null | undefined, value: T) => void) => void): Promise<T> => {
-    try {
-      return await new Promise<T>((resolve, reject) => {
+    const answer = () =>
+      new Promise<T>((resolve, reject) => {
         const late = setTimeout(() => reject(sourceUnavailable(`${what}: no answer in time`)), limits.idleMs)
         const end = (work: () => void) => {
           clearTimeout(late)
@@ -65,10 +64,7 @@ export async function openSftp(
         client.once('error', ended)
         ask((error, value) => end(() => (error ? reject(error) : resolve(value))))
       })
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlaceError(error, what)
-    }
+    return await atPlace(what, deps, answer)
   }
 
   try {
@@ -111,14 +107,11 @@ export async function openSftp(
     client.once('close', cut)
     let bytes = 0
     try {
-      for await (const chunk of bounded(stream as AsyncIterable<Buffer>, limits.bytes, what)) {
+      for await (const chunk of bounded(stream as AsyncIterable<Buffer>, what, deps)) {
         late.refresh()
         bytes += chunk.length
         yield chunk
       }
-    } catch (error) {
-      signal.throwIfAborted()
-      throw toPlaceError(error, what)
     } finally {
       clearTimeout(late)
       client.off('close', cut)

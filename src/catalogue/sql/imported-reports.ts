@@ -5,7 +5,7 @@ import type { ReportRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { replaceImages, reportIdOf } from './mirrored-reports.js'
+import { replaceImages, reportIdOf, statedColumns } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
 export type ImportedReport = ReportRecord & {
@@ -50,12 +50,7 @@ export async function saveReports(
     own.map(({ id, report }) => ({
       id,
       project_id: report.projectId,
-      title: report.title,
-      author_name: report.authorName,
-      published_at: report.publishedAt,
-      updated_at: report.updatedAt,
-      content_html: report.contentHtml,
-      url: report.url,
+      ...statedColumns(report),
       external_id: report.externalId,
       source,
     })),

@@ -36,17 +36,18 @@ export async function replaceReports(db: Db, projects: readonly MirroredReports[
   const rows = numbered.map(({ id, projectId, report }) => ({
     id,
     project_id: projectId,
-    title: report.title,
-    author_name: report.authorName,
-    published_at: report.publishedAt,
-    updated_at: report.updatedAt,
-    content_html: report.contentHtml,
-    url: report.url,
+    ...statedColumns(report),
     source: 'upstream',
   }))
   const written = await db.query(upsertReports, [JSON.stringify(rows)])
   await replaceImages(db, numbered, 'upstream')
   return removed.rowCount + written.rowCount
+}
+
+/** The columns of a report that a record states. */
+export function statedColumns({ title, authorName, publishedAt, updatedAt, contentHtml, url }: ReportRecord) {
+  const times = { published_at: publishedAt, updated_at: updatedAt }
+  return { title, author_name: authorName, ...times, content_html: contentHtml, url }
 }
 
 type NumberedReport = { readonly id: number; readonly projectId: number; readonly report: ReportRecord }

@@ -24,6 +24,7 @@ import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { wholeNumberIn } from '../../kernel/values.js'
+import type { Db } from '../../platform/database/connection.js'
 import { createOwner } from '../../work/attempt.js'
 import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
@@ -251,8 +252,12 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
 }
 
 async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
-  const source = orNotFound(await findSource(store.db, name), `there is no source ${name}: see giving sources list`)
+  const source = await sourceNamed(store.db, name)
   return output.result(shown(source), () => details(source))
+}
+
+async function sourceNamed(db: Db, name: string): Promise<Source> {
+  return orNotFound(await findSource(db, name), `there is no source ${name}: see giving sources list`)
 }
 
 function shown({ triedAt, nextDue, ...source }: Source) {
@@ -293,8 +298,8 @@ function describeHeld(name: string, held: HeldFile): string[] {
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
   await runtime.store.transaction(async (db) => {
-    if (!(await removeSource(db, name)))
-      throw new ServiceError('not-found', `there is no source ${name}: see giving sources list`)
+    await sourceNamed(db, name)
+    await removeSource(db, name)
     await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
   })
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
@@ -323,11 +328,7 @@ async function run(
   { dryRun, ...telling }: TellingOptions & { readonly dryRun: boolean },
 ): Promise<number> {
   if (!dryRun) return await runNow(runtime, output, name, telling)
-  const source = orNotFound(
-    await findSource(runtime.store.db, name),
-    `there is no source ${name}: see giving sources list`,
-  )
-  return await tryIt(runtime, output, source, telling)
+  return await tryIt(runtime, output, await sourceNamed(runtime.store.db, name), telling)
 }
 
 async function runNow(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {

@@ -64,51 +64,35 @@ const statusSeconds = 5
 /** The portal's pages, in the language of the URL or the browser. */
 export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal): void {
   const drawing = new InFlight<string>()
+  const serve = (path: string, answer: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>) =>
+    app.get(path, pageForPeople, async (request, reply) => await answer(request as FastifyRequest, reply))
   for (const code of [undefined, ...codes]) {
     const prefix = code === undefined ? '' : `/${code}`
     for (const path of pagePaths) {
-      app.get(
-        `${prefix}${path}`,
-        pageForPeople,
-        async (request, reply) => await servePage(deps, portal, request as FastifyRequest, reply, code),
-      )
+      serve(prefix + path, (request, reply) => servePage(deps, portal, request, reply, code))
     }
-    app.get(
-      `${prefix}/status`,
-      pageForPeople,
-      async (request, reply) => await serveStatus(deps, drawing, request as FastifyRequest, reply, code),
-    )
+    serve(`${prefix}/status`, (request, reply) => serveStatus(deps, drawing, request, reply, code))
   }
-  app.get('/changes.atom', pageForPeople, async (request, reply) =>
-    servePage(deps, portal, request as FastifyRequest, reply, 'en', '/changes.atom'),
-  )
-  for (const file of [...Object.keys(groupPages), 'months', 'years']
-    .map((name) => `/${name}.csv`)
-    .concat('/years.json')) {
-    app.get(file, pageForPeople, async (request, reply) =>
-      servePage(deps, portal, request as FastifyRequest, reply, 'en', file),
-    )
+  const files = [...Object.keys(groupPages), 'months', 'years'].map((name) => `/${name}.csv`)
+  for (const file of ['/changes.atom', ...files, '/years.json']) {
+    serve(file, (request, reply) => servePage(deps, portal, request, reply, 'en', file))
   }
   for (const form of ['csv', 'json'] as const) {
-    app.get(`/projects.${form}`, pageForPeople, async (request, reply) =>
-      serveList(portal, request as FastifyRequest, reply, form),
-    )
+    serve(`/projects.${form}`, (request, reply) => serveList(portal, request, reply, form))
   }
-  app.get('/pictures/mirrored/:file', pageForPeople, async (request, reply) => {
+  serve('/pictures/mirrored/:file', async (request, reply) => {
     const bytes = await deps.pictures?.find((request.params as { file: string }).file)
-    if (!bytes) return sendNothingHere(deps, request as FastifyRequest, reply)
+    if (!bytes) return sendNothingHere(deps, request, reply)
     return reply.header('content-type', 'image/webp').header('cache-control', immutable).send(bytes)
   })
-  app.get('/robots.txt', pageForPeople, async (_request, reply) =>
+  serve('/robots.txt', async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')
       .header('link', manifestLink)
       .send(`User-agent: *\nDisallow: /api/\nSitemap: ${deps.config.baseUrl()}/sitemap.xml\n`),
   )
   for (const path of ['/sitemap.xml', '/sitemap-:page.xml']) {
-    app.get(path, pageForPeople, async (request, reply) =>
-      servePage(deps, portal, request as FastifyRequest, reply, 'en', request.url.split('?', 1)[0]),
-    )
+    serve(path, (request, reply) => servePage(deps, portal, request, reply, 'en', request.url.split('?', 1)[0]))
   }
 }
 
