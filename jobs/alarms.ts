@@ -36,7 +36,7 @@ export const alarms: Work<'alerts' | 'mail'> = {
         const tell = async (changes: readonly AlarmChange[]) => {
           const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
           const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
-          for (const err of failures) log.error({ err }, 'an alarm cannot be told')
+          for (const err of failures) log.error({ err }, 'cannot send an alarm')
           // One delivery is enough; failures of the other are in the log.
           if (failures.length === ways.length) throw failures[0]
         }

@@ -16,7 +16,7 @@ export const hub: Work<'websubHub'> = {
         try {
           return await tellHub(signal)
         } catch (err) {
-          log.warn({ err }, 'the hub of WEBSUB_HUB cannot be told: the next minute tries again')
+          log.warn({ err }, 'cannot notify the hub of WEBSUB_HUB; trying again in a minute')
           return 'not told'
         }
       },

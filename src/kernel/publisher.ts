@@ -21,7 +21,7 @@ export const publisherFacts = Object.keys(publisherVariables) as PublisherFact[]
 /** The facts as they are configured; no identifier: a trial. */
 export type ConfiguredPublisher = Omit<PublisherIdentity, 'ref'> & { readonly ref: string | undefined }
 
-/** One sentence for each variable that differs from what is recorded: both values, and what mends it. */
+/** One sentence for each variable that differs from what is recorded: both values, and what fixes it. */
 export function publisherDifferences(recorded: PublisherIdentity, configured: ConfiguredPublisher): string[] {
   return publisherFacts.flatMap((fact) => {
     const [was, is] = [recorded[fact], configured[fact]]

@@ -176,11 +176,11 @@ test('an ordinary day: mistakes are named where they are made, and nothing false
     tried++
     made.add(mistake)
     if (!mistake.named.test(told)) faults.push(`${mistake.name}: told ${told.slice(-600)}`)
-    if (mistake.mend) {
+    if (mistake.fix) {
       const held = `${settings.REPORTING_ORG_REF}-${at.imported}`
       for (const id of await differing(held)) faults.push(`${mistake.name} on ${held}: ${id} is published otherwise`)
       if ((await published()).get(held)?.includes('9999')) faults.push(`${mistake.name}: the placeholder is published`)
-      await mistake.mend(hands, at)
+      await mistake.fix(hands, at)
     }
     if (tried % publishEvery !== 0) continue
     await publish()
@@ -222,7 +222,7 @@ function identifierOf({ children }: Element): string {
   return children.find(({ name }) => name === 'iati-identifier')?.text ?? ''
 }
 
-/** An activity without the instant that it was last changed at, which mending moves. */
+/** An activity without the instant that it was last changed at, which fixing moves. */
 function withoutTime({ attributes, ...element }: Element): string {
   const { 'last-updated-datetime': _, ...others } = attributes
   return JSON.stringify({ ...element, attributes: others })

@@ -13,7 +13,7 @@ import { testDatabase } from '../support/database.js'
 import { projectRoot } from '../support/how-to.js'
 import { testPublisher } from '../support/publishing.js'
 import { newSigner } from '../support/signer.js'
-import { type Passing, type Tampering, tamperings, tamperingsOf } from '../support/tamperings.js'
+import { type PassedAnswer, type Tampering, tamperings, tamperingsOf } from '../support/tamperings.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { record } from './support/record.js'
 
@@ -55,7 +55,7 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
       const asked = headers['accept-encoding'] ?? 'identity'
       const app = tampering?.isOlderSet ? olderSet : newestSet
       const answer = await app.inject({ url, method: method as 'GET', headers: { 'accept-encoding': String(asked) } })
-      const passing: Passing = {
+      const passing: PassedAnswer = {
         ...{ method, url, status: answer.statusCode, body: answer.rawPayload },
         headers: answer.headers as Record<string, string>,
       }

@@ -75,12 +75,12 @@ function isKey(row: string, { column }: { readonly column: string }): boolean {
 }
 
 /** What is served or published at a place that has project 2, its organisation or its report, and how one knows that it has. */
-type Door = { readonly name: string; readonly text: string; readonly wanted: string }
+type Outlet = { readonly name: string; readonly text: string; readonly wanted: string }
 
-async function doorsOf({ publisher, api }: Outputs): Promise<Door[]> {
+async function outletsOf({ publisher, api }: Outputs): Promise<Outlet[]> {
   const { manifest } = await publisher.live()
   const key = `api_key=${api.apiKey}`
-  const doors: Door[] = []
+  const outlets: Outlet[] = []
   const ask = async (address: string) => {
     const { statusCode, body } = await api.app.inject(address)
     return statusCode < 500 ? body : `${statusCode}`
@@ -94,10 +94,10 @@ async function doorsOf({ publisher, api }: Outputs): Promise<Door[]> {
       'themes/water/projects',
     ]) {
       const name = `/api/public/projectservice/${list}.${form}?${key}`
-      doors.push({ name, text: await ask(name), wanted: 'Wells 2' })
+      outlets.push({ name, text: await ask(name), wanted: 'Wells 2' })
     }
     const name = `/api/public/orgservice/all/organizations.${form}?${key}`
-    doors.push({ name, text: await ask(name), wanted: 'Lakes' })
+    outlets.push({ name, text: await ask(name), wanted: 'Lakes' })
   }
   for (const [list, wanted] of [
     ['projectservice/all/projects', 'Wells 2'],
@@ -106,10 +106,10 @@ async function doorsOf({ publisher, api }: Outputs): Promise<Door[]> {
     const name = `/api/public/${list}/download.xml?${key}`
     const body = await ask(name)
     const [, file = ''] = />https?:\/\/[^/]+(\/[^<]+)</.exec(body) ?? []
-    doors.push({ name, text: file === '' ? body : await ask(file.replaceAll('&amp;', '&')), wanted })
+    outlets.push({ name, text: file === '' ? body : await ask(file.replaceAll('&amp;', '&')), wanted })
   }
   for (const name of ['/', '/projects', '/projects/2', '/countries/SL', '/themes/water', '/quality', '/changes']) {
-    doors.push({ name, text: await ask(name), wanted: /projects|countries|themes/.test(name) ? 'Wells 2' : '<main' })
+    outlets.push({ name, text: await ask(name), wanted: /projects|countries|themes/.test(name) ? 'Wells 2' : '<main' })
   }
   for (const [file, wanted] of [
     ['/iati/activities.xml', 'Wells 2'],
@@ -120,28 +120,28 @@ async function doorsOf({ publisher, api }: Outputs): Promise<Door[]> {
     ['/data/activities.csv', 'Wells 2'],
   ] as const) {
     const name = manifest.files.find((one) => one.path.replace(/-\d+(?=\.)/, '') === file)?.path ?? file
-    doors.push({ name, text: await publisher.read(name).catch(String), wanted })
+    outlets.push({ name, text: await publisher.read(name).catch(String), wanted })
   }
   const duck = await openTables()
   try {
     const { parquet } = await filesOf(publisher, 'activities')
     const text = JSON.stringify(await rowsOf(duck, `select * from ${parquet}`))
-    doors.push({ name: 'activities.parquet', text, wanted: 'Wells 2' })
+    outlets.push({ name: 'activities.parquet', text, wanted: 'Wells 2' })
   } finally {
     duck.closeSync()
   }
-  return doors
+  return outlets
 }
 
 type Outputs = { readonly publisher: Publisher; readonly api: TestApi }
 
-/** The doors that lack what they should have of project 2. */
+/** The outlets that lack what they should have of project 2. */
 export async function missingFrom(outputs: Outputs): Promise<string[]> {
-  return missingAt(await doorsOf(outputs))
+  return missingAt(await outletsOf(outputs))
 }
 
-function missingAt(doors: readonly Door[]): string[] {
-  return doors
+function missingAt(outlets: readonly Outlet[]): string[] {
+  return outlets
     .filter(({ text, wanted }) => !text.includes(wanted))
     .map(({ name, text }) => `${name}: ${text.slice(0, 200)}`)
 }
@@ -155,9 +155,9 @@ type HostileWriter = {
   readonly tables: ReadonlyMap<string, readonly { readonly column: string; readonly isText: boolean }[]>
   /** Writes a value into a column of the rows of project 1; undefined when it was taken, else the refusal. */
   write(table: string, column: string, value: string, place: string): Promise<string | undefined>
-  /** The doors that lack what they should have of project 2. */
+  /** The outlets that lack what they should have of project 2. */
   missing(): Promise<string[]>
-  /** Writes a text into every column of texts: refused with a message, or every door still has all but this project. */
+  /** Writes a text into every column of texts: refused with a message, or every outlet still has all but this project. */
   expectHarmless(text: string): Promise<void>
 }
 
@@ -227,11 +227,11 @@ export async function hostileWriter(): Promise<HostileWriter> {
     expect((await publisher.publish()).state, taken.map(({ column }) => column).join()).toMatch(
       /^(?:published|unchanged)$/,
     )
-    const doors = await doorsOf({ publisher, api })
-    expect(missingAt(doors)).toEqual([])
+    const outlets = await outletsOf({ publisher, api })
+    expect(missingAt(outlets)).toEqual([])
     for (const { column } of taken.filter((one) => /url|link|documentation/.test(one.column))) {
       const script = new RegExp(`java\\s*script:alert\\(${column}`, 'i')
-      expect([column, doors.filter(({ text }) => script.test(text)).map(({ name }) => name)]).toEqual([column, []])
+      expect([column, outlets.filter(({ text }) => script.test(text)).map(({ name }) => name)]).toEqual([column, []])
     }
     const held = await store.db.query(`select project_id from rendering where verdict = 'held' and project_id <> 1`)
     expect(held.rows).toEqual([])

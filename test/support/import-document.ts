@@ -24,7 +24,7 @@ what was expected and what came; the others are kept. Files that cannot be read 
 first three of them with their lines and then their number; \`--json\` has up to 100,000, and \`problemCount\` is the number of all. An id that stands twice in a file
 is named with both lines; the later one counts. To know it takes at most 48 bytes of memory for each record.
 
-\`--problems FILE.csv\` writes all refused rows as they came, with the reason in a column \`why\`: mend the rows and import that file; the column is passed over. Of several
+\`--problems FILE.csv\` writes all refused rows as they came, with the reason in a column \`why\`: fix the rows and import that file; the column is passed over. Of several
 files each has one of its own, \`gifts.FILE.csv\` beside it. Lines of NDJSON are written as NDJSON with a member \`why\`, of other forms a table of lines and reasons.
 
 Files may be named in any order (\`giving import *.csv\`): they are taken in the order of kinds below. The same file again changes nothing and renders nothing. A record belongs to

@@ -1,7 +1,7 @@
-import type { Passing } from '../../src/catalogue/sync/pace.js'
+import type { Timer } from '../../src/catalogue/sync/pace.js'
 
 /** Time that passes when somebody sleeps, and only then. */
-export function passingTime(): Passing {
+export function passingTime(): Timer {
   let now = 0
   return {
     now: () => now,

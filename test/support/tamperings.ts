@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 
 /** An answer of the service, before somebody in between changes it. */
-export type Passing = {
+export type PassedAnswer = {
   readonly method: string
   readonly url: string
   status: number
@@ -17,7 +17,7 @@ export type Tampering = {
   readonly hoursLater?: number
   /** Readers are given the set before the newest one. */
   readonly isOlderSet?: boolean
-  readonly change: (answer: Passing) => void
+  readonly change: (answer: PassedAnswer) => void
 }
 
 type Chain = { releases: Record<string, unknown>[] }
@@ -30,7 +30,7 @@ const other = (text: string) => text.replace('Second', 'Zecond')
 
 /** Changes what these addresses answer, compressed or not. */
 function texts(matches: (url: string) => boolean, change: (text: string) => string, encoding?: 'gzip') {
-  return (answer: Passing) => {
+  return (answer: PassedAnswer) => {
     const isGzip = answer.headers['content-encoding'] === 'gzip'
     if (!matches(answer.url) || answer.method === 'HEAD' || (encoding === 'gzip' && !isGzip)) return
     const text = change((isGzip ? gunzipSync(answer.body) : answer.body).toString())
@@ -48,15 +48,16 @@ const manifest = (change: (document: Manifest) => unknown) => json<Manifest>('/f
 const checked = (change: (document: Record<string, unknown>) => unknown) => json('/feeds/checked.json', change)
 const last = ({ releases }: Chain) => releases.at(-1) as Record<string, unknown>
 
-const answers = (matches: (url: string) => boolean, change: (answer: Passing) => void) => (answer: Passing) => {
-  if (matches(answer.url)) change(answer)
-}
-const status = (code: number) => (answer: Passing) => {
+const answers =
+  (matches: (url: string) => boolean, change: (answer: PassedAnswer) => void) => (answer: PassedAnswer) => {
+    if (matches(answer.url)) change(answer)
+  }
+const status = (code: number) => (answer: PassedAnswer) => {
   answer.status = code
 }
 const header =
   (name: string, value: string | undefined, method = 'GET') =>
-  (answer: Passing) => {
+  (answer: PassedAnswer) => {
     if (answer.method === method) answer.headers[name] = value
   }
 const feed = '/feeds/projects/1/reports.atom'

@@ -18,7 +18,7 @@ export type CsvReading = {
   readonly encoding?: string | undefined
 }
 
-/** The columns with the names of fields. Throws `input-unusable` when the mapping names a column that is not there. */
+/** The columns with the names of fields. Throws `input-unusable` when `map` names a column that is not there. */
 export function mapColumns(columns: readonly string[], map: ReadonlyMap<string, string> = new Map()): string[] {
   const missing = [...map.keys()].filter((name) => !columns.some((column) => sameName(column, name)))
   if (missing.length > 0) {

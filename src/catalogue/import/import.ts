@@ -64,7 +64,7 @@ export type ImportOptions = {
   readonly correct?: boolean
   /** What a file is called that lies elsewhere than where it came from. */
   readonly shownAs?: string
-  /** Where refused records are written, to be mended and imported again. */
+  /** Where refused records are written, to be fixed and imported again. */
   readonly refusedTo?: string | undefined
   /** Who imports; absent: not known. */
   readonly operator?: Operator

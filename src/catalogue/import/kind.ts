@@ -76,7 +76,7 @@ export type Kind<F extends KindFields = KindFields> = {
     /** Whether the row is only ever added: a later one of the same key does not replace it. */
     isAdded(row: RowOf<F>): boolean
     /** What moves when a stored record changes. */
-    turn(db: Db): Promise<number>
+    version(db: Db): Promise<number>
     /** Whether all that was added is in the store as it came. */
     isWhole(db: Db, saving: ImportSaving): Promise<boolean>
   }

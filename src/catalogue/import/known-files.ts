@@ -19,10 +19,10 @@ export async function markOf(
   { source, currency, decimal, date, missing, repair }: ImportSaving,
   { map, encoding }: CsvReading = {},
 ): Promise<FileMark | undefined> {
-  const turn = repair || bytes < fewestBytes ? undefined : await transact(async (db) => importer.known?.turn(db))
-  if (turn === undefined) return undefined
+  const version = repair || bytes < fewestBytes ? undefined : await transact(async (db) => importer.known?.version(db))
+  if (version === undefined) return undefined
   const how = [importer.kind, form.name, source, currency, decimal, date, missing, [...(map ?? [])], encoding]
-  return { reading: hash('sha256', JSON.stringify([readingVersion, ...how])), turn }
+  return { reading: hash('sha256', JSON.stringify([readingVersion, ...how])), version }
 }
 
 /** The hash and the number of records of a file that would change nothing: it was read whole, and the store is as it was. */

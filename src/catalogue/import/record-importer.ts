@@ -33,7 +33,7 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   readonly kind: string
   readonly repeated: Kind['repeated']
   readonly together?: Kind['together']
-  readonly known?: Pick<NonNullable<Kind['known']>, 'turn' | 'isWhole'> | undefined
+  readonly known?: Pick<NonNullable<Kind['known']>, 'version' | 'isWhole'> | undefined
   read(
     value: ParsedValue,
     saving: ImportSaving,

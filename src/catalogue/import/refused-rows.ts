@@ -19,7 +19,7 @@ export type RefusedRecord = {
 export type RefusedFile = { readonly file: string; readonly of: string; readonly records: number }
 
 /**
- * Writes refused records to files that can be mended and imported again: rows of CSV and lines of NDJSON as they came, with
+ * Writes refused records to files that can be fixed and imported again: rows of CSV and lines of NDJSON as they came, with
  * the reason as the column `why`; of other forms a table of places and reasons. An input without refused records makes no
  * file. A file appears whole, so that it may replace the one that is being read.
  */

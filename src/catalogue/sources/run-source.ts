@@ -171,12 +171,12 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
   } catch (error) {
     if (signal.aborted) throw new ServiceError('aborted', 'the work on the source was interrupted', { cause: error })
     const failure = toServiceError(error)
-    if (passing.has(failure.code)) throw error
+    if (retryable.has(failure.code)) throw error
     return end('failed', failure.message)
   }
 }
 
-const passing: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborted', 'internal'])
+const retryable: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborted', 'internal'])
 
 /** Of a complete source only the newest file counts. */
 function filesToRead(files: readonly PlaceFile[], { complete }: SourceDefinition): readonly PlaceFile[] {

@@ -23,7 +23,7 @@ export type ImportedFile = ImportCounts & {
 }
 
 /** How a file was read, and what moves when stored records change, as it was when the file was opened. */
-export type FileMark = { readonly reading: string; readonly turn: number }
+export type FileMark = { readonly reading: string; readonly version: number }
 
 /** The files that were read whole with this mark, by the hashes of their contents, with the numbers of their records. */
 export async function filesWithMark(db: Db, mark: FileMark): Promise<ReadonlyMap<string, number>> {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit, { type LimitFunction } from 'p-limit'
 
-/** What passes between requests, in milliseconds. */
-export type Passing = {
+/** The time and how to wait, in milliseconds. */
+export type Timer = {
   now(): number
   /** Rejects when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
 
-const realTime: Passing = {
+const realTime: Timer = {
   now: () => performance.now(),
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 }
@@ -17,13 +17,13 @@ const realTime: Passing = {
 export class Pace {
   readonly #limit: LimitFunction
   readonly #intervalMs: number
-  readonly #time: Passing
+  readonly #time: Timer
   #next = 0
   #pausedUntil = 0
 
   constructor(
     { concurrency, perSecond }: { readonly concurrency: number; readonly perSecond: number },
-    time: Passing = realTime,
+    time: Timer = realTime,
   ) {
     this.#limit = pLimit(concurrency)
     this.#intervalMs = 1000 / perSecond

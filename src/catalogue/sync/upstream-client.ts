@@ -11,7 +11,7 @@ import {
   refuseUnavailable,
   repeated,
 } from '../../platform/outgoing/http-client.js'
-import { Pace, type Passing } from './pace.js'
+import { Pace, type Timer } from './pace.js'
 
 /** Options of the client; every limit has a default in {@link clientDefaults}. */
 export type ClientOptions = {
@@ -26,7 +26,7 @@ export type ClientOptions = {
   /** Names this program and version to the upstream's operator. */
   readonly userAgent: string
   /** That of the machine unless given. */
-  readonly time?: Passing
+  readonly time?: Timer
 } & Partial<typeof clientDefaults>
 
 /** Limits of one request; sizes are bytes of the decoded body. */

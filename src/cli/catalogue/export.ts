@@ -107,10 +107,10 @@ async function liveRelease(runtime: Runtime<'bucket'>): Promise<ReadableRelease>
 /** Copies the IATI files of a release. */
 async function copyFiles(release: ReadableRelease, directory: string) {
   const copied: { readonly name: string; readonly records: number; readonly bytes: number }[] = []
-  for (const { path: address, records } of release.manifest.files) {
-    if (!/^\/iati\/[^/]+\.xml$/.test(address)) continue
-    const name = path.basename(address)
-    const { identity } = orNotFound(await release.find(address), `${address} of ${release.id} is missing`)
+  for (const { path: published, records } of release.manifest.files) {
+    if (!/^\/iati\/[^/]+\.xml$/.test(published)) continue
+    const name = path.basename(published)
+    const { identity } = orNotFound(await release.find(published), `${published} of ${release.id} is missing`)
     copied.push({
       name,
       records,

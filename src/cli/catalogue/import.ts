@@ -194,7 +194,7 @@ export function noteProblems(
     output.note(`${name}: ${taken > 0 ? `${taken} taken into the store` : `${kept} kept as they are`}`)
   }
   for (const { file, of, records } of refusedTo) {
-    output.note(`${file} has the ${records} refused rows of ${of} and why: mend and import it`)
+    output.note(`${file} has the ${records} refused rows of ${of} and why: fix and import it`)
   }
   if (asked !== undefined && refused === 0) output.note(`no row was refused: ${asked} was not written`)
   else if (asked === undefined && problemCount > groups.flatMap(({ examples }) => examples).length) {

@@ -179,7 +179,7 @@ async function inspectFileSystem(directory: string): Promise<readonly Finding[]>
   })
 }
 
-const publisherMended = {
+const refusalFixes = {
   'publisher-differs': 'docs/how-to/change-publisher.md',
   'demo-data-present': 'giving reset-demo, then giving publish',
   'folder-differs': 'giving releases folder',
@@ -211,7 +211,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
   const refusals = pending.length > 0 ? [] : await tellingRefusals(runtime)
-  for (const { code, message } of refusals) findings.push(fix(message, publisherMended[code]))
+  for (const { code, message } of refusals) findings.push(fix(message, refusalFixes[code]))
   const hasOneFolder = pending.length === 0 && anyFolderBecause(config) === undefined
   const folder = hasOneFolder ? await findFolderOfStore(store.db) : undefined
   if (folder && refusals.every(({ code }) => code !== 'folder-differs'))

@@ -60,7 +60,7 @@ export async function changedMonths(
 }
 
 /** What moves when a stored gift changes; gifts that are added do not move it. */
-export async function giftTurn(db: Db): Promise<number> {
+export async function giftVersion(db: Db): Promise<number> {
   return Number((await findFact(db, 'gift-turn')) ?? 0)
 }
 

@@ -118,11 +118,11 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   if (stale.size === 0) return outcomes
   await rewriteGifts(db, refilled, 'those without values')
   await rewriteGifts(db, corrected, 'all')
-  const mended = await sumMonths(db, [...stale.values()], saving)
+  const rewritten = await sumMonths(db, [...stale.values()], saving)
   for (const key of stale.keys()) differing.delete(key)
   return outcomes.map((outcome, index) => {
     const gift = gifts[index]
-    return outcome === 'unchanged' && gift?.single && mended.has(keyOfMonth(gift)) ? 'changed' : outcome
+    return outcome === 'unchanged' && gift?.single && rewritten.has(keyOfMonth(gift)) ? 'changed' : outcome
   })
 }
 

@@ -26,7 +26,7 @@ export type Mistake = {
   readonly make: (hands: Hands, at: Target) => Promise<string>
   readonly named: RegExp
   /** Of a mistake that the store takes: it concerns one project, which the notices name, until this. */
-  readonly mend?: (hands: Hands, at: Target) => Promise<string>
+  readonly fix?: (hands: Hands, at: Target) => Promise<string>
 }
 
 const header = 'id,title,status,goal,approvedDate,deadline,latitude,longitude,countries,organization,themes'
@@ -46,14 +46,14 @@ export function projectRow(id: number, wrong: Readonly<Record<string, string>> =
 
 export const projectsHeader = header
 
-const project = (name: string, wrong: Record<string, string>, named: RegExp, mended = false): Mistake => ({
+const project = (name: string, wrong: Record<string, string>, named: RegExp, fixed = false): Mistake => ({
   name: `projects.csv: ${name}`,
   make: async (hands, { imported }) => {
     const told = await hands.file('projects.csv', header, projectRow(imported, wrong))
-    return mended ? told + (await hands.notices(imported)) : told
+    return fixed ? told + (await hands.notices(imported)) : told
   },
   named,
-  ...(mended && { mend: (hands, { imported }) => hands.file('projects.csv', header, projectRow(imported)) }),
+  ...(fixed && { fix: (hands, { imported }) => hands.file('projects.csv', header, projectRow(imported)) }),
 })
 
 const gift = (name: string, row: string, named: RegExp): Mistake => ({

@@ -266,7 +266,7 @@ describe('--problems', () => {
   const at = (name: string) => path.join(folder, name)
   const contentsOf = (name: string) => readFile(at(name), 'utf8')
 
-  it('writes refused rows of CSV as they came, to be mended and imported again', async () => {
+  it('writes refused rows of CSV as they came, to be fixed and imported again', async () => {
     const goal = (index: number) => (index % 3 === 0 ? '1.000' : '5,5')
     const rows = Array.from(
       { length: 300 },
@@ -274,10 +274,10 @@ describe('--problems', () => {
     )
     const odd = ['"20400";"Many\r\nlines";open;5;', '20401;a;active;5;x;more']
     const file = await fileOf('projects', 'id;title;status;goal;Why', ...rows, ...odd)
-    const refused = at('mend-projects.csv')
+    const refused = at('fix-projects.csv')
     const told = await give(['import', file, '--decimal', 'point', '--problems', refused])
-    expect(told.stderr).toContain(`${refused} has the 202 refused rows of ${file} and why: mend and import it`)
-    const written = await contentsOf('mend-projects.csv')
+    expect(told.stderr).toContain(`${refused} has the 202 refused rows of ${file} and why: fix and import it`)
+    const written = await contentsOf('fix-projects.csv')
     const number = 'a plain number such as 1234.50, as --decimal point has it'
     expect(written.split('\r\n').slice(0, 2)).toEqual([
       '\uFEFFwhy;id;title;status;goal',
@@ -290,7 +290,7 @@ describe('--problems', () => {
     const again = await give(['import', refused, '--problems', refused])
     expect(again.stdout).toContain('202 records: 202 created')
     expect(again.stderr).toContain('no row was refused')
-    expect(await contentsOf('mend-projects.csv')).toContain('20401;a;active;5')
+    expect(await contentsOf('fix-projects.csv')).toContain('20401;a;active;5')
   })
 
   it('writes what only the store refuses, in the order of lines', async () => {
@@ -315,9 +315,9 @@ describe('--problems', () => {
       { why: expect.stringMatching(/^name: expected a text, or/), id: 'nd', name: 'NULL' },
       { why: expect.stringContaining('one JSON object'), text: 'no json' },
     ])
-    const mended = path.join(folder, 'themes-mended.ndjson')
-    await writeFile(mended, `${written[0]?.replace('"name":"NULL"', '"name":"Named"')}\n`)
-    expect(await summaryOf([mended])).toMatchObject({ created: 1, refused: 0 })
+    const fixed = path.join(folder, 'themes-fixed.ndjson')
+    await writeFile(fixed, `${written[0]?.replace('"name":"NULL"', '"name":"Named"')}\n`)
+    expect(await summaryOf([fixed])).toMatchObject({ created: 1, refused: 0 })
     expect(await contentsOf('wire.bad.csv')).toMatch(/^\uFEFFwhy,line,record\r\n"active: .*",1,5\r\n$/)
   })
 

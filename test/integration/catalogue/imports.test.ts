@@ -409,7 +409,7 @@ describe('a large file of single gifts that was read whole', { shuffle: false },
       expect(after, what).toMatchObject({ isRead: true })
       expect(after, what).not.toMatchObject(nothing)
       if (back !== '') await store.db.query(back)
-      for (const mend of [{ correct: true }, { repair: true }]) await again(mend)
+      for (const fix of [{ correct: true }, { repair: true }]) await again(fix)
       expect(await again(), what).toMatchObject(nothing)
       expect(await again(), what).toMatchObject({ isRead: false, ...nothing })
     }
@@ -667,14 +667,14 @@ describe('a CSV file that was not made for this program', () => {
     )
   })
 
-  it('is refused in its rows by what was said of it, and mended as it came', async () => {
+  it('is refused in its rows by what was said of it, and fixed as it came', async () => {
     const bad = path.join(folder, 'bad.csv')
     const args = [...ofGermany, '--problems', bad]
     const { code, stderr } = await importing(args, messy('1;5,00;USD;32.03.2025;;R-2', '1;5,00;USD;03/04/2025;;R-3'))
     expect(code).toBe(2)
     expect(stderr).toMatch(/line 2, .*date: expected a day such as dd.mm.yyyy, got "32.03.2025"/)
-    const mended = (await readFile(bad, 'utf8')).replace('5;USD;32.', '5;USD;30.').replace(';32.03.', ';30.03.')
-    const again = await importing(['bad.csv', ...args.slice(1)], mended.replace(';03/04/2025', ';03.04.2025'))
+    const fixed = (await readFile(bad, 'utf8')).replace('5;USD;32.', '5;USD;30.').replace(';32.03.', ';30.03.')
+    const again = await importing(['bad.csv', ...args.slice(1)], fixed.replace(';03/04/2025', ';03.04.2025'))
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^2 records: 2 created/) })
   })
 

@@ -109,7 +109,7 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await run('sources', 'run', 'late')).toMatchObject({ outcome: 'unchanged' })
     })
 
-    it('has its refused records written to be mended, of several files each into one of its own', async () => {
+    it('has its refused records written to be fixed, of several files each into one of its own', async () => {
       const wrong = (reference: string) => `9,2026-03-05,10,USD,${reference}\n1,2026-03-05,ten,USD,${reference}b\n`
       const place = path.join(folder, 'refused')
       await file('refused/gifts-1.csv', giftHead + gift('F1') + wrong('F2'))

@@ -89,7 +89,7 @@ describe('alarms', async () => {
     }
   })
 
-  it('that cannot be told are told when they can', async () => {
+  it('that cannot be sent are sent when they can', async () => {
     const { received, answers, url } = await receiver()
     const tick = ticking({ ALERT_WEBHOOK_URL: url, ALERT_WEBHOOK_SECRET: secret })
     causes = [{ cause: 'run-failed', message: 'run 7 failed' }]

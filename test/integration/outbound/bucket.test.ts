@@ -138,7 +138,7 @@ describe('a bucket', () => {
     ])
   })
 
-  it('keeps the set before whole when a delivery breaks off, and is mended by the next one', async () => {
+  it('keeps the set before whole when a delivery breaks off, and is repaired by the next one', async () => {
     await deliver()
     const first = (await publisher.live()).id
     const second = await publishChange('Another title')

@@ -21,7 +21,7 @@ await seed(database.store, {
 
 /** Stands for a mapping that leaves something out: no activity has a title any more. */
 const spoil = () => database.store.db.query(`update project set title = '<p></p>'`)
-const mend = () => database.store.db.query(`update project set title = 'Project ' || id`)
+const fix = () => database.store.db.query(`update project set title = 'Project ' || id`)
 
 describe('a mapping that makes every activity invalid', { shuffle: false }, () => {
   it('on a first publication publishes nothing, and says what is wrong', async () => {
@@ -32,8 +32,8 @@ describe('a mapping that makes every activity invalid', { shuffle: false }, () =
     expect(run.reason).toMatch(new RegExp(`^none of the ${projects} activities is valid: [a-z-]+`))
   })
 
-  it('holds the release, with exact counts and few samples; every text stays, and mending it ends the hold', async () => {
-    await mend()
+  it('holds the release, with exact counts and few samples; every text stays, and fixing it ends the hold', async () => {
+    await fix()
     const good = await testPublisher(database.store)
     expect(await good.publish()).toMatchObject({ state: 'published' })
     const text = await good.read('/iati/activities.xml')
@@ -55,7 +55,7 @@ describe('a mapping that makes every activity invalid', { shuffle: false }, () =
     expect(counted.rows[0]?.errors).toBeGreaterThan(0)
     expect(counted.rows[0]?.stored).toBeLessThanOrEqual(20)
     expect(await good.publish()).toMatchObject({ state: 'held', releaseId: run.releaseId })
-    await mend()
+    await fix()
     good.now = new Date('2026-11-23T02:00:00Z')
     expect(['published', 'unchanged']).toContain((await good.publish()).state)
     expect((await good.manifest()).held.count).toBe(0)

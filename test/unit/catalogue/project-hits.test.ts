@@ -42,7 +42,7 @@ describe('hits of a search', () => {
     expect([hitsFrom(hits, 0, 2), hitsFrom(hits, 2, 2), hitsFrom(hits, 9, 2)]).toEqual([[1, 2], [3], []])
   })
 
-  it.each([...Array(50).keys()])('are the same mended and found anew, %d', (seed) => {
+  it.each([...Array(50).keys()])('are the same updated and found anew, %d', (seed) => {
     const before: Hit[] = []
     const after: Hit[] = []
     const found: Hit[] = []

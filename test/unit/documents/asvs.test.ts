@@ -134,9 +134,9 @@ it('the image has named files only, and no source control metadata', () => {
   expect(readProjectFile('Dockerfile')).not.toMatch(/^(?:COPY|ADD)\s(?:--\S+\s+)*\.\s/m)
 })
 
-it('SECURITY.md says when weaknesses are mended, those of packages too', () => {
+it('SECURITY.md says when weaknesses are fixed, those of packages too', () => {
   expect(readProjectFile('SECURITY.md')).toMatch(
-    /within thirty[\s\S]*packages in production are mended in the same\s+times/,
+    /within thirty[\s\S]*packages in production are fixed in the same\s+times/,
   )
 })
 

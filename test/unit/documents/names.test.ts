@@ -28,3 +28,24 @@ it('names of code in the glossary are in the code', () => {
   expect(names.length).toBeGreaterThan(5)
   expect(names.filter((name) => !new RegExp(`^(?:export )?(?:class|type) ${name}\\b`, 'm').test(code))).toEqual([])
 })
+
+// Words of an earlier vocabulary, and what is said now. Migrations and measurements keep theirs.
+const replaced: Readonly<Record<string, RegExp>> = {
+  fix: /\bmend(?:s|ed|ing)?\b/i,
+  ProcessorRefund: /\bGivenBack\b/,
+  linkPartFrom: /\bcarryPart\b/,
+  findSupportsModifiedSince: /\bfindUnderstandsSince\b/,
+}
+
+it('words that were replaced have not come back', () => {
+  const documents = readdirSync(new URL('../../../docs', import.meta.url), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.includes('measurements'))
+    .map((name) => `docs/${name}`)
+  const found = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...documents, ...files].flatMap((file) =>
+    Object.entries(replaced).flatMap(([now, before]) => {
+      const [word] = before.exec(readProjectFile(file)) ?? []
+      return word === undefined ? [] : [`${file}: ${word}, now ${now}`]
+    }),
+  )
+  expect(found).toEqual([])
+})

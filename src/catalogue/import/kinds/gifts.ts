@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { monthStart } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, signOf } from '../../../kernel/money.js'
-import { areGiftsWhole, giftTurn } from '../../../money/sql/differing-months.js'
+import { areGiftsWhole, giftVersion } from '../../../money/sql/differing-months.js'
 import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
@@ -69,7 +69,7 @@ export const gifts = defineKind({
   repeated: 'each',
   // Gifts of a batch share the months and projects that are written: the more together, the fewer rows of these.
   together: 10_000,
-  known: { isAdded: ({ reference }) => reference !== undefined, turn: giftTurn, isWhole: areGiftsWhole },
+  known: { isAdded: ({ reference }) => reference !== undefined, version: giftVersion, isWhole: areGiftsWhole },
   once: (row) => {
     if (row.reference !== undefined) return ['reference', row.reference]
     return ['date', [row.project, monthStart(row.date), kindOf(row), row.funder ?? ''].join(' ')]

@@ -19,7 +19,7 @@ export async function findProjectHits(db: Db, search: ProjectSearch): Promise<Pr
 }
 
 // With more changes the whole search is repeated.
-const mostMended = 1_000
+const mostChanged = 1_000
 
 /**
  * The current hits, made from earlier hits and the projects that changed since; undefined when too many have changed.
@@ -60,9 +60,9 @@ async function selectProjectHits(
       ? { with: '', column: '', from: '' }
       : {
           with: `with changed as materialized (
-            select distinct project_id from search_change where ${isMarkedSince(bind(since))} limit ${mostMended + 1})`,
+            select distinct project_id from search_change where ${isMarkedSince(bind(since))} limit ${mostChanged + 1})`,
           column: `,
-        (select case when bool_and(project_id is not null) and count(*) <= ${mostMended}
+        (select case when bool_and(project_id is not null) and count(*) <= ${mostChanged}
           then string_agg(int8send(project_id), '') end from changed) as changed`,
           from: 'changed join ',
         }

@@ -33,7 +33,7 @@ export async function yearsPage(view: View, query: YearsQuery): Promise<PageBody
   const shown = rows.slice((page - 1) * pageSize, page * pageSize)
   const title = `${words.years.title}: ${moneyName(view, figureKinds[figure])}`
   const { page: _, ...whole } = query
-  const turn = (last: string | undefined, text: string) =>
+  const linkTo = (last: string | undefined, text: string) =>
     last && html`<a class="badge" href="${to(view, 'years')}${queryText({ ...whole, last })}">${text}</a>`
   return {
     title,
@@ -54,7 +54,7 @@ ${table(
   1,
   html`<tfoot>${rowOf(view, cross, columns, cross.all)}</tfoot>`,
 )}
-${earlier || later ? html`<p>${turn(earlier, words.years.earlier)}${turn(later, words.years.later)}</p>` : undefined}
+${earlier || later ? html`<p>${linkTo(earlier, words.years.earlier)}${linkTo(later, words.years.later)}</p>` : undefined}
 <p class="kind">${words.years.dash} ${figure === 'budget' ? words.years.budgets : undefined} ${words.group.split}</p>
 ${citation(view, title, `${to(view, 'years')}${queryText(query)}`)}
 ${pager(view, 'years', whole, page, pages)}`

@@ -42,7 +42,7 @@ function replacement(word: unknown, own: unknown, place: Place): unknown {
 
 type Word = (...parts: (string | number | Html)[]) => string | Html
 
-/** A function of the catalogue that fills the operator's text, in place of the one with the built-in text. */
+/** A function of a language that fills the operator's text, in place of the one with the built-in text. */
 function template(word: Word, own: unknown, place: Place): Word {
   const forms = isGroup(own) ? own : { other: own }
   // The last part may be a text of a reader or of a record.

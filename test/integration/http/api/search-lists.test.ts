@@ -106,11 +106,11 @@ describe('remembered searches', { shuffle: false }, async () => {
     await writer.close()
   })
 
-  it('are mended where projects changed, without searching among the others', async () => {
+  it('are updated where projects changed, without searching among the others', async () => {
     const searches = openStore({ url, max: 2, applicationName: 'searches' })
-    const mending = await testApi(store, { store, searches })
+    const fixing = await testApi(store, { store, searches })
     const found = async (q: string) => {
-      const answer = await mending.app.inject(
+      const answer = await fixing.app.inject(
         `/api/public/services/search/projects/summary.json?api_key=${api.apiKey}&q=${q}&limit=100`,
       )
       return answer.json().search?.response.projects.project.map(({ id }: { id: number }) => id)
