@@ -1,13 +1,5 @@
-import { describe, test } from 'vitest'
-import { testDatabase } from '../support/database.js'
-import {
-  changeSchedules,
-  loseScheduler,
-  missInstants,
-  type QueueSurgery,
-  startCold,
-  startTogether,
-} from './support/schedules.js'
+import { describe } from 'vitest'
+import { type QueueSurgery, testSchedules } from './support/schedules.js'
 
 const ofPublications = `queue = 'publish' and scheduler_id = 'publish'`
 
@@ -22,28 +14,5 @@ function surgery(url: string): QueueSurgery {
   }
 }
 
-describe('schedules, queue on PostgreSQL', () => {
-  test('down at the due instant', async () => {
-    const { store, url } = await testDatabase()
-    await missInstants('PostgreSQL', store, { DATABASE_URL: url })
-  })
-
-  test('changed', async () => {
-    const { store, url } = await testDatabase()
-    await changeSchedules('PostgreSQL', store, { DATABASE_URL: url })
-  })
-
-  test('started together', async () => {
-    const { store, url } = await testDatabase()
-    await startTogether('PostgreSQL', store, url, surgery(url))
-  })
-
-  test('started together, cold', async () => {
-    await startCold('PostgreSQL', async (url) => ({ DATABASE_URL: url }))
-  })
-
-  test('the scheduler lost', async () => {
-    const { store, url } = await testDatabase()
-    await loseScheduler('PostgreSQL', store, url, surgery(url))
-  })
-})
+describe('schedules, queue on PostgreSQL', () =>
+  testSchedules('PostgreSQL', async (url) => ({ DATABASE_URL: url }), surgery))

@@ -1,15 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, describe, test } from 'vitest'
-import { testDatabase } from '../support/database.js'
 import { type CampaignRedis, ownRedisMissing, startCampaignRedis } from './support/engines.js'
-import {
-  changeSchedules,
-  loseScheduler,
-  missInstants,
-  type QueueSurgery,
-  startCold,
-  startTogether,
-} from './support/schedules.js'
+import { type QueueSurgery, testSchedules } from './support/schedules.js'
 
 const missing = ownRedisMissing()
 
@@ -48,32 +40,9 @@ describe('schedules, queue on Redis', async () => {
   const redis = await startCampaignRedis()
   afterAll(() => redis.stop())
   const queue = surgery(redis)
-
-  test('down at the due instant', async () => {
-    const { store, url } = await testDatabase()
-    await missInstants('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url })
-  })
-
-  test('changed', async () => {
-    const { store, url } = await testDatabase()
+  const begin = async (url: string) => {
     await queue.forget()
-    await changeSchedules('Redis', store, { DATABASE_URL: url, REDIS_URL: redis.url })
-  })
-
-  test('started together', async () => {
-    const { store, url } = await testDatabase()
-    await startTogether('Redis', store, url, queue)
-  })
-
-  test('started together, cold', async () => {
-    await startCold('Redis', async (url) => {
-      await queue.forget()
-      return { DATABASE_URL: url, REDIS_URL: redis.url }
-    })
-  })
-
-  test('the scheduler lost', async () => {
-    const { store, url } = await testDatabase()
-    await loseScheduler('Redis', store, url, queue)
-  })
+    return { DATABASE_URL: url, REDIS_URL: redis.url }
+  }
+  testSchedules('Redis', begin, () => queue)
 })

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect } from 'vitest'
+import { expect, test } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { findSchedule } from '../../../src/work/sql/schedules.js'
 import { insertProjects } from '../../support/catalogue.js'
-import { emptyDatabase } from '../../support/database.js'
+import { emptyDatabase, testDatabase } from '../../support/database.js'
 import { World } from '../../support/jobs/world.js'
 import { createFleet, type FleetProcess, neverSoon, until } from './fleet.js'
 import { type CampaignRow, duration, record, seeded } from './record.js'
@@ -32,7 +32,7 @@ function later(lead: number): number {
 }
 
 /** Every process is gone at a due instant: it is run once after the restart, and the table says how soon. */
-export async function missInstants(engine: Engine, store: Store, environment: Record<string, string>): Promise<void> {
+async function missInstants(engine: Engine, store: Store, environment: Record<string, string>): Promise<void> {
   const random = seeded(`down at the due instant, ${engine}`)
   const fleet = await createFleet({ ...environment, LOG_LEVEL: 'warn', QUEUE_LOCK_SECONDS: '4' })
   await insertProjects(store.db, [{ id: 1 }])
@@ -71,7 +71,7 @@ export async function missInstants(engine: Engine, store: Store, environment: Re
 }
 
 /** Two workers are restarted one after the other with another schedule: it is in force, no instant runs twice. */
-export async function changeSchedules(engine: Engine, store: Store, environment: Record<string, string>) {
+async function changeSchedules(engine: Engine, store: Store, environment: Record<string, string>) {
   const fleet = await createFleet({ ...environment, LOG_LEVEL: 'warn', QUEUE_LOCK_SECONDS: '4' })
   await insertProjects(store.db, [{ id: 1 }])
   const expressions = ['1-59/2 * * * * *', '*/2 * * * * *'] as const
@@ -122,7 +122,7 @@ export type QueueSurgery = {
 }
 
 /** Five processes start at the same moment, again and again: none fails, one schedule remains, no instant runs twice. */
-export async function startTogether(engine: Engine, store: Store, url: string, queueOf: QueueSurgery): Promise<void> {
+async function startTogether(engine: Engine, store: Store, url: string, queueOf: QueueSurgery): Promise<void> {
   const starters = await forkStarters(url, queueOf.connection)
   const world = new World(store, url, queueOf.connection)
   await world.begin(0)
@@ -158,7 +158,7 @@ export async function startTogether(engine: Engine, store: Store, url: string, q
  * The same with cold processes of `giving worker` on a database that has nothing in it, not even our schema, and a queue
  * that `environment` has emptied.
  */
-export async function startCold(
+async function startCold(
   engine: Engine,
   environment: (databaseUrl: string) => Promise<Record<string, string>>,
 ): Promise<void> {
@@ -188,7 +188,7 @@ export async function startCold(
  * the instant is run once, the watchdog of three processes puts the scheduler back, and counts the run when it was it
  * that entered it.
  */
-export async function loseScheduler(engine: Engine, store: Store, url: string, queueOf: QueueSurgery): Promise<void> {
+async function loseScheduler(engine: Engine, store: Store, url: string, queueOf: QueueSurgery): Promise<void> {
   const ways = [['scheduler', 'job'], ['scheduler'], ['job']] as const
   let [slowest, rescued, tried, lead] = [0, 0, 0, 7]
   while (tried < scale.lostSchedulers * ways.length) {
@@ -234,5 +234,34 @@ export async function loseScheduler(engine: Engine, store: Store, url: string, q
     engine,
     tried,
     outcome: `each instant run once, within ${duration(slowest)}; ${rescued} entered and counted by the watchdog; scheduler back`,
+  })
+}
+
+/** The cases of schedules with the queue in one engine; `begin` empties it and returns what the processes are told. */
+export function testSchedules(
+  engine: Engine,
+  begin: (databaseUrl: string) => Promise<Record<string, string>>,
+  surgery: (databaseUrl: string) => QueueSurgery,
+): void {
+  test('down at the due instant', async () => {
+    const { store, url } = await testDatabase()
+    await missInstants(engine, store, await begin(url))
+  })
+
+  test('changed', async () => {
+    const { store, url } = await testDatabase()
+    await changeSchedules(engine, store, await begin(url))
+  })
+
+  test('started together', async () => {
+    const { store, url } = await testDatabase()
+    await startTogether(engine, store, url, surgery(url))
+  })
+
+  test('started together, cold', () => startCold(engine, begin))
+
+  test('the scheduler lost', async () => {
+    const { store, url } = await testDatabase()
+    await loseScheduler(engine, store, url, surgery(url))
   })
 }

@@ -105,6 +105,23 @@ describe('SQL', () => {
     expect(found.filter((path) => !ownSql.test(path))).toEqual([])
     expect(found.length).toBeGreaterThan(80)
   })
+
+  // Who else has statements on donations and donors, and why. This list may only shrink.
+  const besideMoney = {
+    'src/catalogue/sql/export/snapshot.ts': 'a copy of the store continues the numbers of receipts',
+    'src/catalogue/sql/merge-organisations.ts': 'an organisation that has given is not merged into another',
+    'src/demo/sql/demo.ts': 'invented donations go with their projects',
+    'src/demo/sql/money.ts': 'invented donations come in',
+    'src/platform/database/backup.ts': 'a backup names the keys that its donors are encrypted with',
+    'src/release/sql/pruning.ts': 'donors are removed when their time is over',
+  }
+
+  it('on donations and donors is in src/money, so that a change of them stays there', () => {
+    const ofMoney = /\b(?:from|join|into|update)\s+(?:donation(?:_event|_refund|_plan|_plan_charge)?|donor(?:_mail)?)\b/
+    const found = sources.filter((path) => ofMoney.test(readProjectFile(path)))
+    expect(found.filter((path) => !path.startsWith('src/money/sql/')).sort()).toEqual(Object.keys(besideMoney).sort())
+    expect(found.length).toBeGreaterThan(15)
+  })
 })
 
 describe('tests (CONTRIBUTING.md)', () => {
