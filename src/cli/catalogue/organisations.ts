@@ -100,10 +100,10 @@ function printDetails(output: Output, id: number, found: VettingDetails | undefi
   const organisation = orNotFound(found, `there is no organisation ${id}`)
   const { orgRef, orgType, ein, url } = organisation
   const facts = [
-    ['IATI identifier', orgRef] as const,
-    ['IATI type', orgType] as const,
-    ['EIN', ein] as const,
-    ['website', url] as const,
-  ]
+    ['IATI identifier', orgRef],
+    ['IATI type', orgType],
+    ['EIN', ein],
+    ['website', url],
+  ] as const
   return output.result(organisation, () => [describe(organisation), ...labelled(facts, 17)])
 }

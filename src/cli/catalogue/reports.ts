@@ -29,17 +29,13 @@ const reports: Correctable<ShownReport, ReportCorrections> = {
   describe: ({ id, project, title, author, published, updated, url, source }) =>
     labelled(
       [
-        ...([
-          ['report', `${id} of project ${project}`],
-          ['title', title],
-          ['author', author],
-        ] as const),
-        ...([
-          ['published', published],
-          ['updated', updated],
-          ['address', url],
-          ['source', source],
-        ] as const),
+        ['report', `${id} of project ${project}`],
+        ['title', title],
+        ['author', author],
+        ['published', published],
+        ['updated', updated],
+        ['address', url],
+        ['source', source],
       ],
       12,
     ),

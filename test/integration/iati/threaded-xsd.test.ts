@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -11,6 +10,7 @@ import {
 import type { Notice } from '../../../src/kernel/notice.js'
 import { officialStandard } from '../../support/borrowed-files.js'
 import { day } from '../../support/builders.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const program = new URL('../../support/xsd-thread.mjs', import.meta.url)
 const dying = new URL('../../support/dying-thread.mjs', import.meta.url)
@@ -71,7 +71,7 @@ describe('a folder without the official schema', () => {
 
 describe('a folder with schemas that cannot be used', () => {
   it('is told to every question', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'threaded-xsd-'))
+    const folder = await temporaryFolder()
     await mkdir(join(folder, 'schemas'))
     await writeFile(join(folder, 'schemas', 'xml.xsd'), '<schema/>')
     const xsd = openThreadedXsd(folder, program)
@@ -84,7 +84,6 @@ describe('a folder with schemas that cannot be used', () => {
       }
     } finally {
       await xsd?.dispose()
-      await rm(folder, { recursive: true })
     }
   })
 })

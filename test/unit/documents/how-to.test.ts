@@ -1,8 +1,8 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { applyHowTo, projectRoot, readHowTos } from '../../support/how-to.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 // How many files a change may touch; golden files, migrations and the dump of the schema come on top.
 const limits: Readonly<Record<string, number>> = {
@@ -21,9 +21,8 @@ it.each(pages.map((page) => [page.name, page] as const))('the page %s lists what
   expect(page.touched.filter((file) => !notCounted.test(file)).length).toBeLessThanOrEqual(limits[name] ?? 0)
 })
 
-it('the changes of all pages apply to the sources, one after the other', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'giving-how-to-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+it('the changes of all pages apply to the sources, one after the other', async () => {
+  const folder = await temporaryFolder()
   for (const file of new Set(pages.flatMap(({ touched }) => touched))) {
     const source = path.join(projectRoot, file)
     if (existsSync(source)) cpSync(source, path.join(folder, file))

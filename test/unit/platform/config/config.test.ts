@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { inspect } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { type Config, type Environment, readConfig } from '../../../../src/platform/config/config.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const defaults = readConfig({}).config
 
@@ -95,9 +96,8 @@ describe('a password in an address', () => {
   })
 })
 
-describe('a secret in a file', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'giving-secrets-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+describe('a secret in a file', async () => {
+  const folder = await temporaryFolder()
   const fileOf = (text: string) => {
     const file = path.join(folder, 'secret')
     writeFileSync(file, text)
