@@ -50,8 +50,9 @@ export function viewOf(root: Element, context: RecordContext): RecordView {
   const children = new Map<string, Element[]>()
   for (const child of root.children) file(children, child)
   const all = new Map<string, Element[]>()
-  const visit = (element: Element): void => {
-    for (const child of element.children) {
+  const visit = ({ children }: Element): void => {
+    for (let index = 0; index < children.length; index++) {
+      const child = children[index] as Element
       if (isForeign(child)) continue
       file(all, child)
       if (child.children.length > 0) visit(child)
@@ -75,7 +76,8 @@ function file(byName: Map<string, Element[]>, element: Element): void {
 
 /** The first child with this name. */
 export function childOf(parent: Element, name: string): Element | undefined {
-  for (const child of parent.children) if (child.name === name) return child
+  const { children } = parent
+  for (let index = 0; index < children.length; index++) if (children[index]?.name === name) return children[index]
   return undefined
 }
 

@@ -46,7 +46,6 @@ function eachIdentifier(
   }
 }
 
-const outerSpace = /^\s|\s$/
 const symbols = /[/&|?]/
 
 /** Whether a registration agency of the standard's list begins the identifier. */
@@ -143,7 +142,7 @@ export const identifierRules: readonly Rule[] = [
     sentence: 'An identifier begins or ends with white space.',
     check(record, report) {
       eachIdentifier(record, (value, element, attribute) => {
-        if (outerSpace.test(value)) report(element, `expected no white space around ${quoted(value)}`, attribute)
+        if (value.trim() !== value) report(element, `expected no white space around ${quoted(value)}`, attribute)
       })
     },
   },
