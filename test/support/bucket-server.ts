@@ -16,6 +16,8 @@ export type BucketServer = AsyncDisposable & {
   readonly settings: BucketSettings
   /** Where everybody reads the bucket. */
   readonly url: string
+  /** The folder in which its server keeps it. */
+  readonly directory: string
   /** Every request of the writer, oldest first. */
   readonly requests: BucketRequest[]
   /** Requests that change the bucket. */
@@ -101,6 +103,7 @@ export async function startBucketServer(): Promise<BucketServer> {
       keys: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
     },
     url: `${endpoint}/giving`,
+    directory,
     requests,
     writes: () => requests.filter(isWrite).map(({ method, key }) => `${method} ${key}`),
     onWrite: () => true,

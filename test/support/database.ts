@@ -23,6 +23,12 @@ export async function testDatabase(): Promise<TestDatabase> {
   return await createDatabase('template giving_template strategy file_copy')
 }
 
+/** A copy of a database, whose store is closed for that. */
+export async function copyDatabase({ store, url }: TestDatabase): Promise<TestDatabase> {
+  await store.close()
+  return await createDatabase(`template ${new URL(url).pathname.slice(1)} strategy file_copy`)
+}
+
 async function createDatabase(settings: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await administrate(`create database ${name} owner giving ${settings}`)

@@ -1,20 +1,23 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cp, rm } from 'node:fs/promises'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
 import { findBucketState } from '../../../src/release/bucket-state.js'
 import { publicationHealth } from '../../../src/release/health.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { verifyPublished } from '../../../src/release/verify/verify-published.js'
-import { type BucketServer, followedRelease, killDelivery, startBucketServer } from '../../support/bucket-server.js'
+import { followedRelease, killDelivery, startBucketServer } from '../../support/bucket-server.js'
 import { insertProjects } from '../../support/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { copyDatabase, testDatabase } from '../../support/database.js'
+import { testPublisher } from '../../support/publishing.js'
 import { newSigner } from '../../support/signer.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const signer = newSigner()
-let database: TestDatabase
-let publisher: Publisher
-let server: BucketServer
+const server = await startBucketServer()
+afterAll(() => server[Symbol.asyncDispose]())
+let database = await testDatabase()
+let publisher = await testPublisher(database.store, { signer })
 
 const busy = 'another process delivers'
 const tryToDeliver = () => {
@@ -42,18 +45,33 @@ const publishChange = async (title: string) => {
   return (await publisher.live()).id
 }
 
-beforeEach(async () => {
-  database = await testDatabase()
-  publisher = await testPublisher(database.store, { signer })
-  server = await startBucketServer()
-  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
-  await publisher.publish()
-})
-afterEach(async () => {
-  await server[Symbol.asyncDispose]()
-})
+/** Keeps store, release and bucket as they are; what it returns gives the next test its own copy of them. */
+const keepAll = async () => {
+  const [folder, source] = [await temporaryFolder(), database]
+  const copy = (from: string, to: string) => cp(from, to, { recursive: true, verbatimSymlinks: true })
+  await copy(publisher.feedsDir, `${folder}/feeds`)
+  await copy(server.directory, `${folder}/bucket`)
+  return async () => {
+    const feedsDir = await temporaryFolder()
+    await copy(`${folder}/feeds`, feedsDir)
+    await rm(server.directory, { recursive: true })
+    await copy(`${folder}/bucket`, server.directory)
+    server.requests.length = 0
+    Object.assign(server, { onWrite: () => true, conditions: undefined })
+    database = await copyDatabase(source)
+    publisher = await testPublisher(database.store, { signer, feedsDir })
+  }
+}
+await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
+await publisher.publish()
+const asPublished = await keepAll()
+await asPublished()
+await deliver()
+const asDelivered = await keepAll()
 
 describe('a bucket', () => {
+  beforeEach(asPublished)
+
   it('has the whole release, as giving verify sees it, then what changed, and tells that it is up to date', async () => {
     await deliver()
     const { id: first } = await publisher.live()
@@ -116,44 +134,6 @@ describe('a bucket', () => {
     expect((await verify()).findings).toEqual([])
   })
 
-  it('has the feed of a project with each of its reports, one after another', async () => {
-    const report = async (id: number, projectId: number) => {
-      await database.store.db.query(
-        `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
-          values ($1::bigint, $2, 'Report', 'Ana', '2026-11-20', '2026-11-20', '<p>Done.</p>', 'https://reports.example/' || $1::bigint)`,
-        [id, projectId],
-      )
-      await publishChange(`Report ${id}`)
-      server.requests.length = 0
-      await deliver()
-    }
-    const feed = async (id: number) => await (await fetch(`${server.url}/feeds/projects/${id}/reports.atom`)).text()
-    await report(1, 2)
-    await report(2, 3)
-    await report(3, 3)
-    expect(await feed(2)).toContain('https://reports.example/1')
-    for (const id of [2, 3]) expect(await feed(3)).toContain(`https://reports.example/${id}`)
-    expect(server.writes().filter((write) => write.startsWith('PUT feeds/projects/'))).toEqual([
-      'PUT feeds/projects/3/reports.atom',
-    ])
-  })
-
-  it('keeps the set before whole when a delivery breaks off, and is repaired by the next one', async () => {
-    await deliver()
-    const first = (await publisher.live()).id
-    const second = await publishChange('Another title')
-    let left = 5
-    server.onWrite = () => left-- > 0
-    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
-    expect(await followedRelease(server)).toBe(first)
-    // Killed while names are moved; the campaign has every place.
-    const { url } = database
-    expect(await killDelivery(server, url, publisher.feedsDir, 40)).toBe(true)
-    expect([first, second]).toContain(await followedRelease(server))
-    await deliver()
-    expect(await verify()).toEqual({ findings: [], release: second })
-  })
-
   it('is completed although every seventh write breaks off', async () => {
     let writes = 0
     server.onWrite = () => ++writes % 7 !== 0
@@ -201,8 +181,71 @@ describe('a bucket', () => {
     expect(await health()).toMatchObject({ bucketBehind: false, needs: [], warnings: [] })
   })
 
-  it('keeps the releases that are on disk, and the one that its readers followed until now', async () => {
+  it('is written to by one process at a time', async () => {
+    let second: Promise<string> | undefined
+    server.onWrite = () => {
+      second ??= tryToDeliver()
+      return true
+    }
     await deliver()
+    expect(await second).toBe(busy)
+    expect(await findBucketState(database.store.db)).toMatchObject({ release: (await publisher.live()).id })
+  })
+
+  it('may be of a service that knows no conditional writes', async () => {
+    server.conditions = 'refused'
+    await deliver()
+    const second = await publishChange('Another title')
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: second })
+    const signal = new AbortController().signal
+    const bucket = await openBucket(server.settings, signal)
+    const object = { key: 'a', body: Buffer.from('a'), mediaType: 'text/plain', sha256: 'a', lifetime: 'live' } as const
+    await expect(bucket.putIf(object, undefined)).rejects.toMatchObject({ code: 'bucket-unavailable' })
+  })
+})
+
+describe('a bucket with a release', () => {
+  beforeEach(asDelivered)
+
+  it('has the feed of a project with each of its reports, one after another', async () => {
+    const report = async (id: number, projectId: number) => {
+      await database.store.db.query(
+        `insert into progress_report (id, project_id, title, author_name, published_at, updated_at, content_html, url)
+          values ($1::bigint, $2, 'Report', 'Ana', '2026-11-20', '2026-11-20', '<p>Done.</p>', 'https://reports.example/' || $1::bigint)`,
+        [id, projectId],
+      )
+      await publishChange(`Report ${id}`)
+      server.requests.length = 0
+      await deliver()
+    }
+    const feed = async (id: number) => await (await fetch(`${server.url}/feeds/projects/${id}/reports.atom`)).text()
+    await report(1, 2)
+    await report(2, 3)
+    await report(3, 3)
+    expect(await feed(2)).toContain('https://reports.example/1')
+    for (const id of [2, 3]) expect(await feed(3)).toContain(`https://reports.example/${id}`)
+    expect(server.writes().filter((write) => write.startsWith('PUT feeds/projects/'))).toEqual([
+      'PUT feeds/projects/3/reports.atom',
+    ])
+  })
+
+  it('keeps the set before whole when a delivery breaks off, and is repaired by the next one', async () => {
+    const first = (await publisher.live()).id
+    const second = await publishChange('Another title')
+    let left = 5
+    server.onWrite = () => left-- > 0
+    await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
+    expect(await followedRelease(server)).toBe(first)
+    // Killed while names are moved; the campaign has every place.
+    const { url } = database
+    expect(await killDelivery(server, url, publisher.feedsDir, 40)).toBe(true)
+    expect([first, second]).toContain(await followedRelease(server))
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: second })
+  })
+
+  it('keeps the releases that are on disk, and the one that its readers followed until now', async () => {
     const ids = [(await publisher.live()).id]
     for (let day = 1; day <= 4; day++) {
       ids.push(await publishChange(`Title of day ${day}`))
@@ -216,18 +259,7 @@ describe('a bucket', () => {
     expect([...kept].sort()).toEqual((await publisher.names('releases')).sort())
   })
 
-  it('is written to by one process at a time', async () => {
-    let second: Promise<string> | undefined
-    server.onWrite = () => {
-      second ??= tryToDeliver()
-      return true
-    }
-    await deliver()
-    expect(await second).toBe(busy)
-    expect(await findBucketState(database.store.db)).toMatchObject({ release: (await publisher.live()).id })
-  })
   it('keeps what another process delivered while this one stood still', async () => {
-    await deliver()
     const second = await publishChange('Another title')
     const bucket = await openBucket(server.settings, new AbortController().signal)
     const newer = Buffer.from('{"release":"newer","files":[]}')
@@ -241,17 +273,5 @@ describe('a bucket', () => {
     expect(await (await fetch(`${server.url}/feeds/manifest.json`)).text()).toBe(`${newer}`)
     await deliver()
     expect(await verify()).toEqual({ findings: [], release: second })
-  })
-
-  it('may be of a service that knows no conditional writes', async () => {
-    server.conditions = 'refused'
-    await deliver()
-    const second = await publishChange('Another title')
-    await deliver()
-    expect(await verify()).toEqual({ findings: [], release: second })
-    const signal = new AbortController().signal
-    const bucket = await openBucket(server.settings, signal)
-    const object = { key: 'a', body: Buffer.from('a'), mediaType: 'text/plain', sha256: 'a', lifetime: 'live' } as const
-    await expect(bucket.putIf(object, undefined)).rejects.toMatchObject({ code: 'bucket-unavailable' })
   })
 })
