@@ -258,7 +258,8 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     )
     const [last = ''] = (await readdir(directory)).filter((name) => name.endsWith('.gz'))
     const file = path.join(directory, last)
-    await writeFile(file, (await readFile(file)).subarray(0, -2000))
+    // Refused without a server; `--verify` above has one whose end is missing.
+    await writeFile(file, (await readFile(file)).subarray(0, 100))
     expect(await tryAt(now + 8 * day)).toMatch(/cannot be restored, as was tried at/)
     expect(await said('status')).toMatch(
       /sql\.gz cannot be restored, as was tried at .*cannot be read as a file of giving backup/,
