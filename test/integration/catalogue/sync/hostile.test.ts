@@ -5,16 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
 import { testDatabase } from '../../../support/database.js'
 import { passingTime } from '../../../support/passing-time.js'
-import { type SyncChanges, sync } from '../../../support/sync.js'
+import { forgetSyncs, type SyncChanges, sync } from '../../../support/sync.js'
 import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../../support/upstream-server.js'
 
 let upstream: TestUpstream
 
 const { store } = await testDatabase()
 beforeEach(async () => {
-  await store.db.query(
-    'truncate sync_run, upstream_project, upstream_trait, project, organisation restart identity cascade',
-  )
+  await forgetSyncs(store.db)
   upstream = await startUpstream({ records: records(25) })
 })
 afterEach(async () => await upstream.close())

@@ -3,7 +3,7 @@ import { decideProjectState } from '../../../../src/catalogue/sql/project-states
 import { listSyncProblems, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { testDatabase } from '../../../support/database.js'
-import { mirrorContents, sync } from '../../../support/sync.js'
+import { forgetSyncs, mirrorContents, sync } from '../../../support/sync.js'
 import {
   aRecord,
   records,
@@ -17,9 +17,7 @@ let upstream: TestUpstream
 
 const { store } = await testDatabase()
 beforeEach(async () => {
-  await store.db.query(
-    'truncate sync_run, upstream_project, upstream_trait, project, organisation, donation_month restart identity cascade',
-  )
+  await forgetSyncs(store.db)
   upstream = await startUpstream({ records: records(25) })
 })
 afterEach(async () => await upstream.close())
@@ -92,9 +90,7 @@ describe('a full sync', () => {
   test('gives the same mirror from XML as from JSON', async () => {
     await full()
     const { upstream_project: _, ...fromJson } = await mirrorContents(store)
-    await store.db.query(
-      'truncate sync_run, upstream_project, upstream_trait, project, organisation restart identity cascade',
-    )
+    await forgetSyncs(store.db)
     upstream.state.format = 'xml'
     await full()
     const { upstream_project: __, ...fromXml } = await mirrorContents(store)

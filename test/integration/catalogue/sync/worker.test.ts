@@ -8,7 +8,7 @@ import { openStore } from '../../../../src/platform/database/store.js'
 import { claimRun } from '../../../../src/work/sql/leases.js'
 import { testDatabase } from '../../../support/database.js'
 import { neverSoon, workerDeps } from '../../../support/jobs/world.js'
-import { until } from '../../../support/sync.js'
+import { forgetSyncs, until } from '../../../support/sync.js'
 import { apiKey, records, startUpstream, type TestUpstream } from '../../../support/upstream-server.js'
 
 const log = pino({ level: 'silent' })
@@ -18,9 +18,8 @@ const open: (() => Promise<unknown>)[] = []
 const { store, url } = await testDatabase()
 beforeEach(async () => {
   await store.db.query('drop schema if exists bullmq cascade')
-  await store.db.query(
-    'truncate sync_run, upstream_project, upstream_trait, project, organisation, schedule restart identity cascade',
-  )
+  await forgetSyncs(store.db)
+  await store.db.query('delete from schedule')
   upstream = await startUpstream({ records: records(25) })
 })
 afterEach(async () => {
