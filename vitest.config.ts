@@ -16,8 +16,6 @@ export default defineConfig({
       ...(process.versions.v8.startsWith('11.') ? ['--interrupt-budget=1000000'] : []),
       ...['--single-threaded-gc', '--max-semi-space-size=32', '--initial-old-space-size=256'],
     ],
-    // Sources without types are kept between runs, by their content: to make them takes two seconds even for one file.
-    experimental: { fsModuleCache: true },
     // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
     isolate: false,
     maxWorkers: 4,
