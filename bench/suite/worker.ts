@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { boundHeap, inlineLess, serviceGrowthPercent } from '../../src/cli/wiring/process.js'
+import { tuneWorker } from '../../src/cli/wiring/process.js'
 import { openStore } from '../../src/platform/database/store.js'
 import type { IdRange, Run } from '../../src/work/run.js'
 import { peakMemoryMiB } from './memory.js'
@@ -82,8 +82,7 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
 /** The process itself: one run or shard for each message, until its owner has ended. */
 async function serve({ url, feedsDir, checks, standardDir, discards = false }: WorkerOptions): Promise<void> {
   // As `giving worker` does.
-  boundHeap(serviceGrowthPercent)
-  inlineLess()
+  tuneWorker()
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
   if (discards) Object.assign(store, { transaction: async () => undefined })
   await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })

@@ -9,7 +9,7 @@ import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
-import { aborted, boundHeap, inlineLess, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
+import { aborted, tuneWorker, untilStopped } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { answerSupervisor, startWorkerProcesses } from '../wiring/worker-processes.js'
 
@@ -37,8 +37,7 @@ export function registerWorker(program: Command, { storeAction, environment }: C
 type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
 
 async function workAlone(runtime: AddressedRuntime, environment: Environment, output: Output): Promise<number> {
-  boundHeap(serviceGrowthPercent)
-  inlineLess()
+  tuneWorker()
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
@@ -51,8 +50,7 @@ async function workAlone(runtime: AddressedRuntime, environment: Environment, ou
 
 /** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
 async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promise<number> {
-  boundHeap(serviceGrowthPercent)
-  inlineLess()
+  tuneWorker()
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime, String(number))
   const supervisor = answerSupervisor(metrics)
