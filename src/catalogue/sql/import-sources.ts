@@ -108,9 +108,9 @@ export async function saveSource(db: Db, source: SourceDefinition, nextDue: Date
   return rowCount === 1
 }
 
-/** Removes a source; what it has brought stays. */
-export async function removeSource(db: Db, name: string): Promise<void> {
-  await db.query('delete from import_source where name = $1', [name])
+/** Removes a source; what it has brought stays. Returns whether it was there. */
+export async function removeSource(db: Db, name: string): Promise<boolean> {
+  return (await db.query('delete from import_source where name = $1', [name])).rowCount === 1
 }
 
 /** Who works on a source, and for how long. */

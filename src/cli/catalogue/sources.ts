@@ -257,8 +257,10 @@ async function show({ store }: Runtime, output: Output, name: string): Promise<n
 }
 
 async function sourceNamed(db: Db, name: string): Promise<Source> {
-  return orNotFound(await findSource(db, name), `there is no source ${name}: see giving sources list`)
+  return orNotFound(await findSource(db, name), notThere(name))
 }
+
+const notThere = (name: string) => `there is no source ${name}: see giving sources list`
 
 function shown({ triedAt, nextDue, ...source }: Source) {
   return { ...source, nextDue: isoInstantOf(nextDue), ...(triedAt && { triedAt: isoInstantOf(triedAt) }) }
@@ -298,8 +300,7 @@ function describeHeld(name: string, held: HeldFile): string[] {
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
   await runtime.store.transaction(async (db) => {
-    await sourceNamed(db, name)
-    await removeSource(db, name)
+    orNotFound((await removeSource(db, name)) || undefined, notThere(name))
     await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
   })
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)

@@ -1,37 +1,36 @@
 import { expect, test } from 'vitest'
-import { openStore } from '../../../src/platform/database/store.js'
-import { createPublication } from '../../../src/release/create-publication.js'
-import { createRun } from '../../../src/work/sql/runs.js'
 import { insertProjects } from '../../support/catalogue.js'
+import { runCommandLine } from '../../support/command-line.js'
 import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
 import { until } from '../../support/sync.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-const projects = 300
+const projects = 600
 const otherSessions = `select from pg_stat_activity
   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
 
 test('a first build reads no table once for each activity, although statistics say that nothing is rendered', async () => {
-  const { store: reader, url } = await testDatabase()
-  const { signal } = new AbortController()
-  {
-    // One session, for each plans the checks of foreign keys once.
-    await using store = openStore({ url, max: 1, applicationName: 'test' })
+  const { store, url } = await testDatabase()
+  const { db } = store
+  await store.transaction(async (transaction) => {
     await insertProjects(
-      store.db,
+      transaction,
       Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
     )
-    await store.db.query('vacuum analyze')
-    const { deps, now } = await testPublisher(store)
-    const publication = createPublication(deps)
-    const { id } = await createRun(store.db, { trigger: 'schedule', at: now })
-    const run = { id, startedAt: now, force: false, trigger: 'schedule' } as const
-    for (const shard of await publication.planShards(run)) await publication.renderShard(run, shard, { signal })
+  })
+  await db.query('vacuum analyze')
+  const environment = {
+    DATABASE_URL: url,
+    GIVING_DATA_DIR: await temporaryFolder(),
+    LOG_LEVEL: 'silent',
+    REPORTING_ORG_REF: 'US-EIN-123456789',
   }
+  const { code, stderr } = await runCommandLine(['publish', '--inline'], environment)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   // A session tells what it has read before it is gone.
-  await until(async () => (await reader.db.query(otherSessions)).rowCount === 0)
-  const { rows } = await reader.db.query<{ read: number }>(
+  await until(async () => (await db.query(otherSessions)).rowCount === 0)
+  const { rows } = await db.query<{ read: number }>(
     `select seq_tup_read::integer as read from pg_stat_user_tables where relname = 'rendering'`,
   )
-  expect(rows[0]?.read).toBeLessThan(10 * projects)
+  expect(rows[0]?.read).toBeLessThan(7 * projects)
 })
