@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { joiningFiles, refuseAborted } from '../../kernel/refuse-aborted.js'
-import { hashSpans, type SpansHash, type SpansOrder } from './hash-spans.js'
+import { hashSpans, type SpansOrder } from './hash-spans.js'
 
 // Hashing fewer bytes takes no longer than starting a thread.
 const fewBytes = 64_000_000
@@ -14,7 +14,7 @@ const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.me
 const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
 /** Hashes spans, many bytes in a thread of its own. Throws `aborted` on the signal. `program` is for tests. */
-export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<SpansHash> {
+export async function hashBeside(order: SpansOrder, signal: AbortSignal, program?: URL): Promise<string> {
   const bytes = order.spans.reduce((sum, { span: [start, end] }) => sum + end - start, 0)
   if (bytes <= fewBytes && !program) return await hashSpans(order, { alone: false, signal })
   refuseAborted(signal, joiningFiles)
@@ -30,7 +30,7 @@ export async function hashBeside(order: SpansOrder, signal: AbortSignal, program
         throw new Error(`the thread that hashes ended with ${code}`)
       }),
     ])
-    return hash as SpansHash
+    return hash as string
   } finally {
     signal.removeEventListener('abort', stop)
     answered.abort()

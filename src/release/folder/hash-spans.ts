@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
 import { joiningFiles, refuseAborted } from '../../kernel/refuse-aborted.js'
 import type { Span } from '../bytes/find-records.js'
 import { pieceBytes } from '../bytes/pieces.js'
@@ -12,36 +11,22 @@ export type SpansOrder = {
   readonly head: string
   readonly spans: readonly { readonly file: string; readonly span: Span }[]
   readonly tail: string
-  /** Whether the CRC-32 is wanted beside the SHA-256. */
-  readonly withCrc: boolean
 }
-
-export type SpansHash = { readonly sha256: string; readonly crc: number }
 
 /** How spans are read: `alone` in a thread that does nothing else. */
 type Reading = { readonly alone: boolean; readonly signal?: AbortSignal }
 
-/** Reads the spans once for their hash. Throws `aborted` on the signal. */
-export async function hashSpans(
-  { head, spans, tail, withCrc }: SpansOrder,
-  { alone, signal }: Reading,
-): Promise<SpansHash> {
-  const hash = createHash('sha256')
-  let crc = 0
-  const add = (bytes: Buffer) => {
-    hash.update(bytes)
-    if (withCrc) crc = crc32(bytes, crc)
-  }
-  add(Buffer.from(head))
+/** Reads the spans once for their SHA-256. Throws `aborted` on the signal. */
+export async function hashSpans({ head, spans, tail }: SpansOrder, { alone, signal }: Reading): Promise<string> {
+  const hash = createHash('sha256').update(head)
   const chunk = Buffer.allocUnsafeSlow(pieceBytes)
   for (const { file, span } of spans) {
     for await (const bytes of bytesOf(file, span, chunk, alone)) {
       refuseAborted(signal, joiningFiles)
-      add(bytes)
+      hash.update(bytes)
     }
   }
-  add(Buffer.from(tail))
-  return { sha256: hash.digest('hex'), crc }
+  return hash.update(tail).digest('hex')
 }
 
 /** A span of a file, in views of one chunk of memory. */
