@@ -158,8 +158,9 @@ export async function publishedCoverage(db: Db): Promise<Coverage> {
   const { rows } = await db.query<Coverage>(
     `select to_char((select min(first_published_at) from published_identifier) at time zone 'UTC', 'YYYY-MM-DD') as issued,
         to_char(min(approved_date) at time zone 'UTC', 'YYYY') as since,
-        array(select distinct country_code from project_country join rendering using (project_id)
-          where verdict = 'valid' order by 1) as countries
+        array(select code from country where exists (
+          select from project_country join rendering using (project_id) where country_code = code and verdict = 'valid'
+        ) order by 1) as countries
       from project join rendering on project_id = project.id where verdict = 'valid'`,
   )
   return { countries: [], ...withoutNulls(rows[0] ?? {}) }

@@ -47,14 +47,13 @@ export async function summarizeSegments(db: Db, format: RowsFormat): Promise<voi
 
 /** All segments that hold a publishable activity, by number; what changed after `summarizeSegments` is included. */
 export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[]> {
+  const { rows: marks } = await db.query<{ segment: number }>('select distinct segment from segment_change')
+  const changed = marks.map(({ segment }) => segment)
   const { rows } = await db.query<{ segment: number; summary: Segment }>(
-    `with changed as (
-        select distinct segment from segment_change
-      ), computed as (${summaries(format, 'array(select segment from changed)')})
-      select segment, summary from segment_summary where segment not in (select segment from changed)
-      union all
-      select segment, summary from computed
+    `select segment, summary from segment_summary where segment <> all ($1::integer[])
+      ${changed.length === 0 ? '' : `union all select segment, summary from (${summaries(format, '$1::integer[]')}) as s`}
       order by segment`,
+    [changed],
   )
   return rows.map(({ summary }) => {
     // A jsonb has its keys in another order.
