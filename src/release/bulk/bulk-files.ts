@@ -146,11 +146,7 @@ async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]
     await draft.carry(pathInSet(file.name), before?.id ?? '')
     return file
   }
-  const files: BulkFile[] = []
-  if (isSame) {
-    for (const file of kept) files.push(await carry(file))
-    return files
-  }
+  if (isSame) return await Promise.all(kept.map(carry))
   const contents = await bulkContents(db, family, families[family].recordVersion)
   const sameAs = ({ name, fingerprint }: BulkContent) =>
     kept.find((file) => file.name === name && file.fingerprint === fingerprint)
@@ -159,11 +155,13 @@ async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]
     family,
     contents.filter((content) => !sameAs(content)),
   )
-  for (const content of contents) {
-    const same = sameAs(content)
-    files.push(same ? await carry(same) : await joinParts(build, content))
-  }
-  return files
+  // Each reads its parts for a hash of its own, at once.
+  return await Promise.all(
+    contents.map(async (content) => {
+      const same = sameAs(content)
+      return same ? await carry(same) : await joinParts(build, content)
+    }),
+  )
 }
 
 /** Writes the parts that changed, reading the records of each once for all files, and carries over the others. */
@@ -183,7 +181,7 @@ async function writeParts(build: Build, family: BulkFamily, contents: readonly B
     }
     if (missing.length === 0) continue
     const wanted = { names: missing.map(({ name }) => name), part: number, recordVersion }
-    await draft.writeTogether(missing, inLines(bulkTexts(client, family, wanted)), signal)
+    await draft.writeParts(missing, inLines(bulkTexts(client, family, wanted)), signal)
   }
 }
 

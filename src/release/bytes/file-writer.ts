@@ -20,7 +20,13 @@ export type FileEnvelope = { readonly head: string; readonly tail: string; reado
 const maxSent = 4
 
 /** `together`: how many files are written at the same time; they share the pieces, so that memory grows less. */
-type WriterOptions = { readonly pool: PiecePool; readonly envelope: FileEnvelope; readonly together?: number }
+type WriterOptions = {
+  readonly pool: PiecePool
+  readonly envelope: FileEnvelope
+  /** Without: `sha256` is empty. */
+  readonly hashed: boolean
+  readonly together?: number
+}
 
 /**
  * Writes a file and its gzip twin in pieces: hashed in order, compressed and written in parallel (docs/adr/0011). The twin
@@ -33,7 +39,7 @@ export class FileWriter {
   readonly #twin: FileHandle | undefined
   readonly #pool: PiecePool
   readonly #envelope: FileEnvelope
-  readonly #hash = createHash('sha256')
+  readonly #hash: ReturnType<typeof createHash> | undefined
   readonly #contentHash: ReturnType<typeof createHash> | undefined
   readonly #sent: Promise<void>[] = []
   readonly #maxSent: number
@@ -46,7 +52,7 @@ export class FileWriter {
   private constructor(
     target: string,
     { identity, twin }: { readonly identity: FileHandle; readonly twin: FileHandle | undefined },
-    { pool, envelope, together = 1 }: WriterOptions,
+    { pool, envelope, hashed, together = 1 }: WriterOptions,
   ) {
     this.#maxSent = Math.max(1, Math.floor(maxSent / together))
     this.target = target
@@ -54,7 +60,8 @@ export class FileWriter {
     this.#twin = twin
     this.#pool = pool
     this.#envelope = envelope
-    if (envelope.stamp !== undefined) this.#contentHash = createHash('sha256')
+    if (hashed) this.#hash = createHash('sha256')
+    if (hashed && envelope.stamp !== undefined) this.#contentHash = createHash('sha256')
   }
 
   /** Begins a new file and, if `twin`, its gzip twin beside it. */
@@ -97,7 +104,7 @@ export class FileWriter {
     return {
       bytes: this.#bytes,
       gzipBytes: this.#gzipBytes,
-      sha256: this.#hash.digest('hex'),
+      sha256: this.#hash?.digest('hex') ?? '',
       ...(contentSha256 !== undefined && { contentSha256 }),
     }
   }
@@ -148,7 +155,7 @@ export class FileWriter {
   #writeIdentity(bytes: Buffer, content = bytes): Promise<void> {
     const position = this.#bytes
     this.#bytes += bytes.length
-    this.#hash.update(bytes)
+    this.#hash?.update(bytes)
     this.#contentHash?.update(content)
     if (this.#twin) this.#crc = crc32(bytes, this.#crc)
     return writeAll(this.#identity, bytes, position)

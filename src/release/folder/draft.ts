@@ -7,18 +7,15 @@ import { isErrno } from '../../kernel/system-errors.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../bytes/file-writer.js'
 import { findRecords } from '../bytes/find-records.js'
 import { PiecePool } from '../bytes/pieces.js'
-import { inOneBatch, type Texts } from '../bytes/texts.js'
+import { inOneBatch, type Texts, type TextsOfFiles } from '../bytes/texts.js'
 import { Body } from './body.js'
 import { joinFiles, type RecordsOfFile } from './join-files.js'
 import { type FolderParts, filesOfJoined, type JoinedFile, partsPath, readParts } from './joined-file.js'
 import { makeDirectory, type ReleaseFolder, syncToDisk } from './release-folder.js'
 import { toStorageError } from './storage-errors.js'
 
-/**
- * How a file of a draft is written; `twin: false` writes no gzip twin. `fingerprint` names the content of a file that is there
- * only to be a part of joined files.
- */
-export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope; readonly fingerprint?: string }
+/** How a file of a draft is written; `twin: false` writes no gzip twin. */
+export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
 
 /** The envelope of a joined file, and that of each of its parts, where they have one. */
 export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
@@ -26,6 +23,9 @@ export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOf
 const byPath = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
 
 type NewFile = WriteOptions & { readonly path: string }
+
+/** A file that is there only to be a part of joined files; the fingerprint names its content. */
+type NewPart = NewFile & { readonly fingerprint: string }
 
 type WritingOfEach<Files> = { readonly [Index in keyof Files]: Writing }
 
@@ -78,15 +78,21 @@ export class Draft implements AsyncDisposable {
   /** As `write`, of several files from one source: each batch has the texts of each file. */
   async writeTogether<Files extends readonly NewFile[]>(
     files: readonly [...Files],
-    batches: AsyncIterable<readonly (readonly Buffer[])[]>,
+    batches: TextsOfFiles,
     signal: AbortSignal,
   ): Promise<WritingOfEach<Files>> {
-    return await this.#writeFiles(files, signal, async (writers) => {
-      for await (const batch of batches) {
-        refuseAborted(signal, writingFiles)
-        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
-      }
-    })
+    const writers = await this.#writeFiles(files, batches, signal, { hashed: true })
+    return writers.map((writer, index) => this.#finish(files[index]?.path ?? '', writer)) as WritingOfEach<Files>
+  }
+
+  /** As `writeTogether`, of parts, which need no hashes: the files that they are joined into have them. */
+  async writeParts(parts: readonly NewPart[], batches: TextsOfFiles, signal: AbortSignal): Promise<void> {
+    const writers = await this.#writeFiles(parts, batches, signal, { hashed: false })
+    for (const [index, { path, fingerprint }] of parts.entries()) {
+      this.#fingerprints.set(path, fingerprint)
+      const writer = writers[index]
+      if (writer) this.#finish(path, writer)
+    }
   }
 
   /**
@@ -125,26 +131,34 @@ export class Draft implements AsyncDisposable {
     return await this.#recordsOf(copy, noEnvelope, copy, signal)
   }
 
-  async #writeFiles<Files extends readonly NewFile[]>(
-    files: readonly [...Files],
+  async #writeFiles(
+    files: readonly NewFile[],
+    batches: TextsOfFiles,
     signal: AbortSignal,
-    addTexts: (writers: readonly FileWriter[]) => Promise<void>,
-  ): Promise<WritingOfEach<Files>> {
+    { hashed }: { readonly hashed: boolean },
+  ): Promise<FileWriter[]> {
     const writers: FileWriter[] = []
+    const addTexts = async () => {
+      for await (const batch of batches) {
+        refuseAborted(signal, writingFiles)
+        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
+      }
+    }
     let target = this.#root
     try {
-      for (const { path, twin = true, envelope = noEnvelope, fingerprint } of files) {
-        if (fingerprint !== undefined) this.#fingerprints.set(path, fingerprint)
+      for (const { path, twin = true, envelope = noEnvelope } of files) {
         if (this.#unsynced.length >= maxUnsynced) await this.#syncOldest()
         target = await this.#prepare(path)
-        writers.push(await FileWriter.create(target, { twin, envelope, pool: this.#pool, together: files.length }))
+        writers.push(
+          await FileWriter.create(target, { twin, envelope, hashed, pool: this.#pool, together: files.length }),
+        )
       }
-      await unlessAborted(signal, addTexts(writers))
+      await unlessAborted(signal, addTexts())
     } catch (error) {
       for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
-    return writers.map((writer, index) => this.#finish(files[index]?.path ?? '', writer)) as WritingOfEach<Files>
+    return writers
   }
 
   #finish(path: string, writer: FileWriter): Writing {
@@ -299,7 +313,7 @@ async function* ofChunks(file: string, start: number, end: number): Texts {
   for await (const chunk of new Body([{ path: file, offset: start, length: end - start }]).chunks()) yield [chunk]
 }
 
-async function* ofOneFile(texts: Texts): AsyncGenerator<readonly (readonly Buffer[])[]> {
+async function* ofOneFile(texts: Texts): TextsOfFiles {
   for await (const batch of texts) yield [batch]
 }
 

@@ -1,11 +1,9 @@
 import type { TableFormat } from '../../iati/addresses.js'
 import { type Table, tables } from '../../iati/tables/tables.js'
 import type { Connection } from '../../platform/database/connection.js'
+import type { TextsOfFiles } from '../bytes/texts.js'
 import { copyActivityRows } from '../sql/activity-rows.js'
 import { ParquetTable } from './parquet-table.js'
-
-/** Texts of several files written together: each batch has those of each file. */
-export type TextsOfFiles = AsyncGenerator<readonly (readonly Buffer[])[]>
 
 /** What to write of the activities in segments `first` to `last`. */
 export type WantedRows = {

@@ -1,6 +1,6 @@
 import { activityIndexPath, segmentAt } from '../../iati/addresses.js'
 import type { Connection } from '../../platform/database/connection.js'
-import type { Texts } from '../bytes/texts.js'
+import type { TextsOfFiles } from '../bytes/texts.js'
 import type { Draft, Writing } from '../folder/draft.js'
 import type { IndexContent } from '../plan/planned-file.js'
 import { indexFormat, MonthSums, placedEntry } from '../read/activity-entry.js'
@@ -27,14 +27,14 @@ export async function writeIndex(
     const content = `${indexFormat} ${start} ${fingerprint}`
     if (live && (await draft.linkPartFrom(section, content, live.id))) continue
     const texts = sectionTexts(start, copyEntries(client, segmentAt(path)), Buffer.byteLength(envelope.head))
-    await draft.write(section, texts, signal, { fingerprint: content })
+    await draft.writeParts([{ path: section, fingerprint: content }], texts, signal)
   }
   return await draft.join(activityIndexPath, sections, signal, { envelope: { head: indexStart, tail: indexEnd } })
 }
 
 /** An entry for each activity of a file, the first of which is at `offset`, then the sums of the file. */
-async function* sectionTexts(start: string, entries: AsyncIterable<Buffer[][]>, offset: number): Texts {
-  yield [Buffer.from(start)]
+async function* sectionTexts(start: string, entries: AsyncIterable<Buffer[][]>, offset: number): TextsOfFiles {
+  yield [[Buffer.from(start)]]
   const months = new MonthSums()
   let [separator, at] = ['\n', offset]
   for await (const rows of entries) {
@@ -47,7 +47,7 @@ async function* sectionTexts(start: string, entries: AsyncIterable<Buffer[][]>, 
       at += length + 1
       separator = ',\n'
     }
-    yield lines
+    yield [lines]
   }
-  yield [Buffer.from(`\n${fileEnd(months)}`)]
+  yield [[Buffer.from(`\n${fileEnd(months)}`)]]
 }

@@ -38,7 +38,7 @@ export async function* writeTables(
     const [{ first, last, format }] = pass
     const files = pass.map(({ path, fingerprint }) => ({ path, fingerprint, twin: format === 'csv' }))
     const texts = tableTexts(client, { first, last, format, tables: pass.map(({ table }) => table) })
-    await draft.writeTogether(files, texts, signal)
+    await draft.writeParts(files, texts, signal)
   }
   for (const table of tables) yield [table, await join(draft, table, signal)]
 }

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FileEnvelope } from '../../../src/release/bytes/file-writer.js'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
-import type { Texts } from '../../../src/release/bytes/texts.js'
+import type { Texts, TextsOfFiles } from '../../../src/release/bytes/texts.js'
 import { Draft } from '../../../src/release/folder/draft.js'
 import { joinedBody, readParts } from '../../../src/release/folder/joined-file.js'
 import { prepareFolder, releaseFolder } from '../../../src/release/folder/release-folder.js'
@@ -138,6 +138,9 @@ describe('a written file', () => {
 })
 
 describe('a joined file', () => {
+  async function* alone(texts: Texts): TextsOfFiles {
+    for await (const batch of texts) yield [batch]
+  }
   const parts = { '/1.xml': lines(60_000, 'first'), '/2.xml': lines(3, 'second'), '/3.xml': Buffer.alloc(0) }
   const all = Buffer.concat([Buffer.from(envelope.head), ...Object.values(parts), Buffer.from(envelope.tail)])
   const folder = () => releaseFolder(root)
@@ -154,7 +157,7 @@ describe('a joined file', () => {
 
   const writeParts = async (of: FileEnvelope = envelope) => {
     for (const [path, records] of Object.entries(parts)) {
-      await draft.write(path, cut(records, 9999), signal, { envelope: of, fingerprint: sha256(records) })
+      await draft.writeParts([{ path, envelope: of, fingerprint: sha256(records) }], alone(cut(records, 9999)), signal)
     }
   }
 
