@@ -156,12 +156,13 @@ export async function heldRenderings(
 /** What the published activities cover, and since which day there are any; absent before the first release. */
 export async function publishedCoverage(db: Db): Promise<Coverage> {
   const { rows } = await db.query<Coverage>(
-    `select to_char((select min(first_published_at) from published_identifier) at time zone 'UTC', 'YYYY-MM-DD') as issued,
-        to_char(min(approved_date) at time zone 'UTC', 'YYYY') as since,
+    `select (select to_char(min(first_published_at) at time zone 'UTC', 'YYYY-MM-DD') from published_identifier) as issued,
+        (select to_char(approved_date at time zone 'UTC', 'YYYY') from project p where exists (
+          select from rendering where project_id = p.id and verdict = 'valid'
+        ) order by approved_date limit 1) as since,
         array(select code from country where exists (
           select from project_country join rendering using (project_id) where country_code = code and verdict = 'valid'
-        ) order by 1) as countries
-      from project join rendering on project_id = project.id where verdict = 'valid'`,
+        ) order by 1) as countries`,
   )
   return { countries: [], ...withoutNulls(rows[0] ?? {}) }
 }

@@ -1372,6 +1372,7 @@ CREATE UNIQUE INDEX progress_report_external_id ON progress_report USING btree (
 CREATE INDEX progress_report_project ON progress_report USING btree (project_id, published_at DESC, id DESC);
 CREATE INDEX progress_report_recent ON progress_report USING btree (published_at DESC, id DESC);
 CREATE INDEX project_active ON project USING btree (id) WHERE active;
+CREATE INDEX project_approved ON project USING btree (approved_date);
 CREATE UNIQUE INDEX project_external_id ON project USING btree (external_id);
 CREATE UNIQUE INDEX project_iati_identifier ON project USING btree (iati_identifier);
 CREATE INDEX project_organisation ON project USING btree (organisation_id, id);
