@@ -30,7 +30,8 @@ export async function* copyRows(client: Connection, sql: string): AsyncGenerator
 class CopyOut implements pg.Submittable {
   readonly #sql: string
   #connection: pg.Connection | undefined
-  #rows: Buffer[][] = []
+  /** One for each row, as the protocol has it; the first one begins with a header, and the last one is a trailer. */
+  #messages: Buffer[] = []
   #inHeader = true
   #ended = false
   #answered = false
@@ -43,16 +44,30 @@ class CopyOut implements pg.Submittable {
 
   /** The rows of the next chunk, undefined behind the last one. The driver may overwrite those that it gave before. */
   async take(): Promise<Buffer[][] | undefined> {
-    this.#connection?.stream.resume()
-    while (this.#rows.length === 0 && !this.#answered && !this.#error) {
+    for (;;) {
+      if (this.#error) throw this.#error
+      const rows = this.#cut()
+      if (rows.length > 0) return rows
+      if (this.#answered && !this.#ended) throw new Error('the COPY stream ended before its last row')
+      if (this.#answered) return undefined
+      this.#connection?.stream.resume()
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    if (this.#error) throw this.#error
-    const rows = this.#rows
-    this.#rows = []
-    return rows.length === 0 ? undefined : rows
+  }
+
+  #cut(): Buffer[][] {
+    const rows: Buffer[][] = []
+    for (const message of this.#messages) {
+      const start = this.#inHeader ? headerBytes + message.readUInt32BE(headerBytes - 4) : 0
+      this.#inHeader = false
+      const fields = fieldsOf(message, start)
+      if (fields) rows.push(fields)
+      else this.#ended = true
+    }
+    this.#messages = []
+    return rows
   }
 
   submit(connection: pg.Connection): void {
@@ -60,22 +75,13 @@ class CopyOut implements pg.Submittable {
     connection.query(this.#sql)
   }
 
-  /** One row, as the protocol has it; the first one behind a header, and none in the last message. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }): void {
-    const start = this.#inHeader ? headerBytes + chunk.readUInt32BE(headerBytes - 4) : 0
-    this.#inHeader = false
-    const fields = fieldsOf(chunk, start)
-    if (!fields) {
-      this.#ended = true
-      return
-    }
-    this.#rows.push(fields)
+    this.#messages.push(chunk)
     this.#connection?.stream.pause()
     this.#wake()
   }
 
   handleCommandComplete(): void {
-    if (!this.#ended) this.#error = new Error('the COPY stream ended before its last row')
     this.#answered = true
     this.#wake()
   }

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { copyRows } from '../../../src/platform/database/copy-rows.js'
 import { testDatabase } from '../../support/database.js'
@@ -30,6 +31,19 @@ describe('rows of a COPY', () => {
     const text = String.raw`E'\t\\\n\r' || n`
     const { rows } = await copied(`select ${text}, null::text, 'last' from generate_series(1, 20000) n`)
     expect(rows).toEqual(Array.from({ length: 20_000 }, (_, n) => [`\t\\\n\r${n + 1}`, '', 'last']))
+  })
+
+  it('stay as they are until more are asked for, however slowly they are taken', async () => {
+    const rows = await database.store.connection(async (_db, client) => {
+      const taken: string[] = []
+      const select = `select n || ' ' || repeat('x', 30000 + n) from generate_series(1, 100) n`
+      for await (const batch of copyRows(client, `copy (${select}) to stdout (format binary)`)) {
+        await setTimeout(2)
+        taken.push(...batch.map(([text]) => `${text}`))
+      }
+      return taken
+    })
+    expect(rows).toEqual(Array.from({ length: 100 }, (_, n) => `${n + 1} ${'x'.repeat(30_001 + n)}`))
   })
 
   it('may be none', async () => {
