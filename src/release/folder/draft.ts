@@ -81,18 +81,13 @@ export class Draft implements AsyncDisposable {
     batches: TextsOfFiles,
     signal: AbortSignal,
   ): Promise<WritingOfEach<Files>> {
-    const writers = await this.#writeFiles(files, batches, signal, { hashed: true })
-    return writers.map((writer, index) => this.#finish(files[index]?.path ?? '', writer)) as WritingOfEach<Files>
+    return (await this.#writeFiles(files, batches, signal, { hashed: true })) as WritingOfEach<Files>
   }
 
   /** As `writeTogether`, of parts, which need no hashes: the files that they are joined into have them. */
   async writeParts(parts: readonly NewPart[], batches: TextsOfFiles, signal: AbortSignal): Promise<void> {
-    const writers = await this.#writeFiles(parts, batches, signal, { hashed: false })
-    for (const [index, { path, fingerprint }] of parts.entries()) {
-      this.#fingerprints.set(path, fingerprint)
-      const writer = writers[index]
-      if (writer) this.#finish(path, writer)
-    }
+    for (const { path, fingerprint } of parts) this.#fingerprints.set(path, fingerprint)
+    await this.#writeFiles(parts, batches, signal, { hashed: false })
   }
 
   /**
@@ -136,7 +131,7 @@ export class Draft implements AsyncDisposable {
     batches: TextsOfFiles,
     signal: AbortSignal,
     { hashed }: { readonly hashed: boolean },
-  ): Promise<FileWriter[]> {
+  ): Promise<Writing[]> {
     const writers: FileWriter[] = []
     const addTexts = async () => {
       for await (const batch of batches) {
@@ -158,7 +153,7 @@ export class Draft implements AsyncDisposable {
       for (const writer of writers) await writer.close()
       throw toStorageError(error, target)
     }
-    return writers
+    return writers.map((writer, index) => this.#finish(files[index]?.path ?? '', writer))
   }
 
   #finish(path: string, writer: FileWriter): Writing {
