@@ -2,31 +2,39 @@ import { createHash } from 'node:crypto'
 import { readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { joiningFiles, refuseAborted } from '../../kernel/refuse-aborted.js'
+import type { FileEnvelope, WrittenFile } from '../bytes/file-writer.js'
 import type { Span } from '../bytes/find-records.js'
 import { pieceBytes } from '../bytes/pieces.js'
 import { tooShort } from './body.js'
 
 /** What a file consists of: a text, spans of other files, a text. */
-export type SpansOrder = {
-  readonly head: string
-  readonly spans: readonly { readonly file: string; readonly span: Span }[]
-  readonly tail: string
-}
+export type SpansOrder = FileEnvelope & { readonly spans: readonly { readonly file: string; readonly span: Span }[] }
+
+/** Of the file, and of its content without the stamp where it has one. */
+export type SpansHash = Pick<WrittenFile, 'sha256' | 'contentSha256'>
 
 /** How spans are read: `alone` in a thread that does nothing else. */
 type Reading = { readonly alone: boolean; readonly signal?: AbortSignal }
 
 /** Reads the spans once for their SHA-256. Throws `aborted` on the signal. */
-export async function hashSpans({ head, spans, tail }: SpansOrder, { alone, signal }: Reading): Promise<string> {
-  const hash = createHash('sha256').update(head)
+export async function hashSpans(
+  { head, stamp, spans, tail }: SpansOrder,
+  { alone, signal }: Reading,
+): Promise<SpansHash> {
+  const whole = createHash('sha256').update(head)
+  const content = stamp === undefined ? undefined : createHash('sha256').update(head.replace(stamp, ''))
   const chunk = Buffer.allocUnsafeSlow(pieceBytes)
   for (const { file, span } of spans) {
     for await (const bytes of bytesOf(file, span, chunk, alone)) {
       refuseAborted(signal, joiningFiles)
-      hash.update(bytes)
+      whole.update(bytes)
+      content?.update(bytes)
     }
   }
-  return hash.update(tail).digest('hex')
+  return {
+    sha256: whole.update(tail).digest('hex'),
+    ...(content && { contentSha256: content.update(tail).digest('hex') }),
+  }
 }
 
 /** A span of a file, in views of one chunk of memory. */

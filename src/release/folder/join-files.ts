@@ -4,7 +4,6 @@ import type { FileEnvelope, WrittenFile } from '../bytes/file-writer.js'
 import type { Deflated, Span } from '../bytes/find-records.js'
 import { endOfTwin, startOfTwin } from '../bytes/gzip.js'
 import { hashBeside } from './hash-beside.js'
-import { hashSpans } from './hash-spans.js'
 import type { JoinedFile, JoinedPart } from './joined-file.js'
 
 /** The records of a file of a folder, and in its twin if it has one. */
@@ -24,11 +23,7 @@ export async function joinFiles(
   )
   const hasTwin = twins.length === records.length
   const spans = records.map(({ path, identity }) => ({ file: join(directory, path), span: identity }))
-  // Each reads the bytes for itself, one of them in a thread; a second thread would take as much memory again.
-  const [sha256, contentSha256] = await Promise.all([
-    hashBeside({ head, spans, tail }, signal),
-    stamp !== undefined && hashSpans({ head: head.replace(stamp, ''), spans, tail }, { alone: false, signal }),
-  ])
+  const hashes = await hashBeside({ head, spans, tail, ...(stamp !== undefined && { stamp }) }, signal)
   const [start, end] = [startOfTwin(head), endOfTwin(tail, joinedCrc([head, ...twins, tail]), bytes)]
   return {
     joined: {
@@ -38,8 +33,7 @@ export async function joinFiles(
     written: {
       bytes,
       gzipBytes: hasTwin ? start.length + sizeOf(twins.map(({ span }) => span)) + end.length : 0,
-      sha256,
-      ...(contentSha256 && { contentSha256 }),
+      ...hashes,
     },
   }
 }

@@ -68,10 +68,12 @@ export async function publishRelease(
     const isSameSet = async (db: Db) =>
       live !== undefined && !run.force && (await isContentRemembered(db, 'organisations', contentOf(live.id)))
     const wasSameSet = await isSameSet(deps.store.db)
-    if (!wasSameSet) await deps.store.transaction((db) => forgetContent(db, 'organisations'))
-    await deps.store.transaction((db) => forgetContent(db, 'activities'))
-    await deps.store.transaction((db) => assignSegments(db, deps.segmentBytes))
-    await deps.store.transaction(assignReportPlaces)
+    await deps.store.transaction(async (db) => {
+      if (!wasSameSet) await forgetContent(db, 'organisations')
+      await forgetContent(db, 'activities')
+      await assignSegments(db, deps.segmentBytes)
+      await assignReportPlaces(db)
+    })
     await completeRows(deps.store, signal)
     await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))
     await using draft = await Draft.begin(folder, newReleaseId(run))

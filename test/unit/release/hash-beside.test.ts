@@ -24,9 +24,14 @@ describe.each([
   ['in the thread of its caller', undefined],
   ['in a thread of its own', ownThread],
 ])('hashing %s', (_where, program) => {
-  it('tells the SHA-256 of head, spans and tail', async () => {
+  it('tells the SHA-256 of head, spans and tail, and that without the stamp', async () => {
     const all = Buffer.concat([Buffer.from('<ö>'), content.subarray(7, 2 * pieceBytes), content, Buffer.from('</ö>')])
-    expect(await hashBeside(order, signal, program)).toBe(createHash('sha256').update(all).digest('hex'))
+    const sha256 = createHash('sha256').update(all).digest('hex')
+    expect(await hashBeside(order, signal, program)).toEqual({ sha256 })
+    const stamped = { ...order, head: '<ö at="noon">', stamp: ' at="noon"' }
+    const { contentSha256, ...whole } = await hashBeside(stamped, signal, program)
+    expect(contentSha256).toBe(sha256)
+    expect(whole).toEqual(await hashBeside({ ...order, head: stamped.head }, signal, program))
   })
 
   it('fails when a file ends before its span', async () => {
