@@ -58,7 +58,7 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
     const isDue = !before || run.force || !isOfSameDay(before, run) || before.publisher !== publisher
     const isAsked = !isDue && run.trigger === 'manual'
     if (!isDue && !isAsked) return
-    await Promise.all((['project', 'organisation'] as const).map((family) => renderMissing(deps.store, family, signal)))
+    for (const family of ['project', 'organisation'] as const) await renderMissing(deps.store, family, signal)
     const isSame = before && (await isContentRemembered(deps.store.db, 'records', nameOfContent(before.id)))
     if (!isSame) await deps.store.transaction((db) => forgetContent(db, 'records'))
     const remember = (set: string) =>

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import type { FileEnvelope } from './file-writer.js'
 
 // CRC-32 (RFC 1952, 8) is the remainder of a polynomial over GF(2), whose highest power is the lowest bit.
 const divisor = 0xedb88320
@@ -19,7 +20,7 @@ export function joinedCrc(texts: readonly (string | Summed)[]): number {
 }
 
 /** The CRC-32 of a text of `bytes` bytes that has this one between `head` and `tail`. */
-export function innerCrc(crc: number, bytes: number, { head, tail }: { readonly head: string; readonly tail: string }) {
+export function innerCrc(crc: number, bytes: number, { head, tail }: FileEnvelope): number {
   const untilTail = shifted((crc ^ crc32(tail)) >>> 0, -Buffer.byteLength(tail))
   return joinedCrc([head, { crc: untilTail, bytes }])
 }
