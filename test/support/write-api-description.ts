@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { committedDescription, currentDescription, descriptionFile, filesOf } from './api-description.js'
-import { brunoCollection, brunoFolder } from './bruno-collection.js'
 import { incompatibleChanges } from './incompatible-changes.js'
 
 // `npm run api:describe`: writes what follows from the definitions at the routes, unless clients would break.
@@ -13,12 +12,8 @@ if (breaking.length > 0) {
   for (const change of breaking) console.error(`- ${change}`)
   process.exitCode = 1
 } else {
-  // Requests of operations that are gone.
-  await rm(path.resolve(brunoFolder), { recursive: true, force: true })
-  for (const [file, text] of Object.entries({ ...filesOf(description), ...brunoCollection(description) })) {
-    await mkdir(path.dirname(path.resolve(file)), { recursive: true })
+  for (const [file, text] of Object.entries(filesOf(description))) {
     await writeFile(path.resolve(file), text)
-    if (!file.startsWith(brunoFolder)) console.log(file)
+    console.log(file)
   }
-  console.log(brunoFolder)
 }

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { fastify } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { describeApi } from '../../../../src/http/api/openapi.js'
@@ -13,9 +12,7 @@ import {
   operationsOf,
   responseOf,
 } from '../../../support/api-description.js'
-import { brunoCollection, brunoFolder } from '../../../support/bruno-collection.js'
 import { DocumentCheck } from '../../../support/document-check.js'
-import { projectRoot } from '../../../support/how-to.js'
 import { incompatibleChanges } from '../../../support/incompatible-changes.js'
 
 const current = await currentDescription()
@@ -29,16 +26,6 @@ describe('the description of the API', () => {
     for (const [file, text] of Object.entries(filesOf(current))) {
       expect(readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8') === text, file).toBe(true)
     }
-  })
-
-  it('is a collection for Bruno too, of exactly these files; after a change: npm run api:describe', () => {
-    const there = readdirSync(path.join(projectRoot, brunoFolder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.join(entry.parentPath, entry.name))
-    const committed = Object.fromEntries(
-      there.map((file) => [path.relative(projectRoot, file), readFileSync(file, 'utf8')]),
-    )
-    expect(committed).toEqual(brunoCollection(current))
   })
 
   it('is complete: a route without a description is refused', async () => {
