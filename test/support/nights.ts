@@ -3,7 +3,7 @@ import path from 'node:path'
 import { projectRoot } from './how-to.js'
 import { readProjectFile, readTable } from './markdown-table.js'
 
-export const nightsDocument = 'docs/explanation/measurements/nights.md'
+export const nightsDocument = 'docs/explanation/measurements.md'
 
 const heading = '| Step | Last run | Version | Commit | Machine | Outcome | Minutes |'
 
