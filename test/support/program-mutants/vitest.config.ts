@@ -31,10 +31,10 @@ export default defineConfig({
     ],
     setupFiles: [
       ...(drawsMap ? [support('program-mutants/touched.ts')] : [support('program-mutants/first-failure.ts')]),
-      support('recorded-traffic.ts'),
-      support('file-end.ts'),
+      support('api/recorded-traffic.ts'),
+      support('runner/file-end.ts'),
     ],
-    globalSetup: [support('global-setup.ts'), support('api-traffic-setup.ts')],
+    globalSetup: [support('runner/global-setup.ts'), support('api/api-traffic-setup.ts')],
     pool: 'forks',
     isolate: false,
     maxWorkers: drawsMap ? 2 : 1,
