@@ -65,10 +65,11 @@ it.each(documents.filter((document) => document.startsWith('docs/') && !longPage
   (document) => expect(readProjectFile(document).split(/\s+/).length).toBeLessThanOrEqual(1500),
 )
 
+// A number is never given again: decisions that went with what they were about leave a gap.
 it('decisions have numbers of their own, in their names and titles', () => {
   const decisions = documents.filter((document) => document.startsWith(path.join('docs', 'adr')))
-  const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4))).sort((a, b) => a - b)
-  expect(numbers).toEqual(decisions.map((_, index) => index + 1))
+  const numbers = decisions.map((document) => Number(path.basename(document).slice(0, 4)))
+  expect(new Set(numbers).size).toBe(numbers.length)
   for (const document of decisions) {
     expect(readProjectFile(document)).toMatch(new RegExp(`^# ${Number(path.basename(document).slice(0, 4))}\\. `))
   }
