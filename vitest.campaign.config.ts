@@ -9,15 +9,15 @@ export default defineConfig({
       'test/integration/money/payments/conformance.test.ts',
     ],
     env: { PORTAL_WAYS: 'all', CONFORMANCE_KILLS: 'all' },
-    setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
+    setupFiles: ['test/support/api/recorded-traffic.ts', 'test/support/runner/file-end.ts'],
     globalSetup: [
-      'test/support/global-setup.ts',
-      'test/support/api-traffic-setup.ts',
+      'test/support/runner/global-setup.ts',
+      'test/support/api/api-traffic-setup.ts',
       'test/campaign/support/table.ts',
     ],
     pool: 'forks',
     // A large release hashes its files in a thread, which loads our sources by itself.
-    execArgv: ['--import', './test/support/register-typescript.mjs'],
+    execArgv: ['--import', './test/support/runner/register-typescript.mjs'],
     maxWorkers: 2,
     // Guards against a hang, never measurements.
     testTimeout: 900_000,

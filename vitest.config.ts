@@ -1,14 +1,14 @@
 import { defineConfig } from 'vitest/config'
-import { slowestFiles } from './test/support/slowest-files.js'
-import { waitingFirst } from './test/support/waiting-first.js'
+import { slowestFiles } from './test/support/runner/slowest-files.js'
+import { waitingFirst } from './test/support/runner/waiting-first.js'
 
 // Two forks for each of the two cores of the machines this runs on, since many tests wait for other processes.
 export default defineConfig({
   test: {
     include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
     reporters: ['default', slowestFiles],
-    setupFiles: ['test/support/recorded-traffic.ts', 'test/support/file-end.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/support/api-traffic-setup.ts'],
+    setupFiles: ['test/support/api/recorded-traffic.ts', 'test/support/runner/file-end.ts'],
+    globalSetup: ['test/support/runner/global-setup.ts', 'test/support/api/api-traffic-setup.ts'],
     pool: 'forks',
     // Most of what tests run is called too seldom to repay an optimised form: the V8 of Node 20 makes it later, others lack the option.
     // Processes that share two cores gain nothing from threads that collect garbage, and little from collecting it early.

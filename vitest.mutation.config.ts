@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/{unit,golden}/**/*.test.ts'],
-    setupFiles: ['test/support/file-end.ts'],
+    setupFiles: ['test/support/runner/file-end.ts'],
     exclude: [
       'test/unit/{bench,cli,client,documents,outbound,platform}/**',
       'test/unit/accounts/**',

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/{unit,golden}/**/*.test.ts'],
-    setupFiles: ['test/support/file-end.ts'],
+    setupFiles: ['test/support/runner/file-end.ts'],
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,

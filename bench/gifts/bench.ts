@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { randomFrom } from '../../test/support/random.js'
+import { randomFrom } from '../../test/support/values/random.js'
 import { atLeast, atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { runNode } from '../suite/child.js'
 import { currency } from '../suite/settings.js'

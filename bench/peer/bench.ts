@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Store } from '../../src/platform/database/store.js'
-import { officialFiles } from '../../test/support/borrowed-files.js'
+import { officialFiles } from '../../test/support/values/borrowed-files.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { runProgram } from '../suite/child.js'
 import { spread } from '../suite/contest.js'

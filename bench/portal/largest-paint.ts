@@ -1,4 +1,4 @@
-import { browserProgram, launchBrowser, sizes } from '../../test/support/browser.js'
+import { browserProgram, launchBrowser, sizes } from '../../test/support/portal/browser.js'
 
 /** Slow 4G as browsers name it: 1.6 Mbit/s down, 750 kbit/s up, 150 ms for a round trip. */
 const slow4G = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 }

@@ -1,6 +1,6 @@
 import type { Store } from '../../src/platform/database/store.js'
 import type { RenderStage } from '../../src/release/render/stages.js'
-import { officialFiles } from '../../test/support/borrowed-files.js'
+import { officialFiles } from '../../test/support/values/borrowed-files.js'
 import { type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio } from '../suite/contest.js'
 import { type BenchPublisher, openBenchPublisher, type Rendered } from '../suite/publisher.js'

@@ -15,7 +15,7 @@ import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embed
 import { renderProjectTexts } from '../../src/release/render/ready-texts.js'
 import type { SyncKind } from '../../src/work/run.js'
 import { claimRun } from '../../src/work/sql/leases.js'
-import { prepareForTests } from '../../test/support/administrator.js'
+import { prepareForTests } from '../../test/support/store/administrator.js'
 import type { Bench, BenchResult, BenchSetting } from '../suite/bench.js'
 import { startGiving } from '../suite/servers.js'
 import { apiLimits } from '../suite/settings.js'

@@ -6,10 +6,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { afterFile } from '../support/after-file.js'
-import { transpileProgram } from '../support/cli.js'
-import { testDatabase } from '../support/database.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { transpileProgram } from '../support/commands/cli.js'
+import { afterFile } from '../support/runner/after-file.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 // `script` of util-linux gives a command a terminal, of which Ctrl-C goes to all of its processes.
 const missing =

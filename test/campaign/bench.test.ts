@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { testDatabase } from '../support/database.js'
-import { redisMissing } from '../support/redis.js'
+import { redisMissing } from '../support/servers/redis.js'
+import { testDatabase } from '../support/store/database.js'
 import { failEachCall } from './support/call-faults/fail-each-call.js'
 import { trialNames } from './support/call-faults/trials.js'
 import { record } from './support/record.js'

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { migrate } from '../../src/platform/database/migrate.js'
 import { openStore } from '../../src/platform/database/store.js'
 import { underPublishingLock } from '../../src/release/sql/publishing-lock.js'
-import { newInstallation } from '../support/cli.js'
-import { faultsOf } from '../support/published-folder.js'
-import { startRedis } from '../support/redis.js'
-import { seedProjects } from '../support/seeded.js'
+import { newInstallation } from '../support/commands/cli.js'
+import { faultsOf } from '../support/release/published-folder.js'
+import { startRedis } from '../support/servers/redis.js'
+import { seedProjects } from '../support/store/seeded.js'
 import { askForRun, createFleet, type FleetProcess, runEnded } from './support/fleet.js'
 import {
   type InstalledPostgres,

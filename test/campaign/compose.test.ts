@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { startReadyProxy } from '../support/ready-proxy.js'
+import { startReadyProxy } from '../support/servers/ready-proxy.js'
 import { expandVariables } from './support/compose/expand-variables.js'
 import {
   driveHealthChecks,

@@ -2,9 +2,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { testApi } from '../support/api.js'
-import { answersOf, answerToBody, corpusFiles } from '../support/corpus.js'
-import { testDatabase } from '../support/database.js'
+import { testApi } from '../support/api/api.js'
+import { testDatabase } from '../support/store/database.js'
+import { answersOf, answerToBody, corpusFiles } from '../support/values/corpus.js'
 import { record } from './support/record.js'
 
 setFlagsFromString('--expose-gc')

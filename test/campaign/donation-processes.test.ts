@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { redisMissing } from '../support/redis.js'
+import { redisMissing } from '../support/servers/redis.js'
 import { describeDonations } from './support/donation-processes.js'
 
 describeDonations('postgres')

@@ -1,4 +1,4 @@
-import { redisMissing } from '../support/redis.js'
+import { redisMissing } from '../support/servers/redis.js'
 import { processorNames } from './support/donation-faults/processors.js'
 import { describeSecrecy } from './support/donation-secrecy.js'
 import { scaled } from './support/scale.js'

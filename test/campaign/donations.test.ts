@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { testDatabase } from '../support/database.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 import { runCampaign } from './support/donation-faults/campaign.js'
 import { processorNames } from './support/donation-faults/processors.js'
 import { record } from './support/record.js'

@@ -3,7 +3,7 @@ import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 import { record } from './support/record.js'
 
 const run = promisify(execFile)

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { testDatabase } from '../support/database.js'
+import { testDatabase } from '../support/store/database.js'
 import { fuzzApi } from './support/fuzz-api.js'
 
 describe('twenty thousand hostile requests', async () => {

@@ -6,12 +6,12 @@ import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../src/accounts/sql/account-administration.js'
-import { listen, testApi } from '../support/api.js'
-import { testDatabase } from '../support/database.js'
-import { insertDonationTargets } from '../support/donations.js'
-import { projectRoot } from '../support/how-to.js'
-import { readProjectFile } from '../support/markdown-table.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { listen, testApi } from '../support/api/api.js'
+import { projectRoot } from '../support/documents/how-to.js'
+import { readProjectFile } from '../support/documents/markdown-table.js'
+import { insertDonationTargets } from '../support/money/donations.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const user = { email: 'me@example.org', password: 'seven quiet rivers run' }
 const strict: ts.CompilerOptions = {

@@ -4,10 +4,10 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../src/accounts/sql/account-administration.js'
-import { listen, testApi } from '../support/api.js'
-import { testDatabase } from '../support/database.js'
-import { insertDonationTargets } from '../support/donations.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { listen, testApi } from '../support/api/api.js'
+import { insertDonationTargets } from '../support/money/donations.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 // What generated-client.test.ts shows of openapi-typescript, with three generators that bring many packages:
 // they are installed by npm for this test alone.

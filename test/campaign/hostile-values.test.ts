@@ -1,5 +1,5 @@
 import { afterAll, describe, it } from 'vitest'
-import { hostileWriter } from '../support/hostile-rows.js'
+import { hostileWriter } from '../support/store/hostile-rows.js'
 
 describe('2 MB, written by the role into', async () => {
   const { platform, expectHarmless } = await hostileWriter()

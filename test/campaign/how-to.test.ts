@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sym
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { applyHowTo, projectRoot, readHowTos } from '../support/how-to.js'
+import { applyHowTo, projectRoot, readHowTos } from '../support/documents/how-to.js'
 
 /*
  * The pages of docs/how-to hold: with the changes of all of them the sources are formatted, linted, typed and keep to the

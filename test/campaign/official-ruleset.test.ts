@@ -4,19 +4,19 @@ import { newIdentifier, toActivity } from '../../src/iati/mapping/activity.js'
 import { validateActivity, validateOrganisation, validationNotices } from '../../src/iati/validation/index.js'
 import type { IsoDate, IsoInstant } from '../../src/kernel/dates.js'
 import type { Element } from '../../src/kernel/xml/element.js'
-import { officialStandard } from '../support/borrowed-files.js'
-import { mappingConfig } from '../support/builders.js'
-import { anActivity } from '../support/iati-records.js'
+import { anActivity } from '../support/iati/iati-records.js'
 import {
   aFullActivity,
   aFullOrganisation,
   blindSpotMutants,
   mutantsDay,
   ruleMutants,
-} from '../support/mutants/index.js'
-import { officialJudge } from '../support/official-ruleset.js'
-import { mutated, mutations } from '../support/schema-mutants.js'
-import { wellsForTara } from '../support/wells-for-tara.js'
+} from '../support/iati/mutants/index.js'
+import { officialJudge } from '../support/iati/official-ruleset.js'
+import { mutated, mutations } from '../support/iati/schema-mutants.js'
+import { officialStandard } from '../support/values/borrowed-files.js'
+import { mappingConfig } from '../support/values/builders.js'
+import { wellsForTara } from '../support/values/wells-for-tara.js'
 import { record } from './support/record.js'
 import { scaled } from './support/scale.js'
 

@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { browserProgram, launchBrowser } from '../support/browser.js'
-import { newInstallation } from '../support/cli.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { newInstallation } from '../support/commands/cli.js'
+import { browserProgram, launchBrowser } from '../support/portal/browser.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 import { record } from './support/record.js'
 
 const run = promisify(execFile)

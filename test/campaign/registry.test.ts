@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { transpileProgram } from '../support/cli.js'
-import { runCommandLine } from '../support/command-line.js'
-import { testDatabase } from '../support/database.js'
-import { type RegistryFault, RegistryServer } from '../support/registry-server.js'
-import { layRelease } from '../support/release.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { transpileProgram } from '../support/commands/cli.js'
+import { runCommandLine } from '../support/commands/command-line.js'
+import { layRelease } from '../support/release/release.js'
+import { type RegistryFault, RegistryServer } from '../support/servers/registry-server.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 import { record } from './support/record.js'
 
 const files = ['activities', 'activities-2', 'activities-3', 'organisations']

@@ -8,11 +8,11 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createPasswordHashing } from '../../src/accounts/passwords.js'
 import { createApiUser } from '../../src/http/api/operations/create-api-user.js'
-import { testApi } from '../support/api.js'
-import { type Installation, newInstallation, type RunningService } from '../support/cli.js'
-import { testDatabase } from '../support/database.js'
-import { testPublisher } from '../support/publishing.js'
-import { seedProjects } from '../support/seeded.js'
+import { testApi } from '../support/api/api.js'
+import { type Installation, newInstallation, type RunningService } from '../support/commands/cli.js'
+import { testPublisher } from '../support/release/publishing.js'
+import { testDatabase } from '../support/store/database.js'
+import { seedProjects } from '../support/store/seeded.js'
 import {
   crossed,
   type ExpensiveRequest,

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { testDatabase } from '../support/database.js'
+import { testDatabase } from '../support/store/database.js'
 import { publishByWanderingClock, scheduleByWanderingClock } from './support/clocks.js'
 
 describe('a clock that jumps', () => {

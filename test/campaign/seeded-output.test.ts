@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { testDatabase } from '../support/database.js'
+import { testDatabase } from '../support/store/database.js'
 import { seededOutput } from './support/seeded-output.js'
 
 // As test/integration/release/seeded-output.test.ts, long enough to hold every shape that the seed knows.

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { testDatabase } from '../support/database.js'
+import { testDatabase } from '../support/store/database.js'
 import { type CampaignRedis, testOnEachEngine } from './support/engines.js'
 import { scale } from './support/scale.js'
 import { stopAllInOne, stopApiAndWorker } from './support/shutdowns.js'

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { formerDemoRef } from '../../src/kernel/demo-publisher.js'
 import type { Store } from '../../src/platform/database/store.js'
-import { type Installation, newInstallation } from '../support/cli.js'
-import { emptyDatabase } from '../support/database.js'
-import { donationFields } from '../support/donations.js'
-import { readProjectFile } from '../support/markdown-table.js'
-import { startReadyProxy } from '../support/ready-proxy.js'
-import { dumpSchema } from '../support/schema/dump-schema.js'
+import { type Installation, newInstallation } from '../support/commands/cli.js'
+import { readProjectFile } from '../support/documents/markdown-table.js'
+import { donationFields } from '../support/money/donations.js'
+import { startReadyProxy } from '../support/servers/ready-proxy.js'
+import { emptyDatabase } from '../support/store/database.js'
+import { dumpSchema } from '../support/store/schema/dump-schema.js'
 import { earlierVersions, sourcesOf } from './support/earlier-versions.js'
 import { watchTableLocks } from './support/lock-watch.js'
 import { duration, record } from './support/record.js'
@@ -52,7 +52,7 @@ describe.skipIf(versions.length === 0)('upgrades under load', () => {
     const locks = watchTableLocks(store)
     expect((await giving(newer, 'migrate')).applied).toEqual(version.unknown)
     const { heldMs, waitedMs } = await locks()
-    expect(await store.snapshot(dumpSchema)).toBe(readProjectFile('test/support/schema/schema.sql'))
+    expect(await store.snapshot(dumpSchema)).toBe(readProjectFile('test/support/store/schema/schema.sql'))
     await giving(older, 'publish', '--wait')
     const newApi = await newer.serve('api')
     await proxy.add(newApi.baseUrl)

@@ -3,11 +3,11 @@ import { importFiles } from '../../src/catalogue/import/import.js'
 import { seed } from '../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../src/iati/validation/index.js'
 import { isoDateOf, isoInstantOf } from '../../src/kernel/dates.js'
-import { officialStandard, realRecords } from '../support/borrowed-files.js'
-import { day, mappingConfig } from '../support/builders.js'
-import { testDatabase } from '../support/database.js'
-import { pathOnDisk } from '../support/path-on-disk.js'
-import { testPublisher } from '../support/publishing.js'
+import { pathOnDisk } from '../support/release/path-on-disk.js'
+import { testPublisher } from '../support/release/publishing.js'
+import { testDatabase } from '../support/store/database.js'
+import { officialStandard, realRecords } from '../support/values/borrowed-files.js'
+import { day, mappingConfig } from '../support/values/builders.js'
 
 const samples = realRecords('50 real records')
 const standard = officialStandard('the official schema over 10,000 seeded projects')

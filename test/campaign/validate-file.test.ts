@@ -4,11 +4,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { writeElement } from '../../src/kernel/xml/writer.js'
-import { officialStandard } from '../support/borrowed-files.js'
-import { newInstallation } from '../support/cli.js'
-import { anActivity, replaced } from '../support/iati-records.js'
-import { aFullActivity } from '../support/mutants/index.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { newInstallation } from '../support/commands/cli.js'
+import { anActivity, replaced } from '../support/iati/iati-records.js'
+import { aFullActivity } from '../support/iati/mutants/index.js'
+import { officialStandard } from '../support/values/borrowed-files.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const mostKilobytes = 256 * 1024
 

@@ -1,4 +1,4 @@
-import { testDatabase } from '../support/database.js'
+import { testDatabase } from '../support/store/database.js'
 import { testOnEachEngine } from './support/engines.js'
 import { comeAndGo, killProcesses } from './support/workers.js'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listDifferences, namedDifferences } from '../support/xml-differential.js'
+import { listDifferences, namedDifferences } from '../support/iati/xml-differential.js'
 import { record } from './support/record.js'
 import { scaled } from './support/scale.js'
 

@@ -5,9 +5,9 @@ import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
-import { officialStandard, realRecords } from '../support/borrowed-files.js'
-import { newInstallation, type RunningService } from '../support/cli.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { newInstallation, type RunningService } from '../support/commands/cli.js'
+import { officialStandard, realRecords } from '../support/values/borrowed-files.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const standardDir = officialStandard('the official schema over the demo')
 const samples = realRecords('real records beside the demo')

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isFinished } from '../../src/work/run.js'
 import { createRun, getRun } from '../../src/work/sql/runs.js'
-import { newInstallation, type RunningService } from '../support/cli.js'
-import { testDatabase } from '../support/database.js'
-import { temporaryFolder } from '../support/temporary-folder.js'
+import { newInstallation, type RunningService } from '../support/commands/cli.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const patience = { timeout: 25_000, interval: 50 }
 

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { importFiles } from '../../src/catalogue/import/import.js'
 import type { CurrencyCode } from '../../src/kernel/money.js'
-import { testApi } from '../support/api.js'
-import { testDatabase } from '../support/database.js'
-import { testPublisher } from '../support/publishing.js'
+import { testApi } from '../support/api/api.js'
+import { testPublisher } from '../support/release/publishing.js'
+import { testDatabase } from '../support/store/database.js'
 
 it('the column is imported, answered by the API and published in IATI', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'giving-column-'))

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { testDatabase } from '../support/database.js'
-import { World } from '../support/jobs/world.js'
+import { World } from '../support/processes/jobs/world.js'
+import { testDatabase } from '../support/store/database.js'
 
 it('the job is scheduled and done', async () => {
   const { store, url } = await testDatabase()

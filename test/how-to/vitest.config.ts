@@ -6,8 +6,8 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/how-to/*.proof.ts'],
-    setupFiles: ['test/support/recorded-traffic.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/support/api-traffic-setup.ts'],
+    setupFiles: ['test/support/api/recorded-traffic.ts'],
+    globalSetup: ['test/support/runner/global-setup.ts', 'test/support/api/api-traffic-setup.ts'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,6 +1,6 @@
 /**
  * The simple types of XML Schema that IATI 2.03 uses; `language` is that of `xml:lang`, which may also be empty.
- * @internal for the program that extracts the data (test/support/standard)
+ * @internal for the program that extracts the data (test/support/iati/standard)
  */
 export const simpleTypes = [
   'string',

@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { transpileProgram } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { transpileProgram } from '../../support/commands/cli.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 describe('a command whose reader goes away', async () => {
   const { store, url } = await testDatabase()

@@ -5,7 +5,7 @@ import { openStore } from '../../../src/platform/database/store.js'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { keepServerRunning } from '../../../src/platform/embedded-postgres/server-keeper.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 it('our own PostgreSQL is started again after it was killed, at its port, with its data; and stops in the end', async () => {
   const dataDir = await temporaryFolder()

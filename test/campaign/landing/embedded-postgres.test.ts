@@ -19,8 +19,8 @@ import { findPlace, openSystemDir, systemDir } from '../../../src/platform/embed
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { openServer, stopServer } from '../../../src/platform/embedded-postgres/server.js'
 import { openLauncherFolder, saveRecord } from '../../../src/platform/embedded-postgres/server-record.js'
-import { administratorUrl } from '../../support/administrator.js'
-import { buildLauncher, type LauncherProcess } from '../../support/launcher-process.js'
+import { buildLauncher, type LauncherProcess } from '../../support/processes/launcher-process.js'
+import { administratorUrl } from '../../support/store/administrator.js'
 
 let launcher: Awaited<ReturnType<typeof buildLauncher>>
 let scratch: string

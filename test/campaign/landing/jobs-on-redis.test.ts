@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { describeSurvival } from '../../integration/work/survival.js'
-import { redisMissing, startRedis } from '../../support/redis.js'
+import { redisMissing, startRedis } from '../../support/servers/redis.js'
 
 const missing = redisMissing()
 if (missing === undefined) {

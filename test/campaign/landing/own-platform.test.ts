@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { transpileProgram } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { readProjectFile } from '../../support/markdown-table.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { transpileProgram } from '../../support/commands/cli.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 let program: string
 let folder: string

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { type BucketServer, startBucketServer } from '../../support/bucket-server.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { type CommandStore, commandStore } from '../../support/command-store.js'
-import { RegistryServer } from '../../support/registry-server.js'
+import { newInstallation } from '../../support/commands/cli.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
+import { type BucketServer, startBucketServer } from '../../support/servers/bucket-server.js'
+import { RegistryServer } from '../../support/servers/registry-server.js'
+import { insertProjects } from '../../support/store/catalogue.js'
 
 const realRef = 'GB-CHC-1164883'
 

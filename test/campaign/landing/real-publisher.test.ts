@@ -5,7 +5,7 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
-import { type Installation, newInstallation, type RunningService } from '../../support/cli.js'
+import { type Installation, newInstallation, type RunningService } from '../../support/commands/cli.js'
 
 const realRef = 'GB-CHC-1164883'
 const ownProject =

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { test } from 'vitest'
-import { freePort } from '../../support/free-port.js'
-import { redisMissing } from '../../support/redis.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { freePort } from '../../support/servers/free-port.js'
+import { redisMissing } from '../../support/servers/redis.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** A Redis that can be killed and started again on its port, with or without what it knew. */
 export type CampaignRedis = {

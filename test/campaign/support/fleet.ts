@@ -7,7 +7,7 @@ import { afterAll } from 'vitest'
 import type { Store } from '../../../src/platform/database/store.js'
 import { isFinished } from '../../../src/work/run.js'
 import { createRun, getRun, type RunSummary } from '../../../src/work/sql/runs.js'
-import { noRates, transpileProgram } from '../../support/cli.js'
+import { noRates, transpileProgram } from '../../support/commands/cli.js'
 
 /** Never due while a case runs. */
 export const neverSoon = '0 0 29 2 *'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/platform/database/store.js'
-import { listen, type TestApi, testApi } from '../../support/api.js'
-import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
-import { layRelease } from '../../support/release.js'
+import { listen, type TestApi, testApi } from '../../support/api/api.js'
+import { layRelease } from '../../support/release/release.js'
+import { insertOrganisation, insertProjects } from '../../support/store/catalogue.js'
 import {
   expectSoundAnswer,
   expectSoundConversation,

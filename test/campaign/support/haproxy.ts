@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { freePort } from '../../support/free-port.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { freePort } from '../../support/servers/free-port.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 import { listening } from './listening.js'
 
 /** A HAProxy before a primary and its standby. */

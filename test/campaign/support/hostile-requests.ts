@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
-import type { TestApi } from '../../support/api.js'
+import type { TestApi } from '../../support/api/api.js'
 
 /** Addresses of every operation, with `:name` for what stands in the path. */
 export async function operationPaths(app: FastifyInstance): Promise<string[]> {

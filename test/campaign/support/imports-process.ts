@@ -1,5 +1,5 @@
 import { openStore } from '../../../src/platform/database/store.js'
-import { importAndUndo } from '../../support/import-undo.js'
+import { importAndUndo } from '../../support/catalogue/import-undo.js'
 
 // Imports and takes back without end, to be killed: `imports-process.ts DATABASE_URL FOLDER SEED`.
 const [url = '', folder = '', seed] = process.argv.slice(2)

@@ -4,8 +4,8 @@ import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { freePort } from '../../support/free-port.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { freePort } from '../../support/servers/free-port.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** The PostgreSQL of this machine, with the programs that ours does not have: pg_dump, pg_restore. */
 export type InstalledPostgres = {

@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createSyncRun, getSyncRun } from '../../../src/catalogue/sql/sync-runs.js'
 import type { Db } from '../../../src/platform/database/connection.js'
-import { forkStripped } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { mirrorContents, sync, until } from '../../support/sync.js'
-import { aRecord, startUpstream, type TestUpstream } from '../../support/upstream-server.js'
+import { mirrorContents, sync, until } from '../../support/catalogue/sync.js'
+import { forkStripped } from '../../support/commands/cli.js'
+import { aRecord, startUpstream, type TestUpstream } from '../../support/servers/upstream-server.js'
+import { testDatabase } from '../../support/store/database.js'
 
 /**
  * Mirrors an upstream twice: once undisturbed, once in processes that are killed while a page is being fetched or

@@ -1,4 +1,4 @@
-import { donationFields } from '../../support/donations.js'
+import { donationFields } from '../../support/money/donations.js'
 
 /** What a mistake is made on: one project that a file brought, one that the platform's own SQL wrote. */
 export type Target = { readonly imported: number; readonly own: number }

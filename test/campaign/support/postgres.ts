@@ -4,7 +4,7 @@ import {
   openEmbeddedPostgres,
 } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** A PostgreSQL server of a case's own, that can be stopped, killed and started again. */
 export type CampaignPostgres = {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { inject } from 'vitest'
-import { randomFrom } from '../../support/random.js'
+import { randomFrom } from '../../support/values/random.js'
 
 /** A line of the campaign's table. */
 export type CampaignRow = {

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { seed } from '../../../src/demo/sql/seed.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
-import { day, mappingConfig } from '../../support/builders.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { day, mappingConfig } from '../../support/values/builders.js'
 
 /** SHA-256 of what a publication of seeded projects makes, by what it is. */
 export type SeededOutput = {

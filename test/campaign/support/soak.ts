@@ -13,9 +13,9 @@ import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
-import { newInstallation, type RunningService } from '../../support/cli.js'
-import { donationFields, insertDonationTargets } from '../../support/donations.js'
-import { aRecord, startUpstream, apiKey as upstreamKey } from '../../support/upstream-server.js'
+import { newInstallation, type RunningService } from '../../support/commands/cli.js'
+import { donationFields, insertDonationTargets } from '../../support/money/donations.js'
+import { aRecord, startUpstream, apiKey as upstreamKey } from '../../support/servers/upstream-server.js'
 
 /**
  * `npm run test:soak -- --hours H`: an API and two workers under publications, syncs, imports, donations, reads and a fault

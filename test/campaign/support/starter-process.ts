@@ -1,7 +1,7 @@
 import { startWorker, type Worker } from '../../../jobs/worker.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { type WorkerProcessOptions, workerDeps } from '../../support/jobs/world.js'
+import { type WorkerProcessOptions, workerDeps } from '../../support/processes/jobs/world.js'
 
 // Starts a worker when it is told to and stops it when it is told to, so that five of these can start at the very same
 // moment, again and again. Ends with the process that forked it.

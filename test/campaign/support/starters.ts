@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest'
 import type { QueueConnection } from '../../../jobs/engine.js'
-import { forkStripped } from '../../support/cli.js'
+import { forkStripped } from '../../support/commands/cli.js'
 
 /** Five processes that start and stop a worker each, all at the same moment. */
 export type Starters = {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openEmbeddedPostgres } from '../../../src/platform/embedded-postgres/embedded-postgres.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { findProcessIdentity } from '../../../src/platform/embedded-postgres/process-identity.js'
-import { transpileProgram } from '../../support/cli.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { transpileProgram } from '../../support/commands/cli.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const npmApi = ['npm', 'run', 'giving', '--', 'api']
 const nodeApi = [process.execPath, 'dist/src/cli.js', 'api']

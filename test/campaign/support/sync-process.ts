@@ -1,6 +1,6 @@
 import { syncInline } from '../../../src/catalogue/sync/run.js'
 import { openStore } from '../../../src/platform/database/store.js'
-import { syncWork } from '../../support/sync.js'
+import { syncWork } from '../../support/catalogue/sync.js'
 
 // A sync in a process of its own, to be killed: options are the database, the upstream and the run.
 const { url, upstream, runId, lockSeconds }: { url: string; upstream: string; runId: number; lockSeconds: number } =

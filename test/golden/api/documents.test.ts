@@ -6,7 +6,7 @@ import { projectTexts } from '../../../src/catalogue/wire/write/project.js'
 import { string } from '../../../src/catalogue/wire/write/wire-value.js'
 import { errorDocument } from '../../../src/http/api/representations/error-response.js'
 import { answerDocument, getToken } from '../../../src/http/api/routes/account-operations.js'
-import { wellsForTara } from '../../support/wells-for-tara.js'
+import { wellsForTara } from '../../support/values/wells-for-tara.js'
 
 const golden = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 

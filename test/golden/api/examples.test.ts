@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readRequests } from '../../support/read-operations.js'
+import { readRequests } from '../../support/api/read-operations.js'
 
 // Which golden documents show the answer of an operation.
 const shown: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { projectReportFeed, recentReportFeed, reportArchive } from '../../../src/iati/atom/report-feed.js'
-import { aGraph, aReport } from '../../support/builders.js'
+import { aGraph, aReport } from '../../support/values/builders.js'
 
 const config = { baseUrl: 'https://giving.example', publisherName: 'Example Giving', language: 'en' }
 

@@ -4,7 +4,7 @@ import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
 import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
 import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import type { IsoDate } from '../../../src/kernel/dates.js'
-import { mappingConfig } from '../../support/builders.js'
+import { mappingConfig } from '../../support/values/builders.js'
 
 const files = [
   ...['/iati/activities.xml', '/iati/organisations.xml'].map((path) => ({

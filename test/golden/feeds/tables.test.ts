@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { rowsOf, tables } from '../../../src/iati/tables/tables.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
-import { aFullActivity } from '../../support/mutants/index.js'
+import { aFullActivity } from '../../support/iati/mutants/index.js'
 
 describe('the rows of an activity', () => {
   it('have a value for each column that the activity has', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newIdentifier, toActivity } from '../../../src/iati/mapping/activity.js'
 import { validateActivity } from '../../../src/iati/validation/index.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
+import { pretty } from '../../support/iati/pretty-xml.js'
 import {
   aGraph,
   aMonth,
@@ -13,8 +14,7 @@ import {
   mappingConfig,
   usd,
   waterTheme,
-} from '../../support/builders.js'
-import { pretty } from '../../support/pretty-xml.js'
+} from '../../support/values/builders.js'
 
 const today = day('2026-11-21')
 

@@ -8,8 +8,8 @@ import {
 } from '../../../src/iati/mapping/organisation.js'
 import { validateOrganisation } from '../../../src/iati/validation/index.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
-import { amount, day, mappingConfig } from '../../support/builders.js'
-import { pretty } from '../../support/pretty-xml.js'
+import { pretty } from '../../support/iati/pretty-xml.js'
+import { amount, day, mappingConfig } from '../../support/values/builders.js'
 
 const today = day('2026-11-21')
 const checks = { today, reportingOrgRef: mappingConfig.reportingOrg.ref }

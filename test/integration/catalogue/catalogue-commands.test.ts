@@ -4,10 +4,10 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import { deactivateMirrored } from '../../../src/catalogue/sql/upstream-projects.js'
-import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { insertOrganisation, insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { store, url } = await testDatabase()
 const folder = await temporaryFolder()

@@ -4,8 +4,8 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const filled: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   themes: { id: 'bees', name: 'Bees', sector: '31194' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { testApi } from '../../support/api.js'
-import { type AnswersOfFile, answersOf, corpusFiles } from '../../support/corpus.js'
-import { testDatabase } from '../../support/database.js'
+import { testApi } from '../../support/api/api.js'
+import { testDatabase } from '../../support/store/database.js'
+import { type AnswersOfFile, answersOf, corpusFiles } from '../../support/values/corpus.js'
 
 // What is slow or large is measured by the campaign.
 describe('a hostile document', async () => {

@@ -19,14 +19,20 @@ import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../src/money/sql/donors.js'
 import { submitDonation } from '../../../src/money/submit-donation.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { mappingConfig, usd } from '../../support/builders.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { account, donationFields, insertDonationTargets, testDonors, testPayments } from '../../support/donations.js'
-import { everything, fillWithEverySource, publishedTwice } from '../../support/export-proof.js'
-import { testPublisher } from '../../support/publishing.js'
-import { seedProjects } from '../../support/seeded.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { everything, fillWithEverySource, publishedTwice } from '../../support/catalogue/export-proof.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import {
+  account,
+  donationFields,
+  insertDonationTargets,
+  testDonors,
+  testPayments,
+} from '../../support/money/donations.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
+import { seedProjects } from '../../support/store/seeded.js'
+import { mappingConfig, usd } from '../../support/values/builders.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { ref } = mappingConfig.reportingOrg
 const folder = await temporaryFolder()

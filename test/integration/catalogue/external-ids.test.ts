@@ -4,10 +4,10 @@ import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { type ImportOptions, importFiles } from '../../../src/catalogue/import/import.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
-import { afterFile } from '../../support/after-file.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { afterFile } from '../../support/runner/after-file.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { store, url } = await testDatabase()
 const folder = await temporaryFolder()

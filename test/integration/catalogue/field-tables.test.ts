@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { columnOf } from '../../../src/catalogue/sql/field-columns.js'
 import { organisationFields, projectFields } from '../../../src/kernel/project.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 // The types of PostgreSQL that a kind of field may have.
 const types: Readonly<Record<string, readonly string[]>> = {

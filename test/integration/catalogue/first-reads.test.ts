@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { organisationGraphs } from '../../../src/catalogue/sql/organisations.js'
 import { projectGraphs } from '../../../src/catalogue/sql/project-graphs.js'
 import { openStore } from '../../../src/platform/database/store.js'
-import { testApi } from '../../support/api.js'
-import { insertOrganisation, insertProjects } from '../../support/catalogue.js'
-import { testDatabase } from '../../support/database.js'
+import { testApi } from '../../support/api/api.js'
+import { insertOrganisation, insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 describe('the first read of a record', async () => {
   const { store, url } = await testDatabase()

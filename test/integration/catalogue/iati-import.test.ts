@@ -9,11 +9,11 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
-import { officialFiles } from '../../support/borrowed-files.js'
-import { mappingConfig } from '../../support/builders.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
+import { officialFiles } from '../../support/values/borrowed-files.js'
+import { mappingConfig } from '../../support/values/builders.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const ref = mappingConfig.reportingOrg.ref
 const { store } = await testDatabase()

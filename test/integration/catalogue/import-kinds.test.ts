@@ -6,8 +6,8 @@ import { type ImportOptions, importFiles } from '../../../src/catalogue/import/i
 import { kinds } from '../../../src/catalogue/import/kinds.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { store } = await testDatabase()
 const folder = await temporaryFolder()

@@ -7,9 +7,9 @@ import { importExitCode } from '../../../src/catalogue/import/import-summary.js'
 import { projectGraphs } from '../../../src/catalogue/sql/project-graphs.js'
 import { projectTexts } from '../../../src/catalogue/wire/write/project.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
-import { realRecords } from '../../support/borrowed-files.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testDatabase } from '../../support/store/database.js'
+import { realRecords } from '../../support/values/borrowed-files.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))
 const realPage = realRecords('an import of real records')

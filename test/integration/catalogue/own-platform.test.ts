@@ -3,12 +3,12 @@ import path from 'node:path'
 import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
-import { testApi } from '../../support/api.js'
-import { officialStandard } from '../../support/borrowed-files.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testApi } from '../../support/api/api.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
+import { officialStandard } from '../../support/values/borrowed-files.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const lines = (...all: string[]) => `${all.join('\n')}\n`
 

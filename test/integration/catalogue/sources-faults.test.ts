@@ -14,13 +14,13 @@ import { placeLimits, type SourcePlace } from '../../../src/catalogue/sources/pl
 import { openS3 } from '../../../src/catalogue/sources/s3-place.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
-import { startBucketServer } from '../../support/bucket-server.js'
-import { transpileProgram } from '../../support/cli.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { newSshKeys, startSftpServer } from '../../support/sftp-server.js'
-import { startProxy } from '../../support/stalling-proxy.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { transpileProgram } from '../../support/commands/cli.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { startBucketServer } from '../../support/servers/bucket-server.js'
+import { newSshKeys, startSftpServer } from '../../support/servers/sftp-server.js'
+import { startProxy } from '../../support/servers/stalling-proxy.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const folder = await temporaryFolder()
 const { store, url } = await testDatabase()

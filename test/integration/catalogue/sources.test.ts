@@ -11,12 +11,12 @@ import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-so
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { startBucketServer } from '../../support/bucket-server.js'
-import { usd } from '../../support/builders.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { newSshKeys, type SftpServer, startSftpServer } from '../../support/sftp-server.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { startBucketServer } from '../../support/servers/bucket-server.js'
+import { newSshKeys, type SftpServer, startSftpServer } from '../../support/servers/sftp-server.js'
+import { testDatabase } from '../../support/store/database.js'
+import { usd } from '../../support/values/builders.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 type Printed = Readonly<Record<string, unknown>>
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { saveThemeList } from '../../../src/catalogue/sql/reference-lists.js'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { isActiveCode } from '../../../src/iati/standard/index.js'
-import { day, mappingConfig } from '../../support/builders.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testDatabase } from '../../support/store/database.js'
+import { day, mappingConfig } from '../../support/values/builders.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { store, url } = await testDatabase()
 const dataDir = await temporaryFolder()

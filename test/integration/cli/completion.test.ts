@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { runCommandLine } from '../../support/command-line.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
 
 /** What a shell would offer after these words; `''` is the beginning of a next word. */
 type Offer = (words: readonly string[]) => Promise<string[]>

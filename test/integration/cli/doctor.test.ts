@@ -6,10 +6,10 @@ import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { openStore } from '../../../src/platform/database/store.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { startMailServer } from '../../support/mail-server.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { startMailServer } from '../../support/servers/mail-server.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 describe('giving doctor', { shuffle: false }, async () => {
   const { url, store } = await testDatabase()

@@ -5,11 +5,11 @@ import { Command } from 'commander'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { CommandLine } from '../../../src/cli/command-line.js'
 import { registrationsFor } from '../../../src/cli/registrations.js'
-import { testApi, testUser } from '../../support/api.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { donationFields, targetRecord } from '../../support/donations.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testApi, testUser } from '../../support/api/api.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { donationFields, targetRecord } from '../../support/money/donations.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** A line as a person types it, its exit code, and what it says; `{name}` is what an earlier line has brought. */
 type Row = readonly [line: string, code: number, says: RegExp]

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openQueue } from '../../../jobs/queue.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { selfSigned } from '../../support/self-signed.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { selfSigned } from '../../support/servers/self-signed.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 describe('giving health', async () => {
   const { url } = await testDatabase()

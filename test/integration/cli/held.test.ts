@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { findHeldProject } from '../../../src/cli/wiring/held-projects.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 it('says in plain words why a project is held, since when and how to fix it, and that none is', async () => {
   const { store, url } = await testDatabase()

@@ -3,10 +3,10 @@ import { mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/pr
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { type Ended, transpileProgram } from '../../support/cli.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { emptyDatabase, testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { type Ended, transpileProgram } from '../../support/commands/cli.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { emptyDatabase, testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const databaseUrl = (await testDatabase()).url
 const program = path.join(await transpileProgram(), 'src/cli.js')
@@ -24,7 +24,7 @@ async function newFolder(environment: Record<string, string> = {}) {
       })
       child.stdin?.end()
     })
-  const terminal = path.join(import.meta.dirname, '../../support/at-terminal.py')
+  const terminal = path.join(import.meta.dirname, '../../support/commands/at-terminal.py')
   return {
     cwd,
     env: path.join(cwd, '.env'),

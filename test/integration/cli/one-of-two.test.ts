@@ -4,11 +4,11 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { submitDonation } from '../../../src/money/submit-donation.js'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
-import { testApi } from '../../support/api.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/donations.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testApi } from '../../support/api/api.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/money/donations.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** The rows of each table that are of the one that the commands name; all others belong to somebody else. */
 const named: Readonly<Record<string, string>> = {

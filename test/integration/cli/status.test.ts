@@ -1,9 +1,9 @@
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCommandLine } from '../../support/command-line.js'
-import { layRelease } from '../../support/release.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { layRelease } from '../../support/release/release.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const dataDir = await temporaryFolder()
 // A port where nobody listens any more.

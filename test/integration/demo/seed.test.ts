@@ -5,7 +5,7 @@ import type { IsoDate } from '../../../src/kernel/dates.js'
 import { firstDemoId } from '../../../src/kernel/demo-publisher.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const today = '2026-11-21' as IsoDate
 const settings = { today, currency: 'USD' as CurrencyCode, baseUrl: 'https://giving.example' }

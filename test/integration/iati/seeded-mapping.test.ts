@@ -4,10 +4,10 @@ import { seed } from '../../../src/demo/sql/seed.js'
 import { newIdentifier, toActivity } from '../../../src/iati/mapping/activity.js'
 import { createXsdValidator, validateActivity } from '../../../src/iati/validation/index.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
-import { officialStandard } from '../../support/borrowed-files.js'
-import { day, mappingConfig } from '../../support/builders.js'
-import { testDatabase } from '../../support/database.js'
-import { proveShapes } from '../../support/shape-mutants.js'
+import { proveShapes } from '../../support/iati/shape-mutants.js'
+import { testDatabase } from '../../support/store/database.js'
+import { officialStandard } from '../../support/values/borrowed-files.js'
+import { day, mappingConfig } from '../../support/values/builders.js'
 
 const today = day('2026-11-21')
 const projects = 500

@@ -8,10 +8,10 @@ import { openOfficialSchema } from '../../../src/cli/wiring/official-schema.js'
 import { StandardDownloads } from '../../../src/cli/wiring/standard-downloads.js'
 import { codeListNames } from '../../../src/iati/standard/index.js'
 import { type PullOptions, pullStandard } from '../../../src/iati/standard/pull.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { selfSigned } from '../../support/self-signed.js'
-import { type StandardServer, startStandardServer } from '../../support/standard-server.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { selfSigned } from '../../support/servers/self-signed.js'
+import { type StandardServer, startStandardServer } from '../../support/servers/standard-server.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 let dataDir: string
 let directory: string

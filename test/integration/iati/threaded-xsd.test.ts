@@ -8,12 +8,12 @@ import {
   validateFile,
 } from '../../../src/iati/validation/index.js'
 import type { Notice } from '../../../src/kernel/notice.js'
-import { officialStandard } from '../../support/borrowed-files.js'
-import { day } from '../../support/builders.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { officialStandard } from '../../support/values/borrowed-files.js'
+import { day } from '../../support/values/builders.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
-const program = new URL('../../support/xsd-thread.mjs', import.meta.url)
-const dying = new URL('../../support/dying-thread.mjs', import.meta.url)
+const program = new URL('../../support/processes/xsd-thread.mjs', import.meta.url)
+const dying = new URL('../../support/processes/dying-thread.mjs', import.meta.url)
 const official = officialStandard('the official schema in a thread of its own')
 
 /** So many activities; the schema, and nothing else, is asked about every tenth, which lacks all that is mandatory. */

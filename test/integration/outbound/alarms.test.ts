@@ -8,8 +8,8 @@ import { type AlarmChange, askTestAlarm, type Cause, findTestAlarm } from '../..
 import { readConfig } from '../../../src/platform/config/config.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { testDatabase } from '../../support/database.js'
-import { startMailServer } from '../../support/mail-server.js'
+import { startMailServer } from '../../support/servers/mail-server.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const secret = 'seven quiet rivers'.replaceAll(' ', '-')
 

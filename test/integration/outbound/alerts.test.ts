@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 const deploy = path.resolve(import.meta.dirname, '../../../deploy')
 

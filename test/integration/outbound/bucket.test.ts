@@ -6,12 +6,12 @@ import { findBucketState } from '../../../src/release/bucket-state.js'
 import { publicationHealth } from '../../../src/release/health.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { verifyPublished } from '../../../src/release/verify/verify-published.js'
-import { followedRelease, killDelivery, startBucketServer } from '../../support/bucket-server.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { copyDatabase, testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { newSigner } from '../../support/signer.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { newSigner } from '../../support/release/signer.js'
+import { followedRelease, killDelivery, startBucketServer } from '../../support/servers/bucket-server.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { copyDatabase, testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const signer = newSigner()
 const server = await startBucketServer()

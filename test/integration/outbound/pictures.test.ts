@@ -16,12 +16,12 @@ import { readConfig, type UpstreamConfig } from '../../../src/platform/config/co
 import { takeLock } from '../../../src/platform/database/locks.js'
 import { MirroredPictures, readPictureList } from '../../../src/release/read/mirrored-pictures.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { afterFile } from '../../support/after-file.js'
-import { listen, testApi } from '../../support/api.js'
-import { browserProgram, launchBrowser } from '../../support/browser.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { storeWells } from '../../support/wells-store.js'
+import { listen, testApi } from '../../support/api/api.js'
+import { browserProgram, launchBrowser } from '../../support/portal/browser.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { afterFile } from '../../support/runner/after-file.js'
+import { testDatabase } from '../../support/store/database.js'
+import { storeWells } from '../../support/store/wells-store.js'
 
 if (!browserProgram) console.log('left out: mirrored pictures in a browser (install Debian’s package chromium)')
 

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { readProjectFile } from '../../support/markdown-table.js'
-import { RegistryServer, registryClient } from '../../support/registry-server.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
+import { RegistryServer, registryClient } from '../../support/servers/registry-server.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const page = 'docs/how-to/register.md'
 

@@ -3,7 +3,7 @@ import { tokenOfClient } from '../../../src/outbound/registry/access-token.js'
 import { type RegistryDeps, registerDatasets, unregisterDatasets } from '../../../src/outbound/registry/register.js'
 import { RegistryClient } from '../../../src/outbound/registry/registry-client.js'
 import { RegistryHttp } from '../../../src/outbound/registry/registry-http.js'
-import { type RegistryFault, RegistryServer, registryClient } from '../../support/registry-server.js'
+import { type RegistryFault, RegistryServer, registryClient } from '../../support/servers/registry-server.js'
 
 const { signal } = new AbortController()
 const ref = 'US-EIN-123456789'

@@ -5,11 +5,11 @@ import { usingRegistry } from '../../../src/cli/wiring/registry.js'
 import { registerNew } from '../../../src/outbound/registry/register.js'
 import { findRegistryRecord } from '../../../src/outbound/registry/registry-record.js'
 import { readConfig } from '../../../src/platform/config/config.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { RegistryServer } from '../../support/registry-server.js'
-import { layRelease } from '../../support/release.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { layRelease } from '../../support/release/release.js'
+import { RegistryServer } from '../../support/servers/registry-server.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 describe('giving registry', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { copyRows } from '../../../src/platform/database/copy-rows.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const database = await testDatabase()
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { transpileProgram } from '../../support/cli.js'
+import { transpileProgram } from '../../support/commands/cli.js'
 
 const cwd = await transpileProgram()
 

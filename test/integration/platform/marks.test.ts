@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Db, sqlState } from '../../../src/platform/database/connection.js'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 // Projects 1 and 2 are of organisation 1, which counts its projects. Project 3 is of organisation 3, which states them;
 // organisation 2 gave to it and is paid for it. Project 4 and organisation 4 have nothing.

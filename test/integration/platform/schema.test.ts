@@ -7,14 +7,14 @@ import {
   pendingMigrations,
 } from '../../../src/platform/database/migrate.js'
 import { openStore, type Store } from '../../../src/platform/database/store.js'
-import { emptyDatabase, type TestDatabase, testDatabase } from '../../support/database.js'
-import { dumpSchema } from '../../support/schema/dump-schema.js'
+import { emptyDatabase, type TestDatabase, testDatabase } from '../../support/store/database.js'
+import { dumpSchema } from '../../support/store/schema/dump-schema.js'
 
-const committed = readFileSync(new URL('../../support/schema/schema.sql', import.meta.url), 'utf8')
+const committed = readFileSync(new URL('../../support/store/schema/schema.sql', import.meta.url), 'utf8')
 const names = listMigrations().map(({ name }) => name)
 const newest = Number(names.at(-1)?.slice(0, 4))
 
-describe('test/support/schema/schema.sql', () => {
+describe('test/support/store/schema/schema.sql', () => {
   it('is what the migrations make', async () => {
     const { store } = await forThisTest(testDatabase())
     expect(await store.snapshot(dumpSchema), 'the migrations changed: run `npm run schema:dump` and commit').toBe(

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { reportToSystemd } from '../../../src/platform/observability/supervisor.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const units = path.resolve(import.meta.dirname, '../../../deploy/systemd')
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { textArray } from '../../../src/platform/database/text-array.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const { store } = await testDatabase()
 

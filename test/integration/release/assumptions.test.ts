@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { insertProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { type CommandStore, commandStore } from '../../support/command-store.js'
+import { newInstallation } from '../../support/commands/cli.js'
+import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
+import { insertProjects } from '../../support/store/catalogue.js'
 
 const others = {
   ASSUMED_DONORS: 'Friends & donors of {publisher}',

@@ -7,12 +7,12 @@ import { withdrawBulkSet } from '../../../src/release/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import type { InlineOptions } from '../../../src/release/run.js'
 import { createRun } from '../../../src/work/sql/runs.js'
-import { mappingConfig } from '../../support/builders.js'
-import { insertProjects, loseProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { storeWells } from '../../support/wells-store.js'
+import { newInstallation } from '../../support/commands/cli.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { storeWells } from '../../support/store/wells-store.js'
+import { mappingConfig } from '../../support/values/builders.js'
 
 describe('bulk files', { shuffle: false }, async () => {
   const { store } = await testDatabase()

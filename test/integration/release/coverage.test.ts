@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { insertProjects } from '../../support/catalogue.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 test('the catalogue covers the years and countries of what is published, not of what is held', async () => {
   const { store } = await testDatabase()

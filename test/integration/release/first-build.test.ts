@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { insertProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { until } from '../../support/sync.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { until } from '../../support/catalogue/sync.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const projects = 600
 const otherSessions = `select from pg_stat_activity

@@ -9,12 +9,12 @@ import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { startBucketServer } from '../../support/bucket-server.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { newInstallation } from '../../support/commands/cli.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { startBucketServer } from '../../support/servers/bucket-server.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const parent = await temporaryFolder()
 

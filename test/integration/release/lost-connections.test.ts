@@ -5,12 +5,12 @@ import { copyRows } from '../../../src/platform/database/copy-rows.js'
 import { takeLock } from '../../../src/platform/database/locks.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { type TestApi, testApi } from '../../support/api.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { startProxy } from '../../support/stalling-proxy.js'
-import { until } from '../../support/sync.js'
+import { type TestApi, testApi } from '../../support/api/api.js'
+import { until } from '../../support/catalogue/sync.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { startProxy } from '../../support/servers/stalling-proxy.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const database = await testDatabase()
 const url = new URL(database.url)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { isoDateOf } from '../../../src/kernel/dates.js'
-import { usd } from '../../support/builders.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
+import { usd } from '../../support/values/builders.js'
 
 // More than the samples that a manifest has.
 const projects = 110

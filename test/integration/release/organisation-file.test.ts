@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
-import { officialStandard } from '../../support/borrowed-files.js'
-import { day, mappingConfig } from '../../support/builders.js'
-import { testDatabase } from '../../support/database.js'
-import { partsInOrder } from '../../support/in-order.js'
-import { pathOnDisk } from '../../support/path-on-disk.js'
-import { testPublisher } from '../../support/publishing.js'
+import { pathOnDisk } from '../../support/release/path-on-disk.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { partsInOrder } from '../../support/runner/in-order.js'
+import { testDatabase } from '../../support/store/database.js'
+import { officialStandard } from '../../support/values/borrowed-files.js'
+import { day, mappingConfig } from '../../support/values/builders.js'
 
 const address = '/iati/organisations.xml'
 const standard = officialStandard('the official schema over the organisation file')

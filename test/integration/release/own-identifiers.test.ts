@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { createIndexReader } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const ref = 'GB-CHC-1164883'
 

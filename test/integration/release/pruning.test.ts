@@ -12,12 +12,12 @@ import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, listRuns } from '../../../src/work/sql/runs.js'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
-import { testApi } from '../../support/api.js'
-import { insertProjects, loseProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { testApi } from '../../support/api/api.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + count * 86_400_000)
 

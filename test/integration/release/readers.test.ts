@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { followReleases } from '../../campaign/support/readers.js'
 import { seeded } from '../../campaign/support/record.js'
-import { listen, testApi } from '../../support/api.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
-import { seedProjects } from '../../support/seeded.js'
+import { listen, testApi } from '../../support/api/api.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
+import { seedProjects } from '../../support/store/seeded.js'
 
 it('readers of every kind follow releases: nothing torn, mixed or missing', async () => {
   const { store } = await testDatabase()

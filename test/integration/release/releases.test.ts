@@ -6,9 +6,9 @@ import { approveRelease, rollbackRelease } from '../../../src/release/operate/op
 import { diffReleases } from '../../../src/release/read/diff-releases.js'
 import { getRelease, listReleases, openAnyRelease } from '../../../src/release/read/list-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/release/sql/releases.js'
-import { insertProjects, loseProjects } from '../../support/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let publisher: Publisher

@@ -1,8 +1,8 @@
 import { XMLParser } from 'fast-xml-parser'
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../../src/release/read/manifest.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
 
 type AtomFeed = {
   readonly id: string

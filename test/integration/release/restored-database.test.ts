@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { adoptLiveRun } from '../../../src/release/operate/restored-database.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { faultsOf } from '../../support/published-folder.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { faultsOf } from '../../support/release/published-folder.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let publisher: Publisher

@@ -2,17 +2,17 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { forkStripped } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { seedProjects } from '../../support/seeded.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { forkStripped } from '../../support/commands/cli.js'
+import { testDatabase } from '../../support/store/database.js'
+import { seedProjects } from '../../support/store/seeded.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** Each file of the first release of seeded projects, made by a process of its own. */
 async function firstRelease(projects: number): Promise<ReadonlyMap<string, Buffer>> {
   const { url, store } = await testDatabase()
   await seedProjects(store, projects, new Date('2026-11-21T00:00:00Z'))
   const feedsDir = await temporaryFolder()
-  const [code] = await once(await forkStripped('test/support/build-process.ts', [url, feedsDir]), 'exit')
+  const [code] = await once(await forkStripped('test/support/processes/build-process.ts', [url, feedsDir]), 'exit')
   expect(code).toBe(0)
   const files = await readdir(path.join(feedsDir, 'current/'), { recursive: true, withFileTypes: true })
   const names = files.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))

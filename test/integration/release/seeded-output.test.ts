@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { seededOutput } from '../../campaign/support/seeded-output.js'
-import { testDatabase } from '../../support/database.js'
+import { testDatabase } from '../../support/store/database.js'
 
 // Whoever changes what is published on purpose raises `mappingVersion` (activities) or `projectRecordVersion` (records) and
 // puts the new hashes here and in the campaign's test; whoever made something faster has changed a byte.

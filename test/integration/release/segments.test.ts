@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { tablesVersion } from '../../../src/iati/tables/tables.js'
 import { listSegments, type Segment, summarizeSegments } from '../../../src/release/sql/segments.js'
 import { rowsFormat } from '../../../src/release/tables/table-pieces.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 describe('the summaries of segments', async () => {
   const { store } = await testDatabase()

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Shapes } from '../../../src/iati/validation/shapes.js'
 import type { Notice } from '../../../src/kernel/notice.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const projects = 150
 

@@ -6,12 +6,12 @@ import { parseSigningKey } from '../../../src/kernel/release-chain.js'
 import { rollbackRelease } from '../../../src/release/operate/operate-releases.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type SeenRelease, verifyPublished } from '../../../src/release/verify/verify-published.js'
-import { listen, testApi } from '../../support/api.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
-import { newSigner } from '../../support/signer.js'
+import { listen, testApi } from '../../support/api/api.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { newSigner } from '../../support/release/signer.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
 const signer = newSigner()
 let database: TestDatabase

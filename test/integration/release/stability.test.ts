@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
-import { day, mappingConfig } from '../../support/builders.js'
-import { testDatabase } from '../../support/database.js'
-import { testPublisher } from '../../support/publishing.js'
+import { testPublisher } from '../../support/release/publishing.js'
+import { testDatabase } from '../../support/store/database.js'
+import { day, mappingConfig } from '../../support/values/builders.js'
 
 const activities = '/iati/activities.xml'
 const { store } = await testDatabase()

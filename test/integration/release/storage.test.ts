@@ -5,13 +5,13 @@ import path from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { transpileProgram } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { transpileProgram } from '../../support/commands/cli.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
-const withoutCalls = path.resolve(import.meta.dirname, '../../support/without-calls.py')
+const withoutCalls = path.resolve(import.meta.dirname, '../../support/processes/without-calls.py')
 const small = path.join(tmpdir(), `giving-small-${process.pid}`)
 
 // A file system of a few megabytes, where this user may make one.

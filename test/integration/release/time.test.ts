@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { insertProjects } from '../../support/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let publisher: Publisher

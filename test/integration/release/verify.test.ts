@@ -9,11 +9,11 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { rollbackRelease } from '../../../src/release/operate/operate-releases.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { verifyPublished } from '../../../src/release/verify/verify-published.js'
-import { listen, testApi } from '../../support/api.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/database.js'
-import { pathOnDisk } from '../../support/path-on-disk.js'
-import { type Publisher, testPublisher } from '../../support/publishing.js'
+import { listen, testApi } from '../../support/api/api.js'
+import { pathOnDisk } from '../../support/release/path-on-disk.js'
+import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let publisher: Publisher

@@ -6,8 +6,8 @@ import { createReleaseReader } from '../../../src/release/read/release-reader.js
 import { measureSkew, refuseWrongClock } from '../../../src/work/clock-check.js'
 import { createRun, findLastGoodRun, getRun } from '../../../src/work/sql/runs.js'
 import { listWrongClocks } from '../../../src/work/sql/wrong-clocks.js'
-import { testDatabase } from '../../support/database.js'
-import { World } from '../../support/jobs/world.js'
+import { World } from '../../support/processes/jobs/world.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const twoDays = 2 * 86_400_000
 

@@ -3,9 +3,9 @@ import { afterAll, expect, test } from 'vitest'
 import { claimRun } from '../../../src/work/sql/leases.js'
 import { createRun } from '../../../src/work/sql/runs.js'
 import { findSchedule } from '../../../src/work/sql/schedules.js'
-import { insertProjects } from '../../support/catalogue.js'
-import { newInstallation } from '../../support/cli.js'
-import { testDatabase } from '../../support/database.js'
+import { newInstallation } from '../../support/commands/cli.js'
+import { insertProjects } from '../../support/store/catalogue.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const database = await testDatabase()
 await insertProjects(database.store.db, [{ id: 1 }])

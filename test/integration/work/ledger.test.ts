@@ -23,11 +23,11 @@ import {
   takeOthersShard,
   takeShard,
 } from '../../../src/work/sql/shards.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { resetTables, tablePublication, turn } from '../../support/jobs/table-publication.js'
-import { seedProjects } from '../../support/seeded.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { resetTables, tablePublication, turn } from '../../support/processes/jobs/table-publication.js'
+import { testDatabase } from '../../support/store/database.js'
+import { seedProjects } from '../../support/store/seeded.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const noon = new Date('2026-03-10T12:00:00Z')
 const log = pino({ level: 'silent' })

@@ -1,8 +1,8 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { openQueue } from '../../../jobs/queue.js'
-import { testDatabase } from '../../support/database.js'
-import { until } from '../../support/sync.js'
+import { until } from '../../support/catalogue/sync.js'
+import { testDatabase } from '../../support/store/database.js'
 import { describeSurvival } from './survival.js'
 
 describeSurvival('jobs on PostgreSQL', async (url) => ({

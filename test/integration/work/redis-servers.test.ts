@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
-import { redisMissing, startRedis, type TestRedis } from '../../support/redis.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { redisMissing, startRedis, type TestRedis } from '../../support/servers/redis.js'
+import { testDatabase } from '../../support/store/database.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const missing = redisMissing()
 if (missing !== undefined) console.warn(`What is said of several Redis servers is not tested: ${missing}.`)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { adoptSchedule } from '../../../src/work/sql/schedules.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { testDatabase } from '../../support/database.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { testDatabase } from '../../support/store/database.js'
 
 describe('giving schedules', async () => {
   const { store, url: DATABASE_URL } = await testDatabase()

@@ -9,9 +9,9 @@ import { claimRun } from '../../../src/work/sql/leases.js'
 import { runNumbers } from '../../../src/work/sql/run-numbers.js'
 import { createRun, getRun } from '../../../src/work/sql/runs.js'
 import { waitForEnd } from '../../../src/work/wait.js'
-import { testDatabase } from '../../support/database.js'
-import { tablePublication, turn } from '../../support/jobs/table-publication.js'
-import { World } from '../../support/jobs/world.js'
+import { tablePublication, turn } from '../../support/processes/jobs/table-publication.js'
+import { World } from '../../support/processes/jobs/world.js'
+import { testDatabase } from '../../support/store/database.js'
 
 const signal = new AbortController().signal
 const clock = () => new Date()

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { queueNames, work } from '../../../jobs/work.js'
 import type { Work } from '../../../jobs/work-row.js'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
-import { testDatabase } from '../../support/database.js'
-import { World } from '../../support/jobs/world.js'
+import { World } from '../../support/processes/jobs/world.js'
+import { testDatabase } from '../../support/store/database.js'
 
 describe('a row that is added to the table of work', async () => {
   let ticks = 0

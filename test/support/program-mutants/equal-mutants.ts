@@ -44,7 +44,7 @@ export const equalMutants: readonly EqualMutant[] = [
     why: 'the same note is written more often',
   },
   {
-    file: 'test/support/schema/schema.sql',
+    file: 'test/support/store/schema/schema.sql',
     in: 'mark',
     ours: 'p.active and',
     theirs: '',
@@ -101,14 +101,14 @@ export const equalMutants: readonly EqualMutant[] = [
     why: 'only the second part is read, which is undefined either way',
   },
   {
-    file: 'test/support/schema/schema.sql',
+    file: 'test/support/store/schema/schema.sql',
     in: 'import_recalled',
     ours: 'c.import_id = undone and',
     theirs: '',
     why: 'tables that the import did not touch are asked too, and have nothing',
   },
   {
-    file: 'test/support/schema/schema.sql',
+    file: 'test/support/store/schema/schema.sql',
     in: 'undo_import',
     ours: 'c.import_id = undone and',
     theirs: '',

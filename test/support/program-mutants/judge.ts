@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { createVitest } from 'vitest/node'
-import { templateDatabase } from '../global-setup.js'
-import { projectRoot } from '../how-to.js'
-import { patternOfTest } from '../test-name.js'
+import { projectRoot } from '../documents/how-to.js'
+import { templateDatabase } from '../runner/global-setup.js'
+import { patternOfTest } from '../runner/test-name.js'
 import type { Mutant } from './mutants.js'
 
 /** What a judge is asked, and what it answers. */

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Instrumenter } from '@stryker-mutator/instrumenter'
 import ts from 'typescript'
-import { projectRoot } from '../how-to.js'
-import { randomFrom } from '../random.js'
+import { projectRoot } from '../documents/how-to.js'
+import { randomFrom } from '../values/random.js'
 import { type Change, type Opaque, sqlChanges } from './sql-mutants.js'
 
 /** A program that differs from ours in one small place. */
@@ -43,7 +43,7 @@ export const roomNames: readonly string[] = [...Object.keys(rooms), schemaRoom]
 /** Words, colours, schemas and lists: what they say is compared with documents, not computed. */
 const leftOut = /\/(words|standard|charts|style|icon|contract)[/.]|worker-thread|migrations\//
 
-const schemaFile = 'test/support/schema/schema.sql'
+const schemaFile = 'test/support/store/schema/schema.sql'
 
 /**
  * `count` mutants below `places`, as many of each room as there are, drawn by `seed`: the same seed draws the same from the

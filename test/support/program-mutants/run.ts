@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { projectRoot } from '../how-to.js'
+import { projectRoot } from '../documents/how-to.js'
 import { equalMutants } from './equal-mutants.js'
 import type { Question, Verdict } from './judge.js'
 import { drawMutants, type Mutant, roomNames } from './mutants.js'
@@ -84,7 +84,7 @@ async function work(): Promise<void> {
 async function startJudge(): Promise<ChildProcess> {
   const judge = fork(path.join(import.meta.dirname, 'judge.ts'), {
     cwd: projectRoot,
-    execArgv: ['--import', path.join(projectRoot, 'test/support/register-typescript.mjs')],
+    execArgv: ['--import', path.join(projectRoot, 'test/support/runner/register-typescript.mjs')],
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

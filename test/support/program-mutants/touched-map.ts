@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { projectRoot } from '../how-to.js'
+import { projectRoot } from '../documents/how-to.js'
 import type { Mutant } from './mutants.js'
 
 /**

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, expect, inject } from 'vitest'
-import { beforeDrop } from '../database.js'
-import { projectRoot } from '../how-to.js'
+import { projectRoot } from '../documents/how-to.js'
+import { beforeDrop } from '../store/database.js'
 import type { Touched } from './touched-map.js'
 
 // A set-up file of the run that draws the map. Counts begin at zero with each taking.

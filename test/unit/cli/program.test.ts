@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { registrationsFor } from '../../../src/cli/registrations.js'
-import { cliDocument } from '../../support/cli-document.js'
-import { runCommandLine } from '../../support/command-line.js'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { runCommandLine } from '../../support/commands/command-line.js'
+import { cliDocument } from '../../support/documents/cli-document.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 /** The help of a command and of all its subcommands, in their order. */
 async function helpOf(command: readonly string[]): Promise<string[]> {

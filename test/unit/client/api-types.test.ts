@@ -1,9 +1,14 @@
 import path from 'node:path'
 import ts from 'typescript'
 import { expect, it } from 'vitest'
-import { committedDescription, type MediaType, operationsOf, type responseOf } from '../../support/api-description.js'
-import { projectRoot } from '../../support/how-to.js'
-import { readProjectFile } from '../../support/markdown-table.js'
+import {
+  committedDescription,
+  type MediaType,
+  operationsOf,
+  type responseOf,
+} from '../../support/api/api-description.js'
+import { projectRoot } from '../../support/documents/how-to.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 const json = 'application/json'
 const description = committedDescription()

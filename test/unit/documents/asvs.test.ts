@@ -9,8 +9,8 @@ import {
   placeAllowance,
 } from '../../../src/http/api/operations/allowances.js'
 import { type Variable, variables } from '../../../src/platform/config/variables.js'
-import { projectRoot } from '../../support/how-to.js'
-import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { projectRoot } from '../../support/documents/how-to.js'
+import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
 import { asvsDoesNotApply, promisesOf } from '../../support/promises.js'
 
 const document = readProjectFile('docs/reference/secrets.md')
@@ -195,7 +195,7 @@ describe('docs/reference/secrets.md', () => {
   it('has each table of the database in one class of data', () => {
     const [, text = ''] = document.split('\n## Classes of data\n')
     const listed = [...(text.split('\n## ')[0] ?? '').matchAll(/`([a-z_]+)`/g)]
-    const tables = [...readProjectFile('test/support/schema/schema.sql').matchAll(/^create table (\w+) \(/gm)]
+    const tables = [...readProjectFile('test/support/store/schema/schema.sql').matchAll(/^create table (\w+) \(/gm)]
     expect(
       listed.map(([, name]) => name).sort(),
       'docs/reference/secrets.md, "Classes of data": name each table in the class that protects it',

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 const documents: Readonly<Record<string, string>> = {
   wire: 'docs/contract/wire.md',

@@ -1,8 +1,8 @@
 import { cpSync, existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { applyHowTo, projectRoot, readHowTos } from '../../support/how-to.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { applyHowTo, projectRoot, readHowTos } from '../../support/documents/how-to.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 // How many files a change may touch; golden files, migrations and the dump of the schema come on top.
 const limits: Readonly<Record<string, number>> = {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { projectRoot } from '../../support/how-to.js'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { projectRoot } from '../../support/documents/how-to.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 const documents = [
   ...readdirSync(projectRoot).filter((name) => name.endsWith('.md')),

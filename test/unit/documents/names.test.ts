@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 const files = ['src', 'jobs'].flatMap((folder) =>
   readdirSync(new URL(`../../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { readProjectFile, readTable } from '../../support/markdown-table.js'
-import { nightlySteps, nightsDocument, withNight } from '../../support/nights.js'
+import { readProjectFile, readTable } from '../../support/documents/markdown-table.js'
+import { nightlySteps, nightsDocument, withNight } from '../../support/runner/nights.js'
 
 const committed = readProjectFile(nightsDocument)
 const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }

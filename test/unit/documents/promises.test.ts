@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 import { promisesOf, unshownPromises } from '../../support/promises.js'
 
 it('test/promises.json names tests that exist, and of each promise one that runs anywhere', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { readProjectFile } from '../../support/markdown-table.js'
-import { notesOf, withImageVersion, withRelease } from '../../support/release-section.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
+import { notesOf, withImageVersion, withRelease } from '../../support/documents/release-section.js'
 
 const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }
 

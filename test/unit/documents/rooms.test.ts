@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { describe, expect, it } from 'vitest'
-import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
 
 type Rule = {
   readonly name: string

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readProjectFile } from '../../support/markdown-table.js'
+import { readProjectFile } from '../../support/documents/markdown-table.js'
 
 type Locked = {
   readonly version: string

@@ -12,8 +12,8 @@ import type { IsoDate } from '../../../src/kernel/dates.js'
 import { licenceIds, licences } from '../../../src/kernel/licence.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
-import { mappingConfig } from '../../support/builders.js'
-import { dataPackageFindings, dcatFindings } from '../../support/catalogue-check.js'
+import { dataPackageFindings, dcatFindings } from '../../support/release/catalogue-check.js'
+import { mappingConfig } from '../../support/values/builders.js'
 
 const files = [
   ...['/iati/activities.xml', '/iati/organisations.xml'].map((path) => ({

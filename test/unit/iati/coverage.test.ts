@@ -2,7 +2,7 @@ import { XmlDocument } from 'libxml2-wasm'
 import { describe, expect, it } from 'vitest'
 import { iatiEnvelope } from '../../../src/iati/mapping/envelope.js'
 import type { IsoInstant } from '../../../src/kernel/dates.js'
-import { readProjectFile, readTable } from '../../support/markdown-table.js'
+import { readProjectFile, readTable } from '../../support/documents/markdown-table.js'
 
 const rows = readTable(readProjectFile('docs/reference/coverage.md'), '| Field | Path').map(
   ([field = '', path = '', is = '', always = '']) => ({ field, path: path.replaceAll('\\|', '|'), is, always }),

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { iatiEnvelope } from '../../../src/iati/mapping/envelope.js'
 import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import { isoInstantOf } from '../../../src/kernel/dates.js'
-import { aReport, mappingConfig } from '../../support/builders.js'
-import { type Changes, mapped } from '../../support/mapped.js'
+import { type Changes, mapped } from '../../support/iati/mapped.js'
+import { aReport, mappingConfig } from '../../support/values/builders.js'
 
 describe('document links', () => {
   const urls = (changes: Changes) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Project } from '../../../src/kernel/project.js'
-import { aMonth, aReport, day } from '../../support/builders.js'
-import { activityDatesOf, type Changes, mapped, payout, today } from '../../support/mapped.js'
+import { activityDatesOf, type Changes, mapped, payout, today } from '../../support/iati/mapped.js'
+import { aMonth, aReport, day } from '../../support/values/builders.js'
 
 /** A project of which only the id, the title and what is given are known. */
 function withoutApproval(project: Partial<Project>): Partial<Project> {

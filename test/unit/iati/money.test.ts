@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { toActivity } from '../../../src/iati/mapping/activity.js'
 import type { Disbursement, Project } from '../../../src/kernel/project.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
-import { aGraph, aMonth, amount, aReport, day, mappingConfig, usd } from '../../support/builders.js'
-import { type Changes, mapped, payout, today } from '../../support/mapped.js'
+import { type Changes, mapped, payout, today } from '../../support/iati/mapped.js'
+import { aGraph, aMonth, amount, aReport, day, mappingConfig, usd } from '../../support/values/builders.js'
 
 describe('budgets', () => {
   const periods = (changes: Changes, on = today) =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toActivity } from '../../../src/iati/mapping/activity.js'
 import type { MappingConfig } from '../../../src/iati/mapping/mapping-config.js'
 import type { Project, ProjectGraph } from '../../../src/kernel/project.js'
+import { type Changes, mapped, today } from '../../support/iati/mapped.js'
 import {
   aGraph,
   aMonth,
@@ -11,8 +12,7 @@ import {
   educationTheme,
   mappingConfig,
   waterTheme,
-} from '../../support/builders.js'
-import { type Changes, mapped, today } from '../../support/mapped.js'
+} from '../../support/values/builders.js'
 
 describe('countries and places', () => {
   const two = (a?: string, b?: string) => [

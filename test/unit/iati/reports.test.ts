@@ -11,7 +11,7 @@ import {
 import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
 import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import { inputKey } from '../../../src/iati/input-key.js'
-import { aGraph, aReport, mappingConfig } from '../../support/builders.js'
+import { aGraph, aReport, mappingConfig } from '../../support/values/builders.js'
 
 const config = { baseUrl: 'https://giving.example', language: 'en', publisherName: 'Example Giving' }
 

@@ -12,7 +12,7 @@ import {
   parseIsoDate,
   parseWireDateTime,
 } from '../../../src/kernel/dates.js'
-import { day } from '../../support/builders.js'
+import { day } from '../../support/values/builders.js'
 
 describe('a calendar day', () => {
   it.each(['2026-02-29', '2026-13-01', '2026-1-1', '0999-01-01', '2026-01-01T00:00:00', ''])('refuses %j', (text) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { errorKinds, ServiceError, toServiceError } from '../../../src/kernel/errors.js'
-import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
 
 describe('docs/reference/errors.md', () => {
   it('lists the codes of the error catalogue, in its order, and nothing else', () => {

@@ -12,7 +12,7 @@ import {
   splitByLargestRemainder,
   toMinorUnits,
 } from '../../../src/kernel/money.js'
-import { amount } from '../../support/builders.js'
+import { amount } from '../../support/values/builders.js'
 
 describe('a decimal', () => {
   it.each(['1e3', '0x10', '', ' 1', '1,000', '.5', '1.', '--1', 'NaN', '１'])('refuses %j', (text) => {

@@ -10,7 +10,7 @@ import {
   type ReleaseRecord,
   recordHash,
 } from '../../../src/kernel/release-chain.js'
-import { newSigner } from '../../support/signer.js'
+import { newSigner } from '../../support/release/signer.js'
 
 const facts = (run: number) => ({
   ...{ release: `r${run}`, run, generated: '2026-11-21T02:00:00Z', manifestSha256: 'm', activities: 3, files: 30 },

@@ -3,7 +3,7 @@ import { methodCodes, rejectionCodes } from '../../../src/money/gateways/braintr
 import { declines } from '../../../src/money/gateways/declines.js'
 import { sandboxNonces, scenarioOf } from '../../../src/money/gateways/sandbox/sandbox-scenarios.js'
 import { stripeCodes } from '../../../src/money/gateways/stripe/stripe-declines.js'
-import { readFirstTable, readProjectFile } from '../../support/markdown-table.js'
+import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
 
 const text = readProjectFile('docs/reference/payments.md')
 const tableAfter = (heading: string) => readFirstTable(text.slice(text.indexOf(`\n## ${heading}\n`)))

@@ -4,7 +4,7 @@ import { readDonationRequest } from '../../../src/http/api/operations/donation-r
 import type { DonationRequest } from '../../../src/money/donation-request.js'
 import { earlierDigests, payloadDigest } from '../../../src/money/payload-digests.js'
 import { usualLimits } from '../../../src/money/payments.js'
-import { donationFields, usd } from '../../support/donations.js'
+import { donationFields, usd } from '../../support/money/donations.js'
 
 const salt = Buffer.alloc(16, 3)
 const fields = {

@@ -17,7 +17,7 @@ import {
   getOwnIdentity,
   isRunning,
 } from '../../../src/platform/embedded-postgres/process-identity.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 /** Our process id with another start time: what a reused id looks like. */
 const reusedId = `${process.pid}-000000000000`

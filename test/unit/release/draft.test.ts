@@ -12,7 +12,7 @@ import type { Texts, TextsOfFiles } from '../../../src/release/bytes/texts.js'
 import { Draft } from '../../../src/release/folder/draft.js'
 import { joinedBody, readParts } from '../../../src/release/folder/joined-file.js'
 import { prepareFolder, releaseFolder } from '../../../src/release/folder/release-folder.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const { signal } = new AbortController()
 const envelope = { head: '<all at="2026-11-21">\n', tail: '</all>\n', stamp: ' at="2026-11-21"' }

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
 import { hashBeside } from '../../../src/release/folder/hash-beside.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
-const ownThread = new URL('../../support/hash-thread.mjs', import.meta.url)
+const ownThread = new URL('../../support/processes/hash-thread.mjs', import.meta.url)
 const dyingThread = new URL('data:text/javascript,process.exit(3)')
 const content = randomBytes(2 * pieceBytes + 1000)
 const { signal } = new AbortController()

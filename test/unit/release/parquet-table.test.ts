@@ -5,8 +5,8 @@ import { type Table, tables } from '../../../src/iati/tables/tables.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { joinParquet, ParquetTable } from '../../../src/release/tables/parquet-table.js'
 import { toActivityRows } from '../../../src/release/tables/table-pieces.js'
-import { openTables, rowsOf } from '../../support/table-reader.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { openTables, rowsOf } from '../../support/release/table-reader.js'
+import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const transactions = tables.find(({ name }) => name === 'transactions') as Table
 

@@ -4,7 +4,7 @@ import { activityIndex } from '../../../src/release/plan/activity-index.js'
 import { bulkActivities } from '../../../src/release/plan/bulk-activities.js'
 import { descriptions } from '../../../src/release/plan/descriptions.js'
 import type { PlannedFile } from '../../../src/release/plan/planned-file.js'
-import { mappingConfig } from '../../support/builders.js'
+import { mappingConfig } from '../../support/values/builders.js'
 
 const generated = '2026-11-21T08:00:00Z' as Parameters<typeof bulkActivities>[1]
 const segment = (nth: number, changes: Partial<PlannedFile> = {}): PlannedFile => ({

@@ -8,7 +8,7 @@ import {
   type SigningKey,
 } from '../../../src/kernel/release-chain.js'
 import { verifyChain } from '../../../src/release/verify/verify-chain.js'
-import { newSigner } from '../../support/signer.js'
+import { newSigner } from '../../support/release/signer.js'
 
 const owner = newSigner()
 const stranger = newSigner()

@@ -1,5 +1,5 @@
-import type { TestDatabase } from '../../../support/database.js'
-import { randomFrom } from '../../../support/random.js'
+import type { TestDatabase } from '../../../support/store/database.js'
+import { randomFrom } from '../../../support/values/random.js'
 import { type FaultKind, faultKinds } from './counted-calls.js'
 import { GivingProcesses, type Outcome } from './giving-process.js'
 import type { Trial } from './trial.js'

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { forkStripped } from '../../../support/cli.js'
+import { forkStripped } from '../../../support/commands/cli.js'
 import type { Fault } from './counted-calls.js'
 import type { Counted, Order } from './process.js'
 

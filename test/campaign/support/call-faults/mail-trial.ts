@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import type { TestDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
-import { openMailServer, readMail, type TakenMail } from '../../../support/mail-server.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/money/donations.js'
+import { openMailServer, readMail, type TakenMail } from '../../../support/servers/mail-server.js'
+import type { TestDatabase } from '../../../support/store/database.js'
 import { openPlace, type Trial } from './trial.js'
 
 const receiptsEachRound = 3

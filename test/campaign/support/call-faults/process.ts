@@ -22,7 +22,7 @@ const { environment, ...place } = JSON.parse(process.argv[2] ?? '') as CountedPl
 }
 countCalls(place)
 const { runProgram } = await import('../../../../src/cli/program.js')
-const { mailReceipts } = await import('../../../support/mail-receipts.js')
+const { mailReceipts } = await import('../../../support/money/mail-receipts.js')
 
 const stop = new AbortController()
 let printed = ''

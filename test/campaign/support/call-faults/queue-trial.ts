@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
-import { insertProjects } from '../../../support/catalogue.js'
-import type { TestDatabase } from '../../../support/database.js'
-import { faultsOf } from '../../../support/published-folder.js'
-import { startRedis } from '../../../support/redis.js'
+import { faultsOf } from '../../../support/release/published-folder.js'
+import { startRedis } from '../../../support/servers/redis.js'
+import { insertProjects } from '../../../support/store/catalogue.js'
+import type { TestDatabase } from '../../../support/store/database.js'
 import { endLeases, isPublished, openPlace, real, type Trial, untrueLedger } from './trial.js'
 
 /**

@@ -4,7 +4,7 @@ import { copyFile, cp, mkdir, readFile, rename, writeFile } from 'node:fs/promis
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { getServerPackage, openServerPrograms } from '../../../../src/platform/embedded-postgres/binaries.js'
-import { installed, nodeBinary } from '../../../support/node-binary.js'
+import { installed, nodeBinary } from '../../../support/runner/node-binary.js'
 import type { Podman } from './podman.js'
 
 const here = import.meta.dirname

@@ -5,8 +5,8 @@ import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
 import { createBulkReader } from '../../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
-import { testConfig } from '../../../support/api-config.js'
-import { testPayments } from '../../../support/donations.js'
+import { testConfig } from '../../../support/api/api-config.js'
+import { testPayments } from '../../../support/money/donations.js'
 import { campaignGateway, type ProcessorPlace } from './processors.js'
 
 // An API process for fault campaigns: says its port, and never outlives the test that forked it.

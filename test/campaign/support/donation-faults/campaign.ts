@@ -6,9 +6,9 @@ import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import type { Store } from '../../../../src/platform/database/store.js'
-import { forkStripped } from '../../../support/cli.js'
-import { donationFields, insertDonationTargets, testPayments } from '../../../support/donations.js'
-import { randomFrom } from '../../../support/random.js'
+import { forkStripped } from '../../../support/commands/cli.js'
+import { donationFields, insertDonationTargets, testPayments } from '../../../support/money/donations.js'
+import { randomFrom } from '../../../support/values/random.js'
 import { type CampaignProcessor, campaignGateway, type ProcessorName, startCampaignProcessor } from './processors.js'
 
 /** How long and how hard: donations end when as many are made, with as many faults, or when `seconds` are over. */

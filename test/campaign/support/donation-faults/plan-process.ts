@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { testPayments } from '../../../support/donations.js'
+import { testPayments } from '../../../support/money/donations.js'
 import { campaignGateway, type ProcessorPlace } from './processors.js'
 
 // Charges plans until it is killed, by a clock that is ahead; never outlives the test that forked it.

@@ -2,10 +2,10 @@ import type { Gateway } from '../../../../src/money/gateways/gateway.js'
 import type { ProcessorAddress } from '../../../../src/money/gateways/processor-calls.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
 import type { Store } from '../../../../src/platform/database/store.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { quick } from '../../../support/donations.js'
-import { type ProcessorServer, toText, unknownNonces } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { quick } from '../../../support/money/donations.js'
+import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
+import { type ProcessorServer, toText, unknownNonces } from '../../../support/servers/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
 
 /** Whose charges a campaign makes: those of the sandbox, or of a stand-in for a processor. */
 export const processorNames = ['sandbox', 'braintree', 'stripe'] as const

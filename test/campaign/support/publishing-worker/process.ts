@@ -3,7 +3,7 @@ import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
 import { createPublication } from '../../../../src/release/create-publication.js'
-import { mappingConfig } from '../../../support/builders.js'
+import { mappingConfig } from '../../../support/values/builders.js'
 import type { PublicationStep, PublishingWorkerOptions } from './worker.js'
 
 // A worker with the real publication that may kill itself, as kill -9 would, after a step.

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { QueueConnection } from '../../../../jobs/engine.js'
 import type { PublicationDeps } from '../../../../src/release/publication.js'
-import { forkStripped } from '../../../support/cli.js'
+import { forkStripped } from '../../../support/commands/cli.js'
 
 /** Where a publication is. */
 export type PublicationStep = Parameters<NonNullable<PublicationDeps['onStep']>>[0]

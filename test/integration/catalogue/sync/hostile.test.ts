@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
-import { testDatabase } from '../../../support/database.js'
-import { passingTime } from '../../../support/passing-time.js'
-import { forgetSyncs, type SyncChanges, sync } from '../../../support/sync.js'
-import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../../support/upstream-server.js'
+import { forgetSyncs, type SyncChanges, sync } from '../../../support/catalogue/sync.js'
+import { aRecord, records, startUpstream, type TestUpstream, toXml } from '../../../support/servers/upstream-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { passingTime } from '../../../support/values/passing-time.js'
 
 let upstream: TestUpstream
 

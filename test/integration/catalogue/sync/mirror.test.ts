@@ -2,8 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decideProjectState } from '../../../../src/catalogue/sql/project-states.js'
 import { listSyncProblems, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { testDatabase } from '../../../support/database.js'
-import { forgetSyncs, mirrorContents, sync } from '../../../support/sync.js'
+import { forgetSyncs, mirrorContents, sync } from '../../../support/catalogue/sync.js'
 import {
   aRecord,
   records,
@@ -11,7 +10,8 @@ import {
   type TestUpstream,
   toXml,
   type UpstreamState,
-} from '../../../support/upstream-server.js'
+} from '../../../support/servers/upstream-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 let upstream: TestUpstream
 

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createSyncRun, getSyncRun, listSyncProblems } from '../../../../src/catalogue/sql/sync-runs.js'
 import { killSync, startSyncProcess } from '../../../campaign/support/killed-sync.js'
-import { type TestDatabase, testDatabase } from '../../../support/database.js'
-import { until } from '../../../support/sync.js'
-import { aRecord, startUpstream } from '../../../support/upstream-server.js'
+import { until } from '../../../support/catalogue/sync.js'
+import { aRecord, startUpstream } from '../../../support/servers/upstream-server.js'
+import { type TestDatabase, testDatabase } from '../../../support/store/database.js'
 
 const ids = Array.from({ length: 12 }, (_, index) => index + 1)
 const poison = 7

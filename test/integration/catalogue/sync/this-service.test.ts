@@ -6,9 +6,6 @@ import { validateActivity } from '../../../../src/iati/validation/index.js'
 import { isoDateOf } from '../../../../src/kernel/dates.js'
 import type { ProjectGraph } from '../../../../src/kernel/project.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
-import { realRecords } from '../../../support/borrowed-files.js'
-import { mappingConfig } from '../../../support/builders.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   activityOf,
   allGraphs,
@@ -17,9 +14,12 @@ import {
   type ServiceMirror,
   serviceMirror,
   today,
-} from '../../../support/service-mirror.js'
-import { sync } from '../../../support/sync.js'
-import { startUpstream, type UpstreamRecord } from '../../../support/upstream-server.js'
+} from '../../../support/catalogue/service-mirror.js'
+import { sync } from '../../../support/catalogue/sync.js'
+import { startUpstream, type UpstreamRecord } from '../../../support/servers/upstream-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { realRecords } from '../../../support/values/borrowed-files.js'
+import { mappingConfig } from '../../../support/values/builders.js'
 
 describe('another instance of this service as the upstream', { shuffle: false }, () => {
   let mirror: ServiceMirror

@@ -6,10 +6,10 @@ import { createSyncRun, listSyncRuns } from '../../../../src/catalogue/sql/sync-
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { claimRun } from '../../../../src/work/sql/leases.js'
-import { testDatabase } from '../../../support/database.js'
-import { neverSoon, workerDeps } from '../../../support/jobs/world.js'
-import { forgetSyncs, until } from '../../../support/sync.js'
-import { apiKey, records, startUpstream, type TestUpstream } from '../../../support/upstream-server.js'
+import { forgetSyncs, until } from '../../../support/catalogue/sync.js'
+import { neverSoon, workerDeps } from '../../../support/processes/jobs/world.js'
+import { apiKey, records, startUpstream, type TestUpstream } from '../../../support/servers/upstream-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const log = pino({ level: 'silent' })
 let upstream: TestUpstream

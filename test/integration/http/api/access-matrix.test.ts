@@ -4,9 +4,9 @@ import { issueKey, issueToken, type KeyLimits, noLimits } from '../../../../src/
 import { revokeKey } from '../../../../src/accounts/sql/api-keys.js'
 import { endToken } from '../../../../src/accounts/sql/callers.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
-import { testApi, testUser } from '../../../support/api.js'
-import { committedDescription, operationsOf } from '../../../support/api-description.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi, testUser } from '../../../support/api/api.js'
+import { committedDescription, operationsOf } from '../../../support/api/api-description.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const page = 'https://www.example.org'
 

@@ -9,8 +9,8 @@ import {
 import { listKeys, revokeKey } from '../../../../src/accounts/sql/api-keys.js'
 import { createAuthentication } from '../../../../src/http/api/operations/authenticate.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const password = 'a quiet <river> & 7 stones'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

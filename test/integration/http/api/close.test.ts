@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { closeApi } from '../../../../src/http/api/close-api.js'
-import { listen, testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { layRelease } from '../../../support/release.js'
+import { listen, testApi } from '../../../support/api/api.js'
+import { layRelease } from '../../../support/release/release.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const large = `<iati-activities>${'<a/>'.repeat(5_000_000)}</iati-activities>`
 

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { moveDemo, seedDemo } from '../../../../src/demo/sql/demo.js'
 import { escapeText } from '../../../../src/kernel/xml/writer.js'
-import { testApi } from '../../../support/api.js'
-import { day, mappingConfig, usd } from '../../../support/builders.js'
-import { testDatabase } from '../../../support/database.js'
-import { testPublisher } from '../../../support/publishing.js'
+import { testApi } from '../../../support/api/api.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { day, mappingConfig, usd } from '../../../support/values/builders.js'
 
 // Names of namespaces and coordinate systems, not links.
 const names = /^https?:\/\/(?:www\.w3\.org|www\.opengis\.net|purl\.org)\//

@@ -4,8 +4,8 @@ import { finished } from 'node:stream/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { listen, testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { listen, testApi } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 /** What a client may see that sends these very bytes. */
 async function raw(base: string, request: string): Promise<string> {

@@ -6,14 +6,19 @@ import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { connectionsWithinDescriptors } from '../../../../src/http/api/descriptors.js'
-import { type Installation, newInstallation, type RunningService, transpileProgram } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
-import { layRelease } from '../../../support/release.js'
+import {
+  type Installation,
+  newInstallation,
+  type RunningService,
+  transpileProgram,
+} from '../../../support/commands/cli.js'
+import { layRelease } from '../../../support/release/release.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const missing = process.platform === 'linux' ? undefined : 'only Linux has 127.0.0.2 and /proc'
 
 it.skipIf(missing)('no timer of the API ends the process when no file descriptor is left', async () => {
-  const program = [path.join(await transpileProgram(), 'test/support/without-descriptors.js')]
+  const program = [path.join(await transpileProgram(), 'test/support/processes/without-descriptors.js')]
   expect(execFileSync('sh', ['-c', 'ulimit -n 256; exec "$@"', 'sh', process.execPath, ...program]).toString()).toBe(
     'alive\n',
   )

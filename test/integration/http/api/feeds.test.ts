@@ -5,9 +5,9 @@ import { request } from 'undici'
 import { describe, expect, it } from 'vitest'
 import type { ReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { createRun } from '../../../../src/work/sql/runs.js'
-import { listen, testApi, testConfig } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { layRelease } from '../../../support/release.js'
+import { listen, testApi, testConfig } from '../../../support/api/api.js'
+import { layRelease } from '../../../support/release/release.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const xmlType = 'application/xml; charset=utf-8'
 const activities = (text: string) => ({ path: '/iati/activities.xml', mediaType: xmlType, text })

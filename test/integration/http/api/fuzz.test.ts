@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 import { fuzzApi } from '../../../campaign/support/fuzz-api.js'
-import { testDatabase } from '../../../support/database.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 describe('five hundred hostile requests', async () => {
   const { store } = await testDatabase()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { testApi } from '../../../support/api.js'
-import { committedDescription, operationsOf } from '../../../support/api-description.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { committedDescription, operationsOf } from '../../../support/api/api-description.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const json = 'application/json'
 

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { tableOfRoutes } from '../../../campaign/support/expensive-requests.js'
-import { testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { readProjectFile, readTable } from '../../../support/markdown-table.js'
+import { testApi } from '../../../support/api/api.js'
+import { readProjectFile, readTable } from '../../../support/documents/markdown-table.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 // Is there where a payment processor sends messages, which it signs in place of a key.
 const signed = '/api/public/payments/:gateway'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { testApi, testUser } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi, testUser } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const user = { email: testUser.email, password: testUser.password }
 const page = 'https://www.example.org'

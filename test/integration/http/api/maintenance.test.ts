@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { endMaintenance, recordMaintenance } from '../../../../src/accounts/sql/maintenance.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { type TestApi, testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { layRelease } from '../../../support/release.js'
+import { type TestApi, testApi } from '../../../support/api/api.js'
+import { layRelease } from '../../../support/release/release.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const release = {
   id: '20261121T020000Z-1',

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { demoSite } from '../../../support/portal-site.js'
-import type { Publisher } from '../../../support/publishing.js'
+import { demoSite } from '../../../support/portal/portal-site.js'
+import type { Publisher } from '../../../support/release/publishing.js'
 
 const manifest = '/feeds/manifest.json'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const secured = [
   '/api/userservice/tokens',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { testApi } from '../../../support/api.js'
-import { insertOrganisation, insertProjects } from '../../../support/catalogue.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { insertOrganisation, insertProjects } from '../../../support/store/catalogue.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const listPath = '/api/public/projectservice/all/projects'
 const idsPath = '/api/public/projectservice/projects/collection/ids'

@@ -5,11 +5,11 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
-import { listen, testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { insertDonationTargets } from '../../../support/donations.js'
-import { projectRoot } from '../../../support/how-to.js'
-import { pythonClientFile } from '../../../support/python-client.js'
+import { listen, testApi } from '../../../support/api/api.js'
+import { pythonClientFile } from '../../../support/api/python-client.js'
+import { projectRoot } from '../../../support/documents/how-to.js'
+import { insertDonationTargets } from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 if (!hasPython) console.log('the client for Python is not tried: python3 is not installed')

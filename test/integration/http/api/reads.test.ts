@@ -2,11 +2,11 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { testPublisher } from '../../../support/publishing.js'
-import { readRequests } from '../../../support/read-operations.js'
-import { storeWells } from '../../../support/wells-store.js'
+import { testApi } from '../../../support/api/api.js'
+import { readRequests } from '../../../support/api/read-operations.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { storeWells } from '../../../support/store/wells-store.js'
 
 const golden = (name: string) => path.resolve(import.meta.dirname, '../../../golden/api/reads', name)
 const mediaTypes = { xml: 'application/xml', json: 'application/json' } as const

@@ -5,9 +5,9 @@ import { parseWireDateTime } from '../../../../src/kernel/dates.js'
 import type { CurrencyCode } from '../../../../src/kernel/money.js'
 import type { Element } from '../../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
-import { testApi } from '../../../support/api.js'
-import { realRecords } from '../../../support/borrowed-files.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { realRecords } from '../../../support/values/borrowed-files.js'
 
 const sample = realRecords('the API beside real records') ?? ''
 

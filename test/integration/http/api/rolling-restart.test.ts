@@ -3,11 +3,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { closeApi } from '../../../../src/http/api/close-api.js'
 import { createApi } from '../../../../src/http/api/create-api.js'
 import { startLoad } from '../../../campaign/support/load.js'
-import { listen, testApi } from '../../../support/api.js'
-import { insertProjects } from '../../../support/catalogue.js'
-import { testDatabase } from '../../../support/database.js'
-import { startReadyProxy } from '../../../support/ready-proxy.js'
-import { layRelease } from '../../../support/release.js'
+import { listen, testApi } from '../../../support/api/api.js'
+import { layRelease } from '../../../support/release/release.js'
+import { startReadyProxy } from '../../../support/servers/ready-proxy.js'
+import { insertProjects } from '../../../support/store/catalogue.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const file = `<iati-activities>${'<a/>'.repeat(100_000)}</iati-activities>`
 

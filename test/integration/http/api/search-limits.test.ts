@@ -1,9 +1,9 @@
 import { get } from 'node:http'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { listen, type TestApi, testApi } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
-import { storeWells } from '../../../support/wells-store.js'
+import { listen, type TestApi, testApi } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { storeWells } from '../../../support/store/wells-store.js'
 
 const path = '/api/public/services/search/projects.json'
 

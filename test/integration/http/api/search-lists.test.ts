@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createHitLists } from '../../../../src/http/api/operations/hit-lists.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { testApi } from '../../../support/api.js'
-import { insertProjects, loseProjects } from '../../../support/catalogue.js'
-import { testDatabase } from '../../../support/database.js'
-import { storeWells } from '../../../support/wells-store.js'
+import { testApi } from '../../../support/api/api.js'
+import { insertProjects, loseProjects } from '../../../support/store/catalogue.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { storeWells } from '../../../support/store/wells-store.js'
 
 describe('remembered searches', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()

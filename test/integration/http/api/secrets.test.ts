@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { loggableUrl } from '../../../../src/http/api/access-log.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const token = 'q7d1m0x4k9b2v8s3t6y5w1z0a4c7e9f2h8j3l6n5'
 

@@ -8,8 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Downloads } from '../../../../src/http/api/downloads.js'
 import { type OpenFile, openFile } from '../../../../src/http/api/open-files.js'
 import { type OpenPart, sendBody } from '../../../../src/http/api/send-body.js'
-import { testConfig } from '../../../support/api-config.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { testConfig } from '../../../support/api/api-config.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 // Several buffers, and more than a connection holds for a reader who does not read; no two parts of it are alike.
 const content = Buffer.from(Array.from({ length: 3_000_000 }, (_, index) => index.toString(36)).join(' '))

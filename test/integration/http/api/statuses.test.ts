@@ -8,13 +8,13 @@ import {
 import { endMaintenance, recordMaintenance } from '../../../../src/accounts/sql/maintenance.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { type TestApi, testApi, testConfig, testUser } from '../../../support/api.js'
-import { committedDescription, operationsOf } from '../../../support/api-description.js'
-import { testDatabase } from '../../../support/database.js'
-import { donationJson, donationXml } from '../../../support/donations.js'
-import { testPublisher } from '../../../support/publishing.js'
-import { type ReadRequest, readRequests } from '../../../support/read-operations.js'
-import { storeWells } from '../../../support/wells-store.js'
+import { type TestApi, testApi, testConfig, testUser } from '../../../support/api/api.js'
+import { committedDescription, operationsOf } from '../../../support/api/api-description.js'
+import { type ReadRequest, readRequests } from '../../../support/api/read-operations.js'
+import { donationJson, donationXml } from '../../../support/money/donations.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { storeWells } from '../../../support/store/wells-store.js'
 
 const described = operationsOf(committedDescription()).filter(({ path }) =>
   /^\/api\/(?:public\/(?!payments\/)|secure\/|userservice\/)/.test(path),

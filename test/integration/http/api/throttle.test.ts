@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const { password } = testUser
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { findKey, issueToken, secretHash } from '../../../../src/accounts/sql/accounts.js'
 import { findCaller } from '../../../../src/accounts/sql/callers.js'
 import { createApiUser } from '../../../../src/http/api/operations/create-api-user.js'
-import { testApi, testUser } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi, testUser } from '../../../support/api/api.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const url = '/api/userservice/tokens'
 const { email, password } = testUser

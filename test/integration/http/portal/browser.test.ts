@@ -4,10 +4,17 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ar } from '../../../../src/http/portal/words/ar.js'
 import { fr } from '../../../../src/http/portal/words/fr.js'
-import { axeFindings, browserProgram, launchBrowser, lookAt, type Scheme, sizes } from '../../../support/browser.js'
-import { readMail, startMailServer, type TakenMail } from '../../../support/mail-server.js'
-import { mailSubscribers } from '../../../support/mail-subscribers.js'
-import { demoSite } from '../../../support/portal-site.js'
+import {
+  axeFindings,
+  browserProgram,
+  launchBrowser,
+  lookAt,
+  type Scheme,
+  sizes,
+} from '../../../support/portal/browser.js'
+import { demoSite } from '../../../support/portal/portal-site.js'
+import { mailSubscribers } from '../../../support/release/mail-subscribers.js'
+import { readMail, startMailServer, type TakenMail } from '../../../support/servers/mail-server.js'
 
 if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
 

@@ -14,19 +14,19 @@ import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { type TestApi, testApi } from '../../../support/api.js'
-import { testConfig } from '../../../support/api-config.js'
-import { insertProjects } from '../../../support/catalogue.js'
-import { forkStripped } from '../../../support/cli.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
-import { testDonors, testPayments } from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
-import { type MailServer, readMail, startMailServer, type TakenMail } from '../../../support/mail-server.js'
-import { mailSubscribers } from '../../../support/mail-subscribers.js'
-import { type Publisher, testPublisher } from '../../../support/publishing.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
-import { storeWells } from '../../../support/wells-store.js'
+import { type TestApi, testApi } from '../../../support/api/api.js'
+import { testConfig } from '../../../support/api/api-config.js'
+import { forkStripped } from '../../../support/commands/cli.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
+import { testDonors, testPayments } from '../../../support/money/donations.js'
+import { mailSubscribers } from '../../../support/release/mail-subscribers.js'
+import { type Publisher, testPublisher } from '../../../support/release/publishing.js'
+import { type MailServer, readMail, startMailServer, type TakenMail } from '../../../support/servers/mail-server.js'
+import { insertProjects } from '../../../support/store/catalogue.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
+import { storeWells } from '../../../support/store/wells-store.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const lina = 'lina.findme@example.org'
 const { en, fr } = languages
@@ -210,7 +210,7 @@ describe('subscriptions to the reports of a project', async () => {
     await subscribe(server)
     await report(9003)
     await publish()
-    child = await forkStripped('test/support/subscription-process.ts', [url, publisher.feedsDir, server.url])
+    child = await forkStripped('test/support/processes/subscription-process.ts', [url, publisher.feedsDir, server.url])
     await once(child, 'exit')
     child = undefined
     expect(await states()).toEqual([

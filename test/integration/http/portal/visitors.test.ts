@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { en } from '../../../../src/http/portal/words/en.js'
-import { browserProgram, launchBrowser } from '../../../support/browser.js'
-import { demoSite } from '../../../support/portal-site.js'
-import { sumOf } from '../../../support/recount.js'
+import { browserProgram, launchBrowser } from '../../../support/portal/browser.js'
+import { demoSite } from '../../../support/portal/portal-site.js'
+import { sumOf } from '../../../support/release/recount.js'
 
 if (!browserProgram) console.log('left out: what visitors come for, in a browser (install Debian’s package chromium)')
 

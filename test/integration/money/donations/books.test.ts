@@ -10,7 +10,6 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listBalances, listDifferences } from '../../../../src/money/sql/books-check.js'
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   account,
   donationRequest,
@@ -18,8 +17,9 @@ import {
   quick,
   testPayments,
   usd,
-} from '../../../support/donations.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+} from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const amount = (text: string) => text as Decimal
 

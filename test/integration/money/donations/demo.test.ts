@@ -6,9 +6,9 @@ import { firstDemoId } from '../../../../src/kernel/demo-publisher.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
+import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
 
 it('donations to demo projects go with them, and leave books that agree', async () => {
   const { store } = await testDatabase()

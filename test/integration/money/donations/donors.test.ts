@@ -14,11 +14,11 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const keyNamed = (id: string) => ({ id, secret: createHash('sha256').update(id).digest() })
 const [one, two] = [keyNamed('2025'), keyNamed('2026')]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runCampaign } from '../../../campaign/support/donation-faults/campaign.js'
-import { testDatabase } from '../../../support/database.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 // The campaign does the same at each processor.
 const processor = 'sandbox'

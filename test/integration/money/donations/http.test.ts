@@ -6,16 +6,16 @@ import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { testDatabase } from '../../../support/database.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
 import {
   donationFields,
   donationJson,
   donationXml,
   insertDonationTargets,
   testDonors,
-} from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
+} from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
 
 /** A donation to another project than that of the documented requests, whose answers have its totals. */
 const gift: typeof donationFields = (changes, payment) => donationFields({ project: { id: 2046 }, ...changes }, payment)

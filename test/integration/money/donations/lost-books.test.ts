@@ -9,10 +9,16 @@ import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { inOrder } from '../../../support/in-order.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  quick,
+  testPayments,
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const { signal } = new AbortController()
 

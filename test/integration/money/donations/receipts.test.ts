@@ -18,21 +18,21 @@ import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { loadTemplate, type TemplateChoice } from '../../../../src/platform/mail/load-template.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
-import { testApi } from '../../../support/api.js'
-import { forkStripped } from '../../../support/cli.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { forkStripped } from '../../../support/commands/cli.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
 import {
   account,
   donationRequest,
   insertDonationTargets,
   testDonors,
   testPayments,
-} from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
-import { type MailServer, readMail, startMailServer } from '../../../support/mail-server.js'
-import { readPdf } from '../../../support/read-pdf.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+} from '../../../support/money/donations.js'
+import { readPdf } from '../../../support/money/read-pdf.js'
+import { type MailServer, readMail, startMailServer } from '../../../support/servers/mail-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const never = new AbortController().signal
 const choice = { language: 'en', operatorsDir: undefined }
@@ -393,7 +393,7 @@ describe('receipts by mail', async () => {
     const server = await startMailServer({ onTaken: () => void child?.kill('SIGKILL') })
     time.now = new Date()
     const { receiptNumber } = await donate()
-    child = await forkStripped('test/support/receipt-process.ts', [url, server.url])
+    child = await forkStripped('test/support/processes/receipt-process.ts', [url, server.url])
     await once(child, 'exit')
     child = undefined
     expect(await state()).toEqual([{ state: 'sending', tries: 1, reply: null }])

@@ -7,10 +7,10 @@ import { openQueue, queueSettings } from '../../../../jobs/queue.js'
 import { settlement } from '../../../../jobs/settlement.js'
 import { startWorker } from '../../../../jobs/worker.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/donations.js'
-import { workerDeps } from '../../../support/jobs/world.js'
-import { redisMissing, startRedis } from '../../../support/redis.js'
+import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/money/donations.js'
+import { workerDeps } from '../../../support/processes/jobs/world.js'
+import { redisMissing, startRedis } from '../../../support/servers/redis.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const noRedis = redisMissing()
 if (noRedis !== undefined) console.warn(`The settlement's jobs on Redis are not tested: ${noRedis}.`)

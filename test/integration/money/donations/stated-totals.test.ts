@@ -10,10 +10,10 @@ import type { RecordSource } from '../../../../src/kernel/record.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/donations.js'
-import { testPublisher } from '../../../support/publishing.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/money/donations.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 // A story: each test goes on from where the one before it has left the store.
 const story = async (source: RecordSource) => {

@@ -8,7 +8,6 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { rehearseDonation, submitDonation } from '../../../../src/money/submit-donation.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   account,
   donationRequest,
@@ -16,7 +15,8 @@ import {
   quick,
   testPayments,
   usd,
-} from '../../../support/donations.js'
+} from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051, 2052, 2053, 2054]
 

@@ -7,10 +7,16 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { removeTestDonations } from '../../../../src/money/sql/test-donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { newInstallation } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
+import { newInstallation } from '../../../support/commands/cli.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  quick,
+  testPayments,
+} from '../../../support/money/donations.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
 
 it('donations of a sandbox leave the books as if they had never been there; those of a processor stay', async () => {
   const { store } = await testDatabase()

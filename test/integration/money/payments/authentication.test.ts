@@ -9,9 +9,7 @@ import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { testDatabase } from '../../../support/database.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
 import {
   account,
   donationFields,
@@ -20,10 +18,12 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
-import { type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
+} from '../../../support/money/donations.js'
+import { type Happening, stripeDelivery } from '../../../support/money/webhook-deliveries.js'
+import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
+import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
 
 const timeoutMs = 2_000
 const asked = { paymentGateway: 'stripe', paymentGatewayNonce: 'pm_card_authenticationRequired' }

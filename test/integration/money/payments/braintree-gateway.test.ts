@@ -8,9 +8,9 @@ import {
 } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import { declines } from '../../../../src/money/gateways/declines.js'
 import type { Charge } from '../../../../src/money/gateways/gateway.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { usd } from '../../../support/donations.js'
-import { unknownNonces } from '../../../support/processor-server.js'
+import { usd } from '../../../support/money/donations.js'
+import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
+import { unknownNonces } from '../../../support/servers/processor-server.js'
 import { describeGateway } from './gateway-conformance.js'
 
 const timeoutMs = 2_500

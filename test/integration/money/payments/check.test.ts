@@ -4,12 +4,12 @@ import { createStripeGateway } from '../../../../src/money/gateways/stripe/strip
 import { followedKinds } from '../../../../src/money/gateways/stripe/stripe-webhooks.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { recordWebhook } from '../../../../src/money/sql/webhook-events.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
-import { testPayments } from '../../../support/donations.js'
-import type { ProcessorServer } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
+import { testPayments } from '../../../support/money/donations.js'
+import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
+import type { ProcessorServer } from '../../../support/servers/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 describe('giving payments check', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()

@@ -9,10 +9,9 @@ import { mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js
 import { reconcileDays } from '../../../../src/money/reconcile.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { forkStripped } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
-import { type DonationSteps, donationSteps } from '../../../support/donation-steps.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
+import { forkStripped } from '../../../support/commands/cli.js'
+import { type DonationSteps, donationSteps } from '../../../support/money/donation-steps.js'
 import {
   donationFields,
   insertDonationTargets,
@@ -20,13 +19,14 @@ import {
   quick,
   testDonors,
   testPayments,
-} from '../../../support/donations.js'
-import { inOrder } from '../../../support/in-order.js'
-import { openMailServer, readMail } from '../../../support/mail-server.js'
-import type { LedgerCharge } from '../../../support/processor-server.js'
-import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
-import { testPublisher } from '../../../support/publishing.js'
-import { braintreeDelivery, type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
+} from '../../../support/money/donations.js'
+import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/money/processors.js'
+import { braintreeDelivery, type Happening, stripeDelivery } from '../../../support/money/webhook-deliveries.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import { openMailServer, readMail } from '../../../support/servers/mail-server.js'
+import type { LedgerCharge } from '../../../support/servers/processor-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const never = new AbortController().signal
 
@@ -337,7 +337,7 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
     const apart = async (step: keyof DonationSteps, given: readonly unknown[]): Promise<string> => {
       if (!child || child.killed) {
         const settings = JSON.stringify({ url, name, address: processor.address, keyId })
-        const started = await forkStripped('test/support/donation-steps-process.ts', [settings])
+        const started = await forkStripped('test/support/processes/donation-steps-process.ts', [settings])
         child = started
         await new Promise((resolve, reject) => {
           started.once('message', resolve)

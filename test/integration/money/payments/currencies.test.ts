@@ -11,11 +11,17 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { findDonationHistory } from '../../../../src/money/sql/donations.js'
 import { removeTestDonations } from '../../../../src/money/sql/test-donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
-import { account, donationRequest, insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { inOrder } from '../../../support/in-order.js'
-import { limits, processors, timeoutMs } from '../../../support/processors.js'
-import { testPublisher } from '../../../support/publishing.js'
+import {
+  account,
+  donationRequest,
+  insertDonationTargets,
+  quick,
+  testPayments,
+} from '../../../support/money/donations.js'
+import { limits, processors, timeoutMs } from '../../../support/money/processors.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const never = new AbortController().signal
 

@@ -9,18 +9,18 @@ import { createBraintreeGateway } from '../../../../src/money/gateways/braintree
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { braintreeKeys, startBraintree } from '../../../support/braintree-server.js'
-import { axeFindings, browserProgram, launchBrowser } from '../../../support/browser.js'
-import { testDatabase } from '../../../support/database.js'
-import { insertDonationTargets, quick, testPayments } from '../../../support/donations.js'
-import { freePort } from '../../../support/free-port.js'
-import { projectRoot } from '../../../support/how-to.js'
-import { readProjectFile } from '../../../support/markdown-table.js'
-import { braintreeScript, stripeScript } from '../../../support/processor-scripts.js'
-import type { ProcessorServer } from '../../../support/processor-server.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
+import { projectRoot } from '../../../support/documents/how-to.js'
+import { readProjectFile } from '../../../support/documents/markdown-table.js'
+import { insertDonationTargets, quick, testPayments } from '../../../support/money/donations.js'
+import { braintreeScript, stripeScript } from '../../../support/money/processor-scripts.js'
+import { axeFindings, browserProgram, launchBrowser } from '../../../support/portal/browser.js'
+import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
+import { freePort } from '../../../support/servers/free-port.js'
+import type { ProcessorServer } from '../../../support/servers/processor-server.js'
+import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 if (!browserProgram) console.log('left out: the donation page in a browser (install Debian’s package chromium)')
 
@@ -80,7 +80,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
     await writeFile(path.join(folder, 'page.html'), block('html'))
     await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
-    const register = path.join(projectRoot, 'test/support/register-typescript.mjs')
+    const register = path.join(projectRoot, 'test/support/runner/register-typescript.mjs')
     const access = { GIVING_API_KEY: api.apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
     const port = String(await freePort())
     server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {

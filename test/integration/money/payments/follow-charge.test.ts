@@ -7,7 +7,6 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   account,
   donationRequest,
@@ -15,9 +14,10 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { toCents } from '../../../support/processor-server.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { toCents } from '../../../support/servers/processor-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 describe.each(Object.entries(processors))('a charge that is followed at %s', async (name, start) => {
   const hasTwo = name === 'braintree'

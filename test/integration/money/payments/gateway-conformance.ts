@@ -11,7 +11,7 @@ import {
   type ProcessorEntry,
   withTimeout,
 } from '../../../../src/money/gateways/gateway.js'
-import { usd } from '../../../support/donations.js'
+import { usd } from '../../../support/money/donations.js'
 
 /** What a gateway's processor holds under a reference of ours, asked apart from the gateway. */
 type Held = { readonly charges: number; readonly amount: Decimal }

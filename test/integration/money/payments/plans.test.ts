@@ -11,14 +11,20 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { listen, testApi, testUser } from '../../../support/api.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
-import { donationFields, insertDonationTargets, quick, testDonors, testPayments } from '../../../support/donations.js'
-import { inOrder } from '../../../support/in-order.js'
-import { readMail, startMailServer } from '../../../support/mail-server.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
-import { endedMethodDelivery } from '../../../support/webhook-deliveries.js'
+import { listen, testApi, testUser } from '../../../support/api/api.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
+import {
+  donationFields,
+  insertDonationTargets,
+  quick,
+  testDonors,
+  testPayments,
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { endedMethodDelivery } from '../../../support/money/webhook-deliveries.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import { readMail, startMailServer } from '../../../support/servers/mail-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const never = new AbortController().signal
 const choice = { language: 'en', operatorsDir: undefined }

@@ -5,7 +5,6 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   account,
   donationRequest,
@@ -13,8 +12,9 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 describe('the books of donations at a processor', async () => {
   const { store } = await testDatabase()

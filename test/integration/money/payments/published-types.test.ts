@@ -6,12 +6,12 @@ import ts from 'typescript'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import type { Charge, Gateway } from '../../../../src/money/gateways/gateway.js'
-import { braintreeKeys } from '../../../support/braintree-server.js'
-import { usd } from '../../../support/donations.js'
-import { projectRoot } from '../../../support/how-to.js'
-import type { LedgerCharge, ProcessorCall, ProcessorServer } from '../../../support/processor-server.js'
-import { type ProcessorWithSdk, processors } from '../../../support/processors.js'
-import { stripeDelivery } from '../../../support/webhook-deliveries.js'
+import { projectRoot } from '../../../support/documents/how-to.js'
+import { usd } from '../../../support/money/donations.js'
+import { type ProcessorWithSdk, processors } from '../../../support/money/processors.js'
+import { stripeDelivery } from '../../../support/money/webhook-deliveries.js'
+import { braintreeKeys } from '../../../support/servers/braintree-server.js'
+import type { LedgerCharge, ProcessorCall, ProcessorServer } from '../../../support/servers/processor-server.js'
 
 /** What the adapters send, and what the stand-ins answer, in the words that the processors publish with their libraries. */
 

@@ -8,8 +8,7 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { acceptDifferences, sumDifferences } from '../../../../src/money/sql/reconciliation.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { newInstallation } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
+import { newInstallation } from '../../../support/commands/cli.js'
 import {
   account,
   donationRequest,
@@ -17,10 +16,11 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { inOrder } from '../../../support/in-order.js'
-import type { LedgerCharge } from '../../../support/processor-server.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import type { LedgerCharge } from '../../../support/servers/processor-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const day = '2026-11-16' as IsoDate
 const noon = new Date(`${day}T12:00:00Z`)

@@ -3,7 +3,7 @@ import type { Decimal } from '../../../../src/kernel/money.js'
 import { declines } from '../../../../src/money/gateways/declines.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
 import { enterCharges } from '../../../../src/money/sql/sandbox-charges.js'
-import { testDatabase } from '../../../support/database.js'
+import { testDatabase } from '../../../support/store/database.js'
 import { describeGateway } from './gateway-conformance.js'
 
 describeGateway({

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { createStripeGateway, type StripeSettings } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
-import { usd } from '../../../support/donations.js'
-import { unknownNonces } from '../../../support/processor-server.js'
-import { startStripe, stripeDeclineNonces, stripeKeys } from '../../../support/stripe-server.js'
+import { usd } from '../../../support/money/donations.js'
+import { unknownNonces } from '../../../support/servers/processor-server.js'
+import { startStripe, stripeDeclineNonces, stripeKeys } from '../../../support/servers/stripe-server.js'
 import { describeGateway } from './gateway-conformance.js'
 
 const timeoutMs = 2_500

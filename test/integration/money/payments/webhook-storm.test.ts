@@ -8,7 +8,6 @@ import { handleDueWebhooks, storeWebhook } from '../../../../src/money/handle-we
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testDatabase } from '../../../support/database.js'
 import {
   account,
   donationRequest,
@@ -16,8 +15,9 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { startStripe, stripeKeys } from '../../../support/stripe-server.js'
+} from '../../../support/money/donations.js'
+import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 const happenings = ['console', 'ours', 'dispute', 'win', 'lose', 'handle', 'handle twice at once'] as const
 

@@ -9,9 +9,8 @@ import { startWorker } from '../../../../jobs/worker.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { createMetrics } from '../../../../src/platform/observability/metrics.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { testApi } from '../../../support/api.js'
-import { runCommandLine } from '../../../support/command-line.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { runCommandLine } from '../../../support/commands/command-line.js'
 import {
   account,
   donationRequest,
@@ -19,13 +18,14 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { workerDeps } from '../../../support/jobs/world.js'
-import { toCents } from '../../../support/processor-server.js'
-import { processors, timeoutMs } from '../../../support/processors.js'
-import { stripeKeys } from '../../../support/stripe-server.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
-import { type Happening, stripeDelivery } from '../../../support/webhook-deliveries.js'
+} from '../../../support/money/donations.js'
+import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { type Happening, stripeDelivery } from '../../../support/money/webhook-deliveries.js'
+import { workerDeps } from '../../../support/processes/jobs/world.js'
+import { toCents } from '../../../support/servers/processor-server.js'
+import { stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 describe('webhooks at work', { shuffle: false }, async () => {
   const { store, url } = await testDatabase()

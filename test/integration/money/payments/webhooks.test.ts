@@ -6,9 +6,8 @@ import { followAndClose, handleDueWebhooks } from '../../../../src/money/handle-
 import { paymentNeeds, paymentWarnings } from '../../../../src/money/payment-needs.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { testApi } from '../../../support/api.js'
-import { forkStripped } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
+import { testApi } from '../../../support/api/api.js'
+import { forkStripped } from '../../../support/commands/cli.js'
 import {
   account,
   donationRequest,
@@ -16,13 +15,8 @@ import {
   newestDonation,
   quick,
   testPayments,
-} from '../../../support/donations.js'
-import { everyRow } from '../../../support/every-row.js'
-import { inOrder } from '../../../support/in-order.js'
-import { toCents } from '../../../support/processor-server.js'
-import { type ProcessorWithSdk, processors, timeoutMs } from '../../../support/processors.js'
-import { testPublisher } from '../../../support/publishing.js'
-import { stripeKeys } from '../../../support/stripe-server.js'
+} from '../../../support/money/donations.js'
+import { type ProcessorWithSdk, processors, timeoutMs } from '../../../support/money/processors.js'
 import {
   braintreeDelivery,
   type Delivery,
@@ -31,7 +25,13 @@ import {
   signedByBraintree,
   signedByStripe,
   stripeDelivery,
-} from '../../../support/webhook-deliveries.js'
+} from '../../../support/money/webhook-deliveries.js'
+import { testPublisher } from '../../../support/release/publishing.js'
+import { inOrder } from '../../../support/runner/in-order.js'
+import { toCents } from '../../../support/servers/processor-server.js'
+import { stripeKeys } from '../../../support/servers/stripe-server.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { everyRow } from '../../../support/store/every-row.js'
 
 const deliveries = { braintree: braintreeDelivery, stripe: stripeDelivery }
 const names = Object.keys(processors) as ProcessorWithSdk[]
@@ -379,7 +379,7 @@ describe.each(names)('webhooks of %s', inOrder, async (name) => {
       ledger.refundInConsole(reference, '40')
       await send('refunded', charge)
       const { host, port, caFile } = processor.address
-      const child = await forkStripped('test/support/webhook-process.ts', [url, host, port, caFile])
+      const child = await forkStripped('test/support/processes/webhook-process.ts', [url, host, port, caFile])
       ledger.beforeAnswer = async () => void child.kill('SIGKILL')
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL'])
       ledger.beforeAnswer = async () => undefined

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { Replicas } from '../../../../src/platform/database/replicas.js'
 import { openStore } from '../../../../src/platform/database/store.js'
-import { testDatabase } from '../../../support/database.js'
-import { freePort } from '../../../support/free-port.js'
+import { freePort } from '../../../support/servers/free-port.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 it('leaves out what is no standby of the database, and says why', async () => {
   const { store, url } = await testDatabase()

@@ -4,8 +4,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { findLineage } from '../../../../src/platform/database/connection.js'
 import { Fence } from '../../../../src/platform/database/fence.js'
 import { openStore, type Store } from '../../../../src/platform/database/store.js'
-import { testDatabase } from '../../../support/database.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 /** The address of a way to a server that looks like a pooler: the start of a connection names another process than the one that answers. */
 async function pooled(url: string): Promise<string> {

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { afterAll, expect, it } from 'vitest'
-import { testDatabase } from '../../../support/database.js'
-import { compareRows, kinds, unusedMembers } from '../../../support/statements/compare.js'
-import { type Column, describeStatement } from '../../../support/statements/describe.js'
-import { listStatements, type Member, type Statement } from '../../../support/statements/statements.js'
+import { testDatabase } from '../../../support/store/database.js'
+import { compareRows, kinds, unusedMembers } from '../../../support/store/statements/compare.js'
+import { type Column, describeStatement } from '../../../support/store/statements/describe.js'
+import { listStatements, type Member, type Statement } from '../../../support/store/statements/statements.js'
 
 /**
  * Statements whose text or row cannot be told from the sources, with the reason. This list may only shrink: build a

@@ -7,9 +7,9 @@ import { jsonLines } from '../../../../src/catalogue/import/json-lines.js'
 import type { ImportSaving, Kind } from '../../../../src/catalogue/import/kind.js'
 import { findKind, kinds } from '../../../../src/catalogue/import/kinds.js'
 import { importerOfKind } from '../../../../src/catalogue/import/record-importer.js'
-import { day, usd } from '../../../support/builders.js'
-import { importDocument } from '../../../support/import-document.js'
-import { readProjectFile } from '../../../support/markdown-table.js'
+import { importDocument } from '../../../support/documents/import-document.js'
+import { readProjectFile } from '../../../support/documents/markdown-table.js'
+import { day, usd } from '../../../support/values/builders.js'
 
 const saving: ImportSaving = {
   source: 'import',

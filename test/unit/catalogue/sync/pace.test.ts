@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Pace } from '../../../../src/catalogue/sync/pace.js'
-import { passingTime } from '../../../support/passing-time.js'
+import { passingTime } from '../../../support/values/passing-time.js'
 
 const signal = new AbortController().signal
 

@@ -9,7 +9,7 @@ import type { AnyFieldTable } from '../../../../src/kernel/field-table.js'
 import { organisationFields, projectFields } from '../../../../src/kernel/project.js'
 import type { ProjectRecord } from '../../../../src/kernel/record.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { day, usd } from '../../../support/builders.js'
+import { day, usd } from '../../../support/values/builders.js'
 
 const hashOf = (record: ProjectRecord) =>
   toHashedRecord(record, { source: 'import', today: day('2026-11-21'), currency: usd, photoConsent: false }, undefined)

@@ -19,7 +19,7 @@ import {
 } from '../../../../src/catalogue/wire/write/wire-value.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { projectFields } from '../../../../src/kernel/project.js'
-import { aGraph, anOrganisation } from '../../../support/builders.js'
+import { aGraph, anOrganisation } from '../../../support/values/builders.js'
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 const text = (pieces: readonly string[]) => pieces.join('')

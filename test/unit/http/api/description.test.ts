@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fastify } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { describeApi } from '../../../../src/http/api/openapi.js'
-import { testConfig } from '../../../support/api-config.js'
+import { testConfig } from '../../../support/api/api-config.js'
 import {
   committedDescription,
   currentDescription,
@@ -11,9 +11,9 @@ import {
   type MediaType,
   operationsOf,
   responseOf,
-} from '../../../support/api-description.js'
-import { DocumentCheck } from '../../../support/document-check.js'
-import { incompatibleChanges } from '../../../support/incompatible-changes.js'
+} from '../../../support/api/api-description.js'
+import { DocumentCheck } from '../../../support/api/document-check.js'
+import { incompatibleChanges } from '../../../support/api/incompatible-changes.js'
 
 const current = await currentDescription()
 

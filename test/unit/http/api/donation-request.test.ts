@@ -4,7 +4,7 @@ import { type DonationRules, readDonationRequest } from '../../../../src/http/ap
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import type { CurrencyCode, Decimal } from '../../../../src/kernel/money.js'
 import { usualLimits } from '../../../../src/money/payments.js'
-import { donationFields, usd } from '../../../support/donations.js'
+import { donationFields, usd } from '../../../support/money/donations.js'
 
 const rules: DonationRules = {
   version: 2,

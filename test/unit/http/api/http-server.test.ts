@@ -8,8 +8,8 @@ import pino from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createHttpServer } from '../../../../src/http/api/http-server.js'
 import { createServer } from '../../../../src/http/api/server.js'
-import { testConfig } from '../../../support/api-config.js'
-import { selfSigned } from '../../../support/self-signed.js'
+import { testConfig } from '../../../support/api/api-config.js'
+import { selfSigned } from '../../../support/servers/self-signed.js'
 
 const deps = { log: pino({ level: 'silent' }), config: testConfig }
 

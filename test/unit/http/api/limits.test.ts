@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Downloads } from '../../../../src/http/api/downloads.js'
 import { MinuteCounter } from '../../../../src/http/api/minute-counter.js'
-import { testConfig } from '../../../support/api-config.js'
+import { testConfig } from '../../../support/api/api-config.js'
 
 describe('a counter of minutes', () => {
   it('lets so many of each name through in a minute, and says how long the next must wait', () => {

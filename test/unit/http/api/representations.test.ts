@@ -6,7 +6,7 @@ import type { Decimal } from '../../../../src/kernel/money.js'
 import { type ProjectGraph, renditions } from '../../../../src/kernel/project.js'
 import type { Element } from '../../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
-import { wellsForTara } from '../../../support/wells-for-tara.js'
+import { wellsForTara } from '../../../support/values/wells-for-tara.js'
 
 type Leaf = readonly [path: string, text: string]
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { languages, pluralOf } from '../../../../src/http/portal/view.js'
-import { textsOf } from '../../../support/portal-words.js'
+import { textsOf } from '../../../support/portal/portal-words.js'
 
 // Words that a language writes as English does.
 const alike = {

@@ -8,9 +8,9 @@ import {
   standardOrigin,
   standardVersion,
 } from '../../../../src/iati/standard/index.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { readProjectFile } from '../../../support/markdown-table.js'
-import { extractStandard } from '../../../support/standard/extract.js'
+import { readProjectFile } from '../../../support/documents/markdown-table.js'
+import { extractStandard } from '../../../support/iati/standard/extract.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
 
 describe('the rule of an element', () => {
   it('has its children in order, with how often they may occur', () => {

@@ -4,10 +4,10 @@ import { validateActivity, validateOrganisation } from '../../../../src/iati/val
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Notice } from '../../../../src/kernel/notice.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
-import { exchanged, withOnly } from '../../../support/iati-editing.js'
-import { anActivity, aTransaction, withAttributes, withChildren } from '../../../support/iati-records.js'
-import { badCodes, codeRows, rowName, withCode, withPlace } from '../../../support/mutants/codes.js'
-import { aFullActivity, aFullOrganisation, mutantsDay } from '../../../support/mutants/index.js'
+import { exchanged, withOnly } from '../../../support/iati/iati-editing.js'
+import { anActivity, aTransaction, withAttributes, withChildren } from '../../../support/iati/iati-records.js'
+import { badCodes, codeRows, rowName, withCode, withPlace } from '../../../support/iati/mutants/codes.js'
+import { aFullActivity, aFullOrganisation, mutantsDay } from '../../../support/iati/mutants/index.js'
 
 const context = { today: mutantsDay as IsoDate }
 

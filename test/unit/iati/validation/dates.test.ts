@@ -11,7 +11,7 @@ import {
   inserted,
   replaced,
   withAttributes,
-} from '../../../support/iati-records.js'
+} from '../../../support/iati/iati-records.js'
 
 const context = { today: '2026-03-15' as IsoDate, now: '2026-03-15T12:00:00Z' as IsoInstant }
 

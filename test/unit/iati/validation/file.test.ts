@@ -5,8 +5,7 @@ import { createXsdValidator, type FileReport, validateFile } from '../../../../s
 import type { IsoDate, IsoInstant } from '../../../../src/kernel/dates.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
 import { writeElement } from '../../../../src/kernel/xml/writer.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { placed } from '../../../support/iati-editing.js'
+import { placed } from '../../../support/iati/iati-editing.js'
 import {
   anActivity,
   anOrganisation,
@@ -15,8 +14,9 @@ import {
   replaced,
   value,
   withAttributes,
-} from '../../../support/iati-records.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+} from '../../../support/iati/iati-records.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const context = { today: '2026-12-31' as IsoDate }
 let folder: string

@@ -6,9 +6,7 @@ import { validateActivity, validateOrganisation, validationNotices } from '../..
 import type { IsoDate, IsoInstant } from '../../../../src/kernel/dates.js'
 import type { Element } from '../../../../src/kernel/xml/element.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { aGraph, aMonth, aReport, mappingConfig } from '../../../support/builders.js'
-import { anActivity, anOrganisation } from '../../../support/iati-records.js'
+import { anActivity, anOrganisation } from '../../../support/iati/iati-records.js'
 import {
   aFullActivity,
   aFullOrganisation,
@@ -16,10 +14,12 @@ import {
   type Mutant,
   mutantsDay,
   ruleMutants,
-} from '../../../support/mutants/index.js'
-import { officialRuleIds } from '../../../support/official-rules.js'
-import { officialJudge } from '../../../support/official-ruleset.js'
-import { wellsForTara } from '../../../support/wells-for-tara.js'
+} from '../../../support/iati/mutants/index.js'
+import { officialRuleIds } from '../../../support/iati/official-rules.js'
+import { officialJudge } from '../../../support/iati/official-ruleset.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
+import { aGraph, aMonth, aReport, mappingConfig } from '../../../support/values/builders.js'
+import { wellsForTara } from '../../../support/values/wells-for-tara.js'
 
 const context = { today: mutantsDay as IsoDate, now: `${mutantsDay}T12:00:00Z` as IsoInstant }
 const official = officialStandard('breaking the official samples')

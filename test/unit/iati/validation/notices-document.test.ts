@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { mappingNotices } from '../../../../src/iati/mapping/notices.js'
 import { validationNotices } from '../../../../src/iati/validation/index.js'
-import { readFirstTable, readProjectFile } from '../../../support/markdown-table.js'
+import { readFirstTable, readProjectFile } from '../../../support/documents/markdown-table.js'
 
 const rows = [
   ...Object.entries(mappingNotices).map(([code, { severity, sentence }]) => [

@@ -3,11 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { codeList } from '../../../../src/iati/standard/index.js'
 import { validationNotices } from '../../../../src/iati/validation/index.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { readProjectFile, readTable } from '../../../support/markdown-table.js'
-import { codeRows } from '../../../support/mutants/codes.js'
-import { ruleMutants } from '../../../support/mutants/index.js'
-import { officialFileRuleIds, officialRuleIds, readOfficialRuleset, rulesOf } from '../../../support/official-rules.js'
+import { readProjectFile, readTable } from '../../../support/documents/markdown-table.js'
+import { codeRows } from '../../../support/iati/mutants/codes.js'
+import { ruleMutants } from '../../../support/iati/mutants/index.js'
+import {
+  officialFileRuleIds,
+  officialRuleIds,
+  readOfficialRuleset,
+  rulesOf,
+} from '../../../support/iati/official-rules.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
 
 /** What is compared in docs/reference/notices.md: a rule, its severity there, our notice, its severity in other files. */
 const compared = readTable(readProjectFile('docs/reference/notices.md'), '| Official rule |')

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readRegisteredOrganisations } from '../../../../src/iati/validation/index.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 let directory: string
 beforeEach(async () => {

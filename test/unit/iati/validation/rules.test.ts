@@ -14,7 +14,7 @@ import {
   withAttributes,
   withChildren,
   without,
-} from '../../../support/iati-records.js'
+} from '../../../support/iati/iati-records.js'
 
 const context = { today: '2026-03-15' as IsoDate, reportingOrgRef: 'XM-DAC-47045' }
 

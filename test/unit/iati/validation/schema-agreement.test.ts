@@ -3,10 +3,10 @@ import type { SimpleType } from '../../../../src/iati/standard/index.js'
 import { createXsdValidator } from '../../../../src/iati/validation/index.js'
 import { isOfType } from '../../../../src/iati/validation/simple-types.js'
 import type { Element } from '../../../../src/kernel/xml/element.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { anActivity, replaced, withAttributes } from '../../../support/iati-records.js'
-import { officialVerdict, testSchemaAgreement } from '../../../support/schema-agreement.js'
-import { badValues, goodValues } from '../../../support/schema-mutants.js'
+import { anActivity, replaced, withAttributes } from '../../../support/iati/iati-records.js'
+import { officialVerdict, testSchemaAgreement } from '../../../support/iati/schema-agreement.js'
+import { badValues, goodValues } from '../../../support/iati/schema-mutants.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
 
 const official = officialStandard('comparing structure checks with the official XSD')
 const xsd = official ? await createXsdValidator(official) : undefined

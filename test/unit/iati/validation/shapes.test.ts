@@ -5,10 +5,10 @@ import { Shapes } from '../../../../src/iati/validation/shapes.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Notice } from '../../../../src/kernel/notice.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
-import { officialStandard } from '../../../support/borrowed-files.js'
-import { anActivity, aTransaction, inserted, replaced, withAttributes } from '../../../support/iati-records.js'
-import { records } from '../../../support/schema-mutants.js'
-import { comparedTypes, proveShapes, proveType } from '../../../support/shape-mutants.js'
+import { anActivity, aTransaction, inserted, replaced, withAttributes } from '../../../support/iati/iati-records.js'
+import { records } from '../../../support/iati/schema-mutants.js'
+import { comparedTypes, proveShapes, proveType } from '../../../support/iati/shape-mutants.js'
+import { officialStandard } from '../../../support/values/borrowed-files.js'
 
 const official = officialStandard('asking the official XSD about shapes that it accepted')
 const xsd = official ? await createXsdValidator(official) : undefined

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listDifferences } from '../../../support/xml-differential.js'
+import { listDifferences } from '../../../support/iati/xml-differential.js'
 
 // The campaign reads a million.
 it('reads what libxml2 reads, text for text, and refuses what it refuses', () => {

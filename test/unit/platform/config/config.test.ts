@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { type Config, type Environment, readConfig } from '../../../../src/platform/config/config.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const defaults = readConfig({}).config
 

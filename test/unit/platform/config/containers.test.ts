@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { readProjectFile } from '../../../support/markdown-table.js'
+import { readProjectFile } from '../../../support/documents/markdown-table.js'
 
 type Container = {
   readonly image: string
@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
     expect(services.proxy?.image).toMatch(/^\$\{CADDY_IMAGE:-caddy:\d/)
     expect(text).toMatch(/NODE_IMAGE: \$\{NODE_IMAGE:-node:/)
     const [, versions = ''] =
-      /^const versions = (.+)$/m.exec(readProjectFile('test/support/run-node-versions.ts')) ?? []
+      /^const versions = (.+)$/m.exec(readProjectFile('test/support/runner/run-node-versions.ts')) ?? []
     expect(versions).toContain(`'${/NODE_IMAGE:-node:(\d+)/.exec(text)?.[1]}'`)
     const from = [...readProjectFile('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
     expect(from.join(' ')).toMatch(/^\$\{NODE_IMAGE\} \$\{NODE_IMAGE\}$/)

@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { type Variable, variables } from '../../../../src/platform/config/variables.js'
-import { readFirstTable, readProjectFile } from '../../../support/markdown-table.js'
+import { readFirstTable, readProjectFile } from '../../../support/documents/markdown-table.js'
 
 const definitions: [string, Variable<unknown>][] = Object.entries(variables)
 

@@ -6,8 +6,8 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { PersistentVolumeClaim, Service } from 'kubernetes-models/v1'
 import { describe, expect, it } from 'vitest'
 import { variables } from '../../../../src/platform/config/variables.js'
-import { kustomization, readManifests, readVariables } from '../../../support/kubernetes.js'
-import { readProjectFile } from '../../../support/markdown-table.js'
+import { kustomization, readManifests, readVariables } from '../../../support/documents/kubernetes.js'
+import { readProjectFile } from '../../../support/documents/markdown-table.js'
 
 const manifests = readManifests()
 const models = {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { Fence } from '../../../../src/platform/database/fence.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const at = (timeline: number, system = '7000000000000000001') => ({ system, timeline })
 const now = new Date()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { IsoInstant } from '../../../../../src/kernel/dates.js'
-import { foundBy, testRule } from '../../../../support/rule-findings.js'
+import { foundBy, testRule } from '../../../../support/iati/rule-findings.js'
 
 const date = (type: string, day: string) => `<activity-date type="${type}" iso-date="${day}"/>`
 const period = (from: string, to: string) => `<period-start iso-date="${from}"/><period-end iso-date="${to}"/>`

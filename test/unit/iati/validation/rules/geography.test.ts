@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { testRule } from '../../../../support/rule-findings.js'
+import { testRule } from '../../../../support/iati/rule-findings.js'
 
 const country = (code: string, percentage?: string) =>
   `<recipient-country code="${code}"${percentage === undefined ? '' : ` percentage="${percentage}"`}/>`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foundBy, testRule } from '../../../../support/rule-findings.js'
+import { foundBy, testRule } from '../../../../support/iati/rule-findings.js'
 
 const own = (identifier: string) => `<iati-identifier>${identifier}</iati-identifier>`
 const reporting = (ref: string) => `<reporting-org ref="${ref}"/>`

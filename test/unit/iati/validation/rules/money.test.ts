@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { testRule } from '../../../../support/rule-findings.js'
+import { testRule } from '../../../../support/iati/rule-findings.js'
 
 const period = (from: string, to: string) => `<period-start iso-date="${from}"/><period-end iso-date="${to}"/>`
 const budget = (from: string, to: string, attributes = '') => `<budget${attributes}>${period(from, to)}</budget>`

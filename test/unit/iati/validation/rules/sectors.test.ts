@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { testRule } from '../../../../support/rule-findings.js'
+import { testRule } from '../../../../support/iati/rule-findings.js'
 
 const transaction = (inside = '') => `<transaction>${inside}</transaction>`
 const sector = (attributes = '', inside = '') => `<sector ${attributes}>${inside}</sector>`

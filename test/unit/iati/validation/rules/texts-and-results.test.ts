@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { testRule } from '../../../../support/rule-findings.js'
+import { testRule } from '../../../../support/iati/rule-findings.js'
 
 const words = '<narrative>Water</narrative>'
 const blank = '<narrative> </narrative>'

@@ -1,0 +1,23 @@
+import { PassThrough, Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { runProgram } from '../../../src/cli/program.js'
+import type { Environment } from '../../../src/platform/config/config.js'
+import type { Ended } from './cli.js'
+
+/** Runs a command line to its end in this process, as `giving` does. */
+export async function runCommandLine(args: readonly string[], environment: Environment, input = ''): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const printed = Promise.all([text(stdout), text(stderr)])
+  const { signal } = new AbortController()
+  const code = await runProgram(args, {
+    stdout,
+    stderr,
+    environment,
+    stdin: Readable.from([Buffer.from(input)]),
+    signal,
+  })
+  stdout.end()
+  stderr.end()
+  const [out, err] = await printed
+  return { code, stdout: out, stderr: err }
+}

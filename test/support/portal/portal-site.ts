@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify'
+import { expect } from 'vitest'
+import { moveDemo, seedDemo } from '../../../src/demo/sql/demo.js'
+import type { Store } from '../../../src/platform/database/store.js'
+import { createReleaseReader } from '../../../src/release/read/release-reader.js'
+import { listen, testApi } from '../api/api.js'
+import { testConfig } from '../api/api-config.js'
+import { type Publisher, testPublisher } from '../release/publishing.js'
+import { testDatabase } from '../store/database.js'
+import { day, mappingConfig, usd } from '../values/builders.js'
+
+/** A portal over what the store has, published; closed after the file's tests. */
+export async function publishedSite(store: Store): Promise<{ app: FastifyInstance; publisher: Publisher }> {
+  const publisher = await testPublisher(store)
+  expect((await publisher.publish()).state).toBe('published')
+  const { app } = await testApi(store, {
+    store,
+    releases: createReleaseReader(publisher.feedsDir),
+    config: { ...testConfig, publisherName: 'Giving Platform' },
+  })
+  return { app, publisher }
+}
+
+/** A portal that listens on the loopback address over a published demo; closed after the file's tests. */
+export async function demoSite(): Promise<{ base: string; publisher: Publisher }> {
+  const { store } = await testDatabase()
+  let base = 'http://127.0.0.1'
+  const config = { ...testConfig, publisherName: 'Giving Platform', sendsMail: true, baseUrl: () => base }
+  const api = await testApi(store, { config })
+  base = await listen(api.app)
+  await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl: 'http://localhost:3000' })
+  await moveDemo(store, base)
+  const publisher = await testPublisher(store, {
+    feedsDir: api.feedsDir,
+    mappingConfig: { ...mappingConfig, baseUrl: base },
+  })
+  await publisher.publish()
+  // A second release, so that there are changes to look at.
+  await store.db.query(`update project set title = title || ' (second phase)' where id in (9000003, 9000005)`)
+  await store.db.query(`update project set summary = 'A new summary.' where id = 9000007`)
+  publisher.now = new Date('2026-11-22T02:00:00Z')
+  await publisher.publish()
+  return { base, publisher }
+}

@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { projectRoot } from '../documents/how-to.js'
+import { readProjectFile, readTable } from '../documents/markdown-table.js'
+
+export const nightsDocument = 'docs/explanation/measurements.md'
+
+const heading = '| Step | Last run | Version | Commit | Machine | Outcome | Minutes |'
+
+/** The steps of `.ci/nightly`, in their order. */
+export function nightlySteps(): string[] {
+  const [, steps = ''] = /steps=\((\w[^)]*)\)/.exec(readProjectFile('.ci/nightly')) ?? []
+  return steps.split(' ')
+}
+
+/**
+ * The document with what the page of a night says, and with a word at each figure that is older than the minor release `version`
+ * belongs to. Steps that the night left out keep their rows.
+ */
+export function withNight(document: string, version: string, page = ''): string {
+  const [, day = ''] = /^# Night of (\S+)/.exec(page) ?? []
+  const [, commit = '', ran = '', machine = ''] =
+    /^Commit (\S+) of version (\S+), (.*?)(?: when it began)?\.$/m.exec(page) ?? []
+  const now = page === '' ? [] : readTable(page, '| Step |')
+  const before = readTable(document, heading)
+  const rows = nightlySteps().map((step) => {
+    const [, , outcome, minutes] = now.find(([name]) => name === step) ?? []
+    if (outcome !== undefined) return [step, day, ran, commit, machine, outcome, minutes ?? '']
+    const [, last = 'not yet', older = '', ...rest] = before.find(([name]) => name === step) ?? []
+    return [step, last, older.replace(/, older .*/, ''), ...(rest.length > 0 ? rest : ['', '', '', ''])]
+  })
+  const minor = minorOf(version)
+  const lines = rows.map(([step = '', last = '', of = '', ...rest]) => {
+    const age = of !== '' && minorOf(of) !== minor ? `${of}, older than ${minor}` : of
+    return `| ${[step, last, age, ...rest].join(' | ')} |`
+  })
+  return `${document.slice(0, document.indexOf(heading))}${heading}\n|---|---|---|---|---|---|---:|\n${lines.join('\n')}\n`
+}
+
+function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.')
+}
+
+// `.ci/nightly` runs it with its page, and `npm version` without one.
+if (process.argv[1]?.endsWith('nights.ts')) {
+  const [, , page] = process.argv
+  const { version } = JSON.parse(readProjectFile('package.json')) as { version: string }
+  const document = withNight(readProjectFile(nightsDocument), version, page && readFileSync(page, 'utf8'))
+  writeFileSync(path.join(projectRoot, nightsDocument), document)
+}

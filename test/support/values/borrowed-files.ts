@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/*
+ * Files of other publishers, which the repository may not contain. `TEST_FILES` names a folder with `iati/` (official
+ * schemas, code lists and rulesets) and `samples/projects.xml` (50 records of a real platform); without it, the folder
+ * `shared` beside the checkout is used where there is one. CONTRIBUTING.md says more.
+ */
+const beside = resolve(import.meta.dirname, '..', '..', '..', '..', 'shared')
+const folder = process.env.TEST_FILES ?? (existsSync(join(beside, 'iati')) ? beside : undefined)
+
+/** The folder of the official IATI files: `IATI_STANDARD_DIR`, else the one in `TEST_FILES`; undefined without either. */
+export function officialFiles(): string | undefined {
+  const directory = process.env.IATI_STANDARD_DIR ?? (folder && join(folder, 'iati'))
+  return directory && existsSync(join(directory, 'schemas', 'iati-activities-schema.xsd'))
+    ? resolve(directory)
+    : undefined
+}
+
+/** The same; says what is skipped without them. */
+export function officialStandard(whatIsSkipped: string): string | undefined {
+  return officialFiles() ?? skipped(whatIsSkipped, 'the official IATI files: set IATI_STANDARD_DIR or TEST_FILES')
+}
+
+/** The page of real records; undefined, having said what is skipped, without it. */
+export function realRecords(whatIsSkipped: string): string | undefined {
+  const page = folder && resolve(folder, 'samples', 'projects.xml')
+  return page && existsSync(page) ? page : skipped(whatIsSkipped, 'the page of real records: set TEST_FILES')
+}
+
+function skipped(what: string, missing: string): undefined {
+  console.warn(`skipped: ${what}: it needs ${missing}`)
+  return undefined
+}

@@ -1,4 +1,0 @@
-import './register-typescript.mjs'
-
-// The product's thread of the official schema, from the sources as they are.
-await import('../../src/iati/validation/xsd-thread.ts')
