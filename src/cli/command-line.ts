@@ -69,7 +69,11 @@ export class CommandLine {
     this.action(async (output, ...given: Given) => {
       try {
         const { openRuntime } = await import('./wiring/runtime.js')
-        await using runtime = await openRuntime(this.environment, fields, { signal: this.signal, ...options })
+        await using runtime = await openRuntime(this.environment, fields, {
+          signal: this.signal,
+          note: output.note,
+          ...options,
+        })
         return await work(runtime, output, ...given)
       } catch (error) {
         // A service was stopped while it waited for the database: that is no failure.

@@ -13,16 +13,19 @@ import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../ou
 import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
 import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
+import { misspeltVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
 import { readServerFacts, type ServerFacts } from '../../platform/database/server-facts.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
-import { askStatus, reasonOf } from '../../platform/outgoing/http-client.js'
+import { askStatus, HttpClient, reasonOf } from '../../platform/outgoing/http-client.js'
+import { isReleaseId, releaseFolder } from '../../release/folder/release-folder.js'
 import { toStorageError } from '../../release/folder/storage-errors.js'
 import { findMissingOperations } from '../../release/folder/try-file-system.js'
 import { describePlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
 import { restoredProblem } from '../../release/operate/restored-database.js'
+import { isReleaseThere } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
@@ -92,9 +95,10 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
   try {
     const { config } = readConfig(environment)
     const { ref } = config.reportingOrg
-    if (!isDemoPublisher(ref)) return [good('every variable has a usable value')]
-    const message = `REPORTING_ORG_REF is ${ref ?? 'not set'}: what is published is only for trials`
-    return [note(message, 'docs/reference/configuration.md')]
+    const trial = `REPORTING_ORG_REF is ${ref ?? 'not set'}: what is published is only for trials`
+    const notes = [...misspeltVariables(environment), ...(isDemoPublisher(ref) ? [trial] : [])]
+    if (notes.length === 0) return [good('every variable has a usable value')]
+    return notes.map((message) => note(message, 'docs/reference/configuration.md'))
   } catch (error) {
     const { problems, message } = toServiceError(error)
     if (!problems) return [fix(message, 'docs/reference/configuration.md')]
@@ -331,10 +335,20 @@ async function inspectCertificate({ environment }: CommandLine): Promise<readonl
 }
 
 async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls'])
+  const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls', 'dataDir', 'bucket'])
   const url = config.baseUrl ?? listeningUrl(config, config.port)
   const status = await statusOf(`${url}/healthz`, signal)
-  if (status === 200) return [good(`${url} answers`)]
+  if (status === 200) {
+    const served = config.bucket?.isFolder ? undefined : await servedRelease(url, signal)
+    const { releases } = releaseFolder(path.join(config.dataDir, 'feeds'))
+    if (served === undefined || (await isReleaseThere(path.join(releases, served)))) return [good(`${url} answers`)]
+    return [
+      fix(
+        `${url} serves release ${served}, which is not in ${releases}: another store answers there`,
+        'set BASE_URL, PORT or GIVING_DATA_DIR',
+      ),
+    ]
+  }
   const message = `${url}/healthz: ${status}`
   if (config.baseUrl === undefined) return [note(message, 'giving start, or giving api')]
   return [fix(message, 'start the API, or correct BASE_URL and the proxy')]
@@ -440,6 +454,23 @@ async function inspectBucketAsFolder(
     return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
   } finally {
     await bucket.remove(key).catch(() => undefined)
+  }
+}
+
+/** The live release at an address; undefined where none is served. */
+async function servedRelease(url: string, signal: AbortSignal): Promise<string | undefined> {
+  await using client = new HttpClient({ connectMs: answerMs, idleMs: answerMs })
+  try {
+    const { headers, body } = await client.send(`${url}/feeds/manifest.json`, {
+      method: 'HEAD',
+      totalMs: answerMs,
+      signal,
+    })
+    await body.dump()
+    const release = headers['x-release']
+    return release !== undefined && isReleaseId(release) ? release : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -5,8 +5,9 @@ import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { type Diagnosis, type Inspection, inspections } from './doctor-inspections.js'
 
-// A server that is asked may never answer.
+// A server that is asked may never answer. Our own PostgreSQL may have to be made first, which a slow machine does in minutes.
 const patienceMs = 10_000
+const ownDatabaseMs = 300_000
 
 /** `giving doctor`. */
 export function registerDoctor(program: Command, commandLine: CommandLine): void {
@@ -32,8 +33,8 @@ export async function diagnose(commandLine: CommandLine): Promise<readonly Diagn
   const isGiven = Boolean(environment.DATABASE_URL || environment.DATABASE_URL_FILE)
   let before = Promise.resolve<readonly Diagnosis[]>([])
   const running = inspections.map((inspection) => {
-    if (isGiven || !inspection.ofDatabase) return diagnoseOne(commandLine, inspection)
-    before = before.then(() => diagnoseOne(commandLine, inspection))
+    if (isGiven || !inspection.ofDatabase) return diagnoseOne(commandLine, inspection, patienceMs)
+    before = before.then(() => diagnoseOne(commandLine, inspection, ownDatabaseMs))
     return before
   })
   const diagnoses = (await Promise.all(running)).flat()
@@ -41,10 +42,14 @@ export async function diagnose(commandLine: CommandLine): Promise<readonly Diagn
   return diagnoses
 }
 
-async function diagnoseOne(commandLine: CommandLine, { about, inspect }: Inspection): Promise<readonly Diagnosis[]> {
-  const late = () => new ServiceError('internal', `it was not done within ${patienceMs / 1000} s`)
+async function diagnoseOne(
+  commandLine: CommandLine,
+  { about, inspect }: Inspection,
+  waitMs: number,
+): Promise<readonly Diagnosis[]> {
+  const late = () => new ServiceError('internal', `it was not done within ${waitMs / 1000} s`)
   try {
-    return (await within(patienceMs, inspect(commandLine), late)).map((diagnosis) => ({ about, ...diagnosis }))
+    return (await within(waitMs, inspect(commandLine), late)).map((diagnosis) => ({ about, ...diagnosis }))
   } catch (error) {
     return [{ about, state: 'fix', message: toServiceError(error).message, next: 'docs/how-to/watch.md' }]
   }

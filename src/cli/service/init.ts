@@ -87,8 +87,8 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
   await target.write(text)
   // What the environment says goes before the file, as for every command.
   const found = await diagnose(commandLine.within({ ...values, ...commandLine.environment }))
-  // The service brings the schema of a new database up to date when it starts.
-  const diagnoses = found.filter(({ next }) => next !== 'giving migrate')
+  // The start, which comes next, brings the schema up to date and makes the public address answer.
+  const diagnoses = found.filter(({ about, state, next }) => next !== 'giving migrate' && !isUnanswered(about, state))
   const next = missing.length > 0 ? `put ${missing.join(', ')} into ${file}, then giving doctor` : 'giving start'
   return output.result(
     { file, missing, diagnoses, next },
@@ -96,6 +96,8 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
     { code: missing.length > 0 ? 1 : exitCodeOf(diagnoses) },
   )
 }
+
+const isUnanswered = (about: string, state: string) => about === 'public address' && state !== 'good'
 
 /** A new file, closed to others, which is removed when nothing was written to it. */
 async function createFile(file: string) {

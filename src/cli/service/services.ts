@@ -7,14 +7,13 @@ import { onceReachable } from '../../work/outage.js'
 import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
 import type { CommandLine } from '../command-line.js'
-import type { Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
 import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { apiFields, openApiRuntime, serveApi } from '../wiring/serve-api.js'
+import { apiFields, openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
 import { keepFollowing } from '../wiring/shared-folders.js'
 
@@ -25,7 +24,7 @@ export function registerServices(program: Command, { storeAction, environment }:
     .command('start')
     .description('run everything: database, API, worker; publish at once, then by schedule')
     .action(
-      storeAction([...serverFields, ...workFields], (runtime, output) => start(runtime, output, serve), {
+      storeAction([...serverFields, ...workFields], (runtime) => start(runtime, serve), {
         waits: true,
         serves: 'start',
       }),
@@ -33,9 +32,7 @@ export function registerServices(program: Command, { storeAction, environment }:
   program
     .command('api')
     .description('run the API process only')
-    .action(
-      storeAction(serverFields, (runtime, output) => serveOnly(runtime, output, serve), { waits: true, serves: 'api' }),
-    )
+    .action(storeAction(serverFields, (runtime) => serveOnly(runtime, serve), { waits: true, serves: 'api' }))
 }
 
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
@@ -48,85 +45,83 @@ type Serve = (runtime: Runtime) => Promise<void>
 type ServiceRuntime = Runtime<(typeof serverFields)[number]>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
-async function start(runtime: WorkRuntime & ServiceRuntime, output: Output, serve: Serve): Promise<number> {
+async function start(runtime: WorkRuntime & ServiceRuntime, serve: Serve): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
-  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
+  const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
   const consoleUrl = await serveConsole(runtime, metrics, cleanup)
-  await seedFirstStart(runtime, baseUrl, output)
+  await seedFirstStart(runtime, addresses.baseUrl)
   // Before the worker starts, so that its first round finds the run.
   const { log, signal, store, clock } = runtime
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await openWork(runtime, metrics, cleanup)
-  announce(runtime, baseUrl, consoleUrl, output)
-  await announceFirstRun(runtime, first.id, baseUrl, output)
+  announce(runtime, addresses, consoleUrl)
+  await announceFirstRun(runtime, first.id, addresses.listening)
   await serve(runtime)
-  output.note('stopping ...')
+  runtime.tell('stopping ...')
   return 0
 }
 
-async function serveOnly(runtime: ServiceRuntime, output: Output, serve: Serve): Promise<number> {
+async function serveOnly(runtime: ServiceRuntime, serve: Serve): Promise<number> {
   boundHeap(serviceGrowthPercent)
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
-  const baseUrl = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
-  output.note(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
+  const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
+  runtime.tell(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
   // It answers meanwhile, 503 for files, and /readyz too.
   keepFollowing(runtime, cleanup)
-  output.note(`listening on ${baseUrl}`)
+  if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)
+  runtime.tell(`listening on ${listening}`)
   await serve(runtime)
   return 0
 }
 
 /** Demo data goes only into a store of our own, of a trial publisher, that was never seeded and mirrors nothing. */
-async function seedFirstStart(runtime: WorkRuntime, baseUrl: string, output: Output): Promise<void> {
+async function seedFirstStart(runtime: WorkRuntime, baseUrl: string): Promise<void> {
   const { config, store, clock } = runtime
   if (config.database.kind === 'given' || config.upstream || !isDemoPublisher(config.reportingOrg.ref)) return
   if (!(await neverSeeded(store.db))) return
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
-  if (projects > 0) output.note(`the store was empty: ${projects} invented demo projects were put in`)
+  if (projects > 0) runtime.tell(`the store was empty: ${projects} invented demo projects were put in`)
 }
 
-function announce(runtime: Runtime<'publish' | 'queue'>, baseUrl: string, consoleUrl: string, output: Output): void {
-  const { config, embedded } = runtime
-  const database = embedded ? `our own PostgreSQL in ${embedded.clusterDir}` : 'database given by DATABASE_URL'
+function announce(
+  runtime: Runtime<'publish' | 'queue'>,
+  { listening, baseUrl }: ServedAddresses,
+  consoleUrl: string,
+): void {
+  const { config, embedded, tell } = runtime
+  const database = embedded ? 'our own PostgreSQL' : 'database given by DATABASE_URL'
   const rows = [
-    ['index page', `${baseUrl}/`],
+    ['index page', `${listening}/`],
+    ...(baseUrl === listening ? [] : [['public address', `${baseUrl}/ (BASE_URL)`] as const]),
     ['console', `${consoleUrl}/`],
-    ['IATI activities', `curl -s ${baseUrl}/iati/activities.xml | head -c 2000`],
+    ['IATI activities', `curl -s ${listening}/iati/activities.xml | head -c 2000`],
     [
       'make an API key',
       "echo 'seven quiet rivers run' | npm run --silent giving -- users create --email you@example.org --password-stdin",
     ],
-    [
-      'data directory',
-      `${config.dataDir}; ${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`,
-    ],
+    ['store', `${database}; queue in ${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'}`],
     ['next publication', `${nextByConfiguration(runtime)} (${config.publish.schedule}, ${config.publish.timezone})`],
   ] as const
-  for (const [what, where] of rows) output.line(`${`${what}:`.padEnd(20)} ${where}`)
+  for (const [what, where] of rows) tell(`${`${what}:`.padEnd(20)} ${where}`)
 }
 
 const pollMs = 250
 
-async function announceFirstRun(
-  { store, log, signal }: Runtime,
-  runId: number,
-  baseUrl: string,
-  output: Output,
-): Promise<void> {
+async function announceFirstRun({ store, log, signal, tell }: Runtime, runId: number, address: string): Promise<void> {
   if (signal.aborted) return
-  output.note('publishing ...')
+  tell('publishing ...')
   while (!signal.aborted) {
     const run = await getRun(store.db, runId).catch((error: unknown) => {
       log.warn({ err: error }, 'the state of the first publication cannot be read at the moment')
       return undefined
     })
     if (run && isFinished(run)) {
-      output.note(describeRun(run))
-      if (run.state === 'published' || run.state === 'unchanged') output.note(`ready: ${baseUrl}/`)
+      tell(describeRun(run))
+      if (run.state === 'published' || run.state === 'unchanged') tell(`ready: ${address}/`)
       return
     }
     await sleep(pollMs, undefined, { signal }).catch(() => undefined)

@@ -4,7 +4,6 @@ import { processNumber } from '../../platform/config/environment.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { serveMetrics } from '../../platform/observability/metrics-server.js'
 import { type CommandLine, wholeNumber } from '../command-line.js'
-import type { Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
@@ -22,12 +21,12 @@ export function registerWorker(program: Command, { storeAction, environment }: C
     .action(
       storeAction(
         [...workFields, 'host', 'metricsPort', 'workerProcesses'],
-        async (runtime, output, { processes = runtime.config.workerProcesses }: { processes?: number }) => {
+        async (runtime, _output, { processes = runtime.config.workerProcesses }: { processes?: number }) => {
           const number = processNumber(environment)
           if (number !== undefined) return await workUnderSupervisor(runtime, number)
           return processes === 1
-            ? await workAlone(runtime, environment, output)
-            : await supervise(runtime, environment, processes, output)
+            ? await workAlone(runtime, environment)
+            : await supervise(runtime, environment, processes)
         },
         { waits: true, serves: 'worker' },
       ),
@@ -36,14 +35,14 @@ export function registerWorker(program: Command, { storeAction, environment }: C
 
 type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
 
-async function workAlone(runtime: AddressedRuntime, environment: Environment, output: Output): Promise<number> {
+async function workAlone(runtime: AddressedRuntime, environment: Environment): Promise<number> {
   tuneWorker()
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
-  await serveWorkerMetrics(runtime, metrics, () => true, cleanup, output)
+  await serveWorkerMetrics(runtime, metrics, () => true, cleanup)
   await openWork(runtime, metrics, cleanup)
-  output.note(`worker ready; next publication ${nextByConfiguration(runtime)}`)
+  runtime.tell(`worker ready; next publication ${nextByConfiguration(runtime)}`)
   await untilStopped(environment, runtime)
   return 0
 }
@@ -60,39 +59,33 @@ async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promis
   return 0
 }
 
-async function supervise(
-  runtime: AddressedRuntime,
-  environment: Environment,
-  count: number,
-  output: Output,
-): Promise<number> {
+async function supervise(runtime: AddressedRuntime, environment: Environment, count: number): Promise<number> {
   await using cleanup = new CleanupStack()
   const { config, log, signal } = runtime
   const metrics = openMetrics(runtime, 'supervisor')
   const workers = startWorkerProcesses({ count, environment, log, signal, shutdownSeconds: config.shutdownSeconds })
   cleanup.defer(() => workers.stop())
   metrics.addProcesses(() => workers.measured())
-  await serveWorkerMetrics(runtime, metrics, () => workers.areAlive(), cleanup, output)
+  await serveWorkerMetrics(runtime, metrics, () => workers.areAlive(), cleanup)
   const failed = await workers.started
   if (failed !== undefined) return failed
-  output.note(`worker ready; ${count} processes; next publication ${nextByConfiguration(runtime)}`)
+  runtime.tell(`worker ready; ${count} processes; next publication ${nextByConfiguration(runtime)}`)
   await untilStopped(environment, runtime)
   return 0
 }
 
 /** A worker has no other HTTP server; the API process serves its metrics on its own port. */
 async function serveWorkerMetrics(
-  { config }: Runtime<'host' | 'metricsPort'>,
+  { config, tell }: Runtime<'host' | 'metricsPort'>,
   metrics: Metrics,
   isAlive: () => boolean,
   cleanup: CleanupStack,
-  output: Output,
 ): Promise<void> {
   if (config.metricsPort === undefined) return
   try {
     const server = await serveMetrics(metrics, config.host, config.metricsPort, isAlive)
     cleanup.defer(() => server.close())
-    output.note(`metrics on http://${config.host}:${server.port}/metrics`)
+    tell(`metrics on http://${config.host}:${server.port}/metrics`)
   } catch (error) {
     throw toListenError(error, config.host, config.metricsPort, 'METRICS_PORT or HOST')
   }

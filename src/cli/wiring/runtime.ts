@@ -2,14 +2,14 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
 import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
-import { processNumber } from '../../platform/config/environment.js'
+import { misspeltVariables, processNumber } from '../../platform/config/environment.js'
 import type { PoolOptions } from '../../platform/database/connection.js'
 import { Fence } from '../../platform/database/fence.js'
 import { migrate } from '../../platform/database/migrate.js'
 import { openStore, type Store } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../platform/embedded-postgres/server-keeper.js'
-import { createLog, type Log, logWarnings } from '../../platform/observability/log.js'
+import { createLog, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
 import { onceReachable } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
 
@@ -24,6 +24,8 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   readonly config: ConfigOf<Field | (typeof databaseFields)[number]>
   readonly secrets: Secrets
   readonly log: Log
+  /** Tells the operator of a service what it does, as a line for people or of the log; a note of any other command. */
+  readonly tell: (text: string) => void
   readonly clock: Clock
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
@@ -51,6 +53,8 @@ export type RuntimeOptions = {
   readonly waits?: boolean
   /** What the process is for as long as it runs: `giving doctor` counts those that have connections. */
   readonly serves?: ServiceName
+  /** Writes a line about the work; without it such lines are not written. */
+  readonly note?: (text: string) => void
 }
 
 /**
@@ -60,16 +64,33 @@ export type RuntimeOptions = {
 export async function openRuntime<Field extends keyof Config = never>(
   environment: Environment,
   fields: readonly Field[],
-  { signal, migrate: migrates = true, waits = false, serves }: RuntimeOptions & { readonly signal: AbortSignal },
+  {
+    signal,
+    migrate: migrates = true,
+    waits = false,
+    serves,
+    note = () => undefined,
+  }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime<Field>> {
   const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
-  const log = createLog(config.logLevel, config.logFormat, processNumber(environment))
+  const number = processNumber(environment)
+  const log = createLog(config.logLevel, config.logFormat, number)
   logWarnings(log)
+  // One of several processes leaves it to the supervisor to tell the operator.
+  const isTold = serves !== undefined && number === undefined
+  const tell = isTold ? tellOperator(log, config.logFormat, note) : note
+  if (isTold) {
+    tell(`giving ${serves}: data directory ${path.resolve(config.dataDir)}`)
+    for (const problem of misspeltVariables(environment)) log.warn(problem)
+  }
   const cleanup = new CleanupStack()
   const clock = () => new Date()
   const feedsDir = path.join(config.dataDir, 'feeds')
   try {
-    const embedded = secrets.databaseUrl === undefined ? await openEmbedded(config, log, cleanup) : undefined
+    const embedded =
+      secrets.databaseUrl === undefined
+        ? await openEmbedded(config, log, isTold ? tell : undefined, cleanup)
+        : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
     const fence = embedded ? undefined : new Fence(feedsDir)
     if (fence && waits) {
@@ -88,6 +109,9 @@ export async function openRuntime<Field extends keyof Config = never>(
         return await migrate(direct ?? store, blocked)
       }
       const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
+      if (isTold) {
+        tell(applied.length > 0 ? `schema: brought up to date by ${applied.length} migrations` : 'schema: up to date')
+      }
       if (applied.length > 0) {
         log.info({ applied }, 'database schema brought up to date')
         // An older version published from this store and did not record the publisher.
@@ -101,6 +125,7 @@ export async function openRuntime<Field extends keyof Config = never>(
       config,
       secrets,
       log,
+      tell,
       clock,
       signal,
       store,
@@ -145,8 +170,16 @@ function openDirect(url: string, fence: Fence | undefined): Store {
 }
 
 /** Starts or joins the embedded server, and starts it again when it was killed. */
-async function openEmbedded({ dataDir }: ConfigOf<'dataDir'>, log: Log, cleanup: CleanupStack) {
-  const embedded = await openEmbeddedPostgres({ dataDir, log: (message) => log.debug({ message }, 'database') })
+async function openEmbedded(
+  { dataDir }: ConfigOf<'dataDir'>,
+  log: Log,
+  tell: Runtime['tell'] | undefined,
+  cleanup: CleanupStack,
+) {
+  const embedded = await openEmbeddedPostgres({
+    dataDir,
+    log: (message) => (tell ? tell(message) : log.debug({ message }, 'database')),
+  })
   cleanup.defer(() => embedded.release())
   const keeper = keepServerRunning({
     dataDir,

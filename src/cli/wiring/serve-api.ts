@@ -86,8 +86,11 @@ export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cle
   }
 }
 
+/** Where the API is reached: from this machine, and in what it publishes. */
+export type ServedAddresses = { readonly listening: string; readonly baseUrl: string }
+
 /**
- * Listens and returns the public address. It begins to close as soon as the signal is aborted, while a worker of this
+ * Listens and returns its addresses. It begins to close as soon as the signal is aborted, while a worker of this
  * process still finishes its jobs, so that both are down in time; first it drains, for `drainSeconds` unless configured
  * otherwise. Throws `configuration-invalid` when the port is taken.
  */
@@ -96,7 +99,7 @@ export async function serveApi(
   metrics: Metrics,
   drainSeconds: number,
   cleanup: CleanupStack,
-): Promise<string> {
+): Promise<ServedAddresses> {
   const { config, log, clock, signal, store, reads, searches, replicas } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
@@ -160,12 +163,12 @@ export async function serveApi(
     throw toListenError(error, config.host, config.port, 'PORT or HOST')
   }
   const { port } = api.server.address() as AddressInfo
+  const listening = listeningUrl(config, port)
   if (config.baseUrl === undefined) {
-    baseUrl = listeningUrl(config, port)
-    const url = baseUrl
-    await onceReachable(log, signal, () => unlessReadOnly(() => recordFact(store.db, 'base-url', url, clock())))
+    baseUrl = listening
+    await onceReachable(log, signal, () => unlessReadOnly(() => recordFact(store.db, 'base-url', listening, clock())))
   }
-  return baseUrl
+  return { listening, baseUrl }
 }
 
 function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimits {

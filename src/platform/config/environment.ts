@@ -1,12 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
+import { misspelt } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Environment } from './config.js'
+import { variables } from './variables.js'
 
 /** The process's environment, and before it what `.env` of the current folder has; the only reader of `process.env`. */
 export function processEnvironment(): Environment {
   // Not `process.loadEnvFile`: what stands in a file changes no program that this one starts.
   return { ...variablesOfFile('.env'), ...process.env }
+}
+
+/** What an operator should know of names in the environment that look like variables of this service and are none. */
+export function misspeltVariables(environment: Environment): readonly string[] {
+  const known = Object.keys(variables).flatMap((name) => [name, `${name}_FILE`])
+  return Object.keys(environment).flatMap((name) => {
+    const meant = known.includes(name) ? undefined : misspelt(name, known)
+    return meant === undefined ? [] : [`${name} is set, but there is no such variable; ${meant} may be meant`]
+  })
 }
 
 function variablesOfFile(file: string): Environment {

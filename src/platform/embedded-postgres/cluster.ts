@@ -1,7 +1,9 @@
 import { chown, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { ServiceError } from '../../kernel/errors.js'
 import { draftName } from './binaries.js'
-import { toServerError } from './failures.js'
+import { toServerError, useYourOwnServer } from './failures.js'
 import type { ClusterPlace, Place } from './place.js'
 import { runServerProgram } from './program.js'
 
@@ -42,6 +44,7 @@ export async function createCluster(
   { clusterDir, user, record }: Place,
   adminPassword: string,
 ): Promise<void> {
+  if (!user) refuseNamelessUser()
   const draft = await draftName(clusterDir)
   const cluster = join(draft, 'cluster')
   const passwordFile = join(draft, 'password')
@@ -75,6 +78,17 @@ export async function createCluster(
     await rename(cluster, clusterDir)
   } finally {
     await rm(draft, { recursive: true, force: true })
+  }
+}
+
+/** Throws `configuration-invalid` where this process's user has no name, as initdb needs: containers may run as any number. */
+function refuseNamelessUser(): void {
+  try {
+    userInfo()
+  } catch (cause) {
+    const user = `user id ${process.getuid?.()}`
+    const message = `PostgreSQL makes no database as ${user}, which has no line in /etc/passwd: run as a user that has one (that of the image, say), or ${useYourOwnServer}`
+    throw new ServiceError('configuration-invalid', message, { cause })
   }
 }
 

@@ -83,7 +83,9 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
     const { port, joined, url } = await connectServer(programs, place)
     if (port !== place.record.port) await saveRecord(folder, { ...place.record, port })
     const lease = await takeLease(folder.leaseDir)
-    log(`${joined ? 'joined' : 'started'} PostgreSQL ${from.major} on 127.0.0.1:${port}, data in ${place.clusterDir}`)
+    log(
+      `${joined ? 'joined the running' : 'started'} PostgreSQL ${from.major} on 127.0.0.1:${port}, data in ${place.clusterDir}`,
+    )
     let released: Promise<void> | undefined
     return {
       url,

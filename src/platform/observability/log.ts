@@ -17,7 +17,7 @@ const redacted = [
  */
 export function createLog(level: Config['logLevel'], format: Config['logFormat'] = 'auto', number?: number): Log {
   const { isTTY } = process.stderr
-  const isReadable = format === 'text' || (format === 'auto' && isTTY)
+  const isReadable = isForPeople(format)
   return pino(
     {
       level: level ?? (isTTY ? 'warn' : 'info'),
@@ -30,6 +30,21 @@ export function createLog(level: Config['logLevel'], format: Config['logFormat']
     },
     isReadable ? { write: (line) => void standardError().write(readableLine(line)) } : standardError(),
   )
+}
+
+/** Whether lines of this format are for people: by default those of a terminal. */
+function isForPeople(format: Config['logFormat']): boolean {
+  return format === 'text' || (format === 'auto' && process.stderr.isTTY)
+}
+
+/**
+ * How a service tells its operator what it does: plain lines by `note` where its log is for people, elsewhere lines of the
+ * log, whatever its level, so that a program reads one format.
+ */
+export function tellOperator(log: Log, format: Config['logFormat'], note: (text: string) => void) {
+  if (isForPeople(format)) return note
+  const always = log.child({}, { level: 'info' })
+  return (text: string) => always.info(text)
 }
 
 /** Writes the warnings of Node and of libraries as lines of the log; by default they are plain lines on standard error. */

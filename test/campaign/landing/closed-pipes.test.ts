@@ -60,7 +60,7 @@ describe('a command whose reader goes away', async () => {
   it('goes on serving when it is a service', async () => {
     const { child, ended, stderr } = start(['api'], 'stdout')
     await expect.poll(stderr, { timeout: 30_000 }).toContain('listening on ')
-    const [, address = ''] = /listening on (http:\S+)/.exec(stderr()) ?? []
+    const [, address = ''] = /listening on (http:[^\s"]+)/.exec(stderr()) ?? []
     expect((await fetch(`${address}/healthz`)).status).toBe(200)
     child.stderr.destroy()
     // The access log goes nowhere now.

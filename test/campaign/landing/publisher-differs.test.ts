@@ -57,7 +57,7 @@ describe('processes of a store whose publisher differs', () => {
           async (address) => (await fetch(base + address)).status,
         ),
       )
-      const [, consoleUrl = ''] = /console on (http:\S+)/.exec(service.output()) ?? []
+      const [, consoleUrl = ''] = /console on (http:[^\s"]+)/.exec(service.output()) ?? []
       const page = await (await fetch(consoleUrl)).text()
       const answer = { status: token.status, body: await token.text(), files, page, log: service.output() }
       service.kill('SIGTERM')

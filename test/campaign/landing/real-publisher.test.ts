@@ -21,7 +21,7 @@ describe('giving start with a real identifier on an empty folder', () => {
 
   it('invents nothing and publishes nothing', async () => {
     const service = await installation.serve('start', 'the store holds no project that can be published')
-    const [, address] = /index page: +(http:\S+?)\/\n/.exec(service.output()) ?? []
+    const [, address] = /index page: +(http:[^\s"]+?)\/["\n]/.exec(service.output()) ?? []
     expect(service.output()).not.toContain('invented')
     expect((await fetch(`${address}/iati/activities.xml`)).status).toBe(503)
     service.kill('SIGTERM')

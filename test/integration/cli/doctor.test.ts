@@ -13,7 +13,8 @@ import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 describe('giving doctor', { shuffle: false }, async () => {
   const { url, store } = await testDatabase()
-  const answering = createServer((_request, response) => response.end('{}'))
+  let served: Record<string, string> = {}
+  const answering = createServer((_request, response) => response.writeHead(200, served).end('{}'))
   const folder = await temporaryFolder()
   await new Promise<void>((resolve) => answering.listen(0, '127.0.0.1', resolve))
   afterAll(async () => {
@@ -52,6 +53,29 @@ describe('giving doctor', { shuffle: false }, async () => {
         'certificate',
       ],
       ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
+    ])
+  })
+
+  it('names a misspelt variable, and the one that may be meant', async () => {
+    const misspelt = { REPORTING_ORG_REFF: 'x', DEFAULT_CURENCY: 'EUR', DEFAULT_LANGAUGE: 'de', SMTP_URL_FILES: 'x' }
+    const { diagnoses } = await examine({ ...misspelt, HOSTNAME: 'a', PGPORT: '1', NODE_ENV: 'production' })
+    const said = diagnoses.filter(({ message }) => message.includes('no such variable'))
+    expect(said.map(({ state, message }) => [state, message.replace(/ is set, .*; (\w+) may.*/, ' -> $1')])).toEqual([
+      ['note', 'REPORTING_ORG_REFF -> REPORTING_ORG_REF'],
+      ['note', 'DEFAULT_CURENCY -> DEFAULT_CURRENCY'],
+      ['note', 'DEFAULT_LANGAUGE -> DEFAULT_LANGUAGE'],
+      ['note', 'SMTP_URL_FILES -> SMTP_URL_FILE'],
+    ])
+  })
+
+  it('notices that another store answers at the public address', async () => {
+    served = { 'x-release': '20261101T020000Z-7' }
+    const { toFix } = await examine()
+    served = {}
+    expect(toFix).toEqual([
+      expect.stringMatching(
+        /^public address: http:\S+ serves release 20261101T020000Z-7, which is not in .*another store/,
+      ),
     ])
   })
 

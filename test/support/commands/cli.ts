@@ -158,12 +158,12 @@ export async function newInstallation(
       const { runCommandLine } = await import('./command-line.js')
       return await runCommandLine(args, { ...settings, LOG_LEVEL: 'silent' }, input)
     },
-    start: () => awaitStart(launch(['start']), 'ready: ', /ready: (http:\S+?)\/\n/),
+    start: () => awaitStart(launch(['start']), 'ready: ', /ready: (http:[^\s"]+?)\/["\n]/),
     serve: (kind, ready) =>
       ready !== undefined
         ? awaitStart(launch([kind]), ready, undefined)
         : kind === 'api'
-          ? awaitStart(launch(['api']), 'listening on ', /listening on (http:\S+)\n/)
+          ? awaitStart(launch(['api']), 'listening on ', /listening on (http:[^\s"]+)["\n]/)
           : awaitStart(launch(['worker']), 'worker ready; ', undefined),
     remove: async () => {
       for (const child of started) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')

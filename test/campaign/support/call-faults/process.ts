@@ -30,7 +30,7 @@ const stream = new Writable({
   decodeStrings: false,
   write(chunk, _encoding, done) {
     printed += String(chunk)
-    const [ready, address] = /worker ready|listening on (http:\S+)/.exec(String(chunk)) ?? []
+    const [ready, address] = /worker ready|listening on (http:[^\s"]+)/.exec(String(chunk)) ?? []
     if (ready !== undefined) process.send?.({ address: address ?? '' })
     done()
   },

@@ -357,7 +357,7 @@ describe('giving books reconcile', { shuffle: false }, async () => {
     const need = `sandbox and the books differ in 1 charges or refunds of ${today}: run giving books reconcile --day ${today}`
     expect((await installation.runHere(['status'])).stdout).toContain(need)
     const api = await installation.serve('api')
-    const [, consoleUrl] = /console on (http:\S+)\n/.exec(api.output()) ?? []
+    const [, consoleUrl] = /console on (http:[^\s"]+)["\n]/.exec(api.output()) ?? []
     const metrics = await (await fetch(`${consoleUrl}/metrics`)).text()
     expect((await fetch(`${api.baseUrl}/metrics`)).status).toBe(404)
     expect(metrics).toContain('giving_reconciliation_difference{currency="USD"} 40')

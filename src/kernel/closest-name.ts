@@ -9,6 +9,15 @@ export function closestName(name: string, names: readonly string[]): string | un
   return best?.name
 }
 
+/** The one of `names` from which `name` differs by at most two letters, and by less than a fifth of them: a slip of the hand. */
+export function misspelt(name: string, names: readonly string[]): string | undefined {
+  const edits = (one: string) => editsBetween(name, one)
+  const [nearest] = names
+    .filter((one) => edits(one) <= Math.min(2, (one.length - 1) / 5))
+    .sort((a, b) => edits(a) - edits(b))
+  return nearest
+}
+
 // More than a third of the letters is another word.
 const mostDistance = 1 / 3
 // A shorter name stands in many words by chance.
