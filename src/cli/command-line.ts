@@ -29,6 +29,12 @@ export function addCommand(parent: Command, nameAndArguments: string, descriptio
   return parent.command(nameAndArguments).description(description).option('--json', 'print the result as JSON')
 }
 
+/** Adds a command that may take minutes. A bar in a terminal shows how far it is; elsewhere lines do, for whoever asks. */
+export function addLongCommand(...[parent, nameAndArguments, description]: Parameters<typeof addCommand>): Command {
+  const meaning = 'say every 5 s on standard error how far the work is; a terminal shows it always'
+  return addCommand(parent, nameAndArguments, description).option('--progress', meaning)
+}
+
 /** What a command file needs to register its commands. */
 export class CommandLine {
   readonly environment: Environment
@@ -52,8 +58,9 @@ export class CommandLine {
   readonly action =
     <Given extends unknown[]>(work: (output: Output, ...given: Given) => Promise<number>) =>
     async (...given: [...Given, ...unknown[]]): Promise<void> => {
-      const command = given.at(-1) as { optsWithGlobals(): { json?: boolean } }
-      const output = createOutput(this.#host, command.optsWithGlobals().json ?? false)
+      const command = given.at(-1) as { optsWithGlobals(): { json?: boolean; progress?: boolean } }
+      const { json = false, progress = false } = command.optsWithGlobals()
+      const output = createOutput(this.#host, json, progress)
       this.#exitCode = await work(output, ...(given as unknown as Given))
     }
 

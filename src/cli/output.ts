@@ -28,7 +28,7 @@ export type Output = {
   ): Promise<number>
   /** Content for a file, on standard output, as it is; in a terminal invisible characters are escaped. */
   content(texts: AsyncIterable<string>): Promise<void>
-  /** Does long work and shows its progress on standard error; with `--json` it shows none. */
+  /** Does long work and shows its progress on standard error: in a terminal, or where lines are asked for; with `--json` never. */
   withProgress<Done>(work: (update: ProgressDisplay['update']) => Promise<Done>): Promise<Done>
   readonly json: boolean
 }
@@ -46,8 +46,8 @@ export type PrintedStreams = { readonly stdout: Terminal; readonly stderr: Termi
 
 type Terminal = Writable & { readonly isTTY?: boolean }
 
-/** The output of one command. */
-export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean): Output {
+/** The output of one command; `progress` asks for lines of progress where standard error is no terminal. */
+export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean, progress = false): Output {
   const line = (text: string) => void stdout.write(`${escapeInvisible(text)}\n`)
   const note = (text: string) => void stderr.write(`${escapeInvisible(text)}\n`)
   return {
@@ -84,7 +84,8 @@ export function createOutput({ stdout, stderr }: PrintedStreams, json: boolean):
       }
     },
     withProgress: async (work) => {
-      const display = json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : lineDisplay(note)
+      const elsewhere = progress ? lineDisplay(note) : noDisplay
+      const display = json ? noDisplay : stderr.isTTY ? barDisplay(stderr) : elsewhere
       try {
         return await work(display.update)
       } finally {
@@ -145,7 +146,7 @@ function barDisplay(stream: Writable): ProgressDisplay {
 
 const lineEveryMs = 5000
 
-/** A line now and then, where standard error is no terminal. */
+/** A line now and then. */
 function lineDisplay(note: Output['note']): ProgressDisplay {
   let last = performance.now()
   return {

@@ -12,7 +12,7 @@ import { listSettledDonations } from '../../money/sql/donor-notes.js'
 import { countTestDonations } from '../../money/sql/test-donations.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
 import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
-import { addCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, addLongCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
@@ -24,7 +24,11 @@ import { followOnce } from '../wiring/shared-folders.js'
 
 /** `giving export`. */
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
-  const command = addCommand(program, 'export', 'write the store as files that giving import reads into another one')
+  const command = addLongCommand(
+    program,
+    'export',
+    'write the store as files that giving import reads into another one',
+  )
     // The subcommand has a --since too, which is read as one of this command.
     .hook('preSubcommand', (own, subcommand) => void subcommand.setOptionValue('since', own.getOptionValue('since')))
     .argument('<dir>', 'an empty or new folder')

@@ -8,7 +8,7 @@ import { type ImportSummary, importExitCode } from '../../catalogue/import/impor
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import { type DecimalSign, datePattern, type MissingWords } from '../../catalogue/import/number-notation.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { boundHeap } from '../wiring/process.js'
@@ -25,7 +25,7 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
   addReading(
-    addCommand(
+    addLongCommand(
       program,
       'import',
       'import projects, organizations, gifts and more from CSV, NDJSON or the wire format; exit code 1 when some records were refused',

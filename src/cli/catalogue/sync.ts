@@ -8,14 +8,14 @@ import { createOwner } from '../../work/attempt.js'
 import { refuseWrongClock } from '../../work/clock-check.js'
 import { isFinished } from '../../work/run.js'
 import { waitForEnd } from '../../work/wait.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addCommand, addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { describeSync, lookAtMirror } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving sync` and `giving sync status`. */
 export function registerSync(program: Command, { storeAction }: CommandLine): void {
-  const sync = addCommand(
+  const sync = addLongCommand(
     program,
     'sync',
     'mirror UPSTREAM_URL now; exit code 1 when the sync is held, 2 when it failed',

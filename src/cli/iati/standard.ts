@@ -9,7 +9,7 @@ import {
 } from '../../iati/standard/pulled.js'
 import { createXsdValidator } from '../../iati/validation/index.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
-import { addCommand, argument, type CommandLine } from '../command-line.js'
+import { addCommand, addLongCommand, argument, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { officialDirectory, pulledDirectory, schemaFields } from '../wiring/official-schema.js'
 import { isSafeAddress, StandardDownloads } from '../wiring/standard-downloads.js'
@@ -17,7 +17,7 @@ import { isSafeAddress, StandardDownloads } from '../wiring/standard-downloads.j
 /** `giving standard`. */
 export function registerStandard(program: Command, { environment, signal, action }: CommandLine): void {
   const standard = program.command('standard').description('the official IATI schemas and code lists')
-  addCommand(
+  addLongCommand(
     standard,
     'pull',
     'download them into the data directory; from then on everything published is also checked by the schema',

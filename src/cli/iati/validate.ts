@@ -10,14 +10,14 @@ import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { openOfficialSchema, openThreadedSchema, schemaFields } from '../wiring/official-schema.js'
 import { boundHeap } from '../wiring/process.js'
 
 /** `giving validate`. */
 export function registerValidate(program: Command, commandLine: CommandLine): void {
-  addCommand(
+  addLongCommand(
     program,
     'validate',
     "check anyone's IATI 2.03 files; exit code 1 when there are errors, 2 when a file is unusable",

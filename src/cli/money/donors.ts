@@ -9,7 +9,7 @@ import { rekeySubscriptions, type SubscriptionRecord, subscriptionsOf } from '..
 import { yearStatements } from '../../money/donors/year-statements.js'
 import { eraseDonor } from '../../money/sql/donors.js'
 import { eraseSubscriptionsOf } from '../../money/sql/subscriptions.js'
-import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
+import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
@@ -39,7 +39,7 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
     .argument('<year>', 'the year, in UTC', wholeNumber)
     .option('--mail', 'mail the statements, within minutes', false)
     .action(storeAction([...donorFields, 'mail'], statements))
-  addCommand(
+  addLongCommand(
     donors,
     'rekey',
     'encrypt every donor with the first of DONOR_KEYS; exit code 1 when some cannot be read',

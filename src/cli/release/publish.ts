@@ -8,7 +8,7 @@ import { refuseWrongClock } from '../../work/clock-check.js'
 import type { RunProgress } from '../../work/run.js'
 import { getRun, type RunSummary } from '../../work/sql/runs.js'
 import { waitForEnd } from '../../work/wait.js'
-import { addCommand, type CommandLine } from '../command-line.js'
+import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openDelivery } from '../wiring/deliveries.js'
@@ -19,7 +19,7 @@ import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving publish`. */
 export function registerPublish(program: Command, { storeAction }: CommandLine): void {
-  addCommand(program, 'publish', 'publish now; exit code 1 when the release is held, 2 when the run failed')
+  addLongCommand(program, 'publish', 'publish now; exit code 1 when the release is held, 2 when the run failed')
     .option('--force', 'map every project again, changed or not', false)
     .option('--wait', 'stay until the run has ended', false)
     .option('--inline', 'do the work in this process, without queue and workers', false)

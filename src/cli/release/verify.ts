@@ -9,13 +9,13 @@ import { ifThere } from '../../kernel/system-errors.js'
 import { wholeNumberIn } from '../../kernel/values.js'
 import type { Environment } from '../../platform/config/config.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
-import { addCommand, argument, type CommandLine, durationOption } from '../command-line.js'
+import { addLongCommand, argument, type CommandLine, durationOption } from '../command-line.js'
 import type { Output } from '../output.js'
 import { toBaseUrl } from './base-url.js'
 
 /** `giving verify`. */
 export function registerVerify(program: Command, { signal, environment, action }: CommandLine): void {
-  addCommand(
+  addLongCommand(
     program,
     'verify',
     'check a published set from outside; exit code 1 when something is wrong, 2 when it cannot be read',

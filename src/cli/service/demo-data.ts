@@ -12,7 +12,7 @@ import { withdrawBulkSet } from '../../release/bulk/bulk-files.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
-import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
+import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { bucketSettings } from '../wiring/bucket-settings.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
@@ -22,7 +22,7 @@ import { sharedFolders } from '../wiring/shared-folders.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
-  addCommand(program, 'seed', 'put invented, plausible projects into the store')
+  addLongCommand(program, 'seed', 'put invented, plausible projects into the store')
     .requiredOption('--projects <number>', 'how many projects', wholeNumber)
     .action(storeAction(['reportingOrg', 'currency', ...baseUrlFields], seedProjects))
   addCommand(program, 'reset-demo', 'remove demo data and everything published from it').action(

@@ -33,45 +33,6 @@ const projectsHeader = 'id;title;active;status;goal'
 partsInOrder()
 
 describe('giving import', { shuffle: false }, () => {
-  it('counts a line end within quotes once', async () => {
-    const file = await fileOf('themes', 'id,name', 'a,"A', 'and', 'more"', 'b,NULL', '"', '"', 'c,"C', 'c"', 'd,N/A')
-    const { problems } = await summaryOf([file])
-    expect(problems.map(({ line, got }) => [line, got])).toEqual([
-      [5, 'NULL'],
-      [10, 'N/A'],
-    ])
-    const broken = await fileOf('themes', 'id,name', 'e,"E', 'e"', 'f,"F')
-    expect((await summaryOf([broken])).problems[0]?.got).toContain('from line 4 on')
-  })
-
-  it.each(['\u200F', '\u200E', '\uFEFF', '\u00A0', ' \u202B\u202F'])(
-    'reads on where %j is beside a quote',
-    async (sign) => {
-      const id = `seen-${sign.codePointAt(1) ?? sign.codePointAt(0)}`
-      const rows = [`${sign}"${id}"${sign},${sign}"One ""${sign}"""${sign}`, `${id}-2,Two`]
-      const file = await fileOf('themes', `${sign}"id"${sign},${sign}name${sign}`, ...rows, `${sign},${sign}""${sign}`)
-      expect(await summaryOf([file])).toMatchObject({ records: 2, created: 2, problems: [] })
-      const { rows: stored } = await database.store.db.query<object>(
-        `select name from theme where id in ($1, $2) order by id`,
-        [id, `${id}-2`],
-      )
-      expect(stored).toEqual([{ name: `One "${sign}"` }, { name: 'Two' }])
-    },
-  )
-
-  it('reads numbers, days, codes and ids that have unseen signs at their ends, and leaves texts as they are', async () => {
-    const project = '\u200F7001\u200F;\u200Fمياه!\u200F;\u200Eyes;active\uFEFF;\u202A12.50\u202C'
-    expect(await summaryOf([await fileOf('projects', projectsHeader, project)])).toMatchObject({
-      ...{ created: 1, problems: [] },
-    })
-    const { rows } = await database.store.db.query<object>('select title, goal from project where id = 7001')
-    expect(rows).toEqual([{ title: '\u200Fمياه!\u200F', goal: '12.500' }])
-    const row = '\u200F7001,\u202A2025-03-05\u202C,\u20005.00,EUR\u200F,"\u200F N/A"'
-    const file = await fileOf('gifts', 'project,date,amount,currency,reference', row)
-    expect((await summaryOf([file, '--dry-run'])).problems).toMatchObject([{ field: 'reference' }])
-    expect(await summaryOf([file, '--dry-run', '--missing', 'text'])).toMatchObject({ created: 1, problems: [] })
-  })
-
   it('says with a mapping to copy what unknown columns may be', async () => {
     const header = "Projekt Nr;Amount, EUR;Date of it's gift;Beleg;"
     const row = '4;5,00;2025-03-05;M-1;'
@@ -98,27 +59,6 @@ describe('giving import', { shuffle: false }, () => {
     expect((await summaryOf([lines])).problems).toMatchObject([
       { field: 'names', expected: 'a field of this kind, such as name' },
     ])
-  })
-
-  it('passes over columns without a name, and refuses what stands in them', async () => {
-    const file = await fileOf('themes', 'id,name,,', 'nameless,One,,', 'nameless-2,Two,,x')
-    expect(await summaryOf([file])).toMatchObject({
-      ...{ created: 1, refused: 1 },
-      problems: [{ line: 3, field: 'record', expected: 'no cell in column 4, which has no name', got: 'x' }],
-    })
-  })
-
-  it('refuses a web page by its name, whatever its kind', async () => {
-    const pages = ['<!-- x --><!DOCTYPE html><title>Sign in</title>', '\uFEFF<?xml version="1.0"?>\n<html></html>']
-    for (const [index, page] of pages.entries()) {
-      const file = path.join(folder, `page-${index}.csv`)
-      await writeFile(file, page)
-      for (const kind of ['projects', 'gifts', 'iati']) {
-        expect((await summaryOf(['--kind', kind, file])).problems, kind).toMatchObject([
-          { field: 'file', got: 'a web page (HTML), perhaps one to sign in, and no file of records' },
-        ])
-      }
-    }
   })
 
   it('reads no pipes and devices, at which it would wait for ever', async () => {
@@ -149,36 +89,6 @@ describe('giving import', { shuffle: false }, () => {
     const fields = summary.problems.map(({ field }) => field)
     expect(fields).toEqual(['file', ...fields.slice(1).map(() => 'name')])
     expect(fields).toHaveLength(131)
-  })
-
-  it.each(['NULL', 'n/a', '#N/A', '(null)', 'None', 'NaN', '#REF!', '#NAME?', 'undefined'])(
-    'refuses %s as a title',
-    async (title) => {
-      const told = await give(['import', await fileOf('projects', projectsHeader, `1;${title};yes;active;`)])
-      expect(told.code).toBe(2)
-      expect(told.stderr).toContain('title: expected a text, or an empty cell; this one is left out with')
-    },
-  )
-
-  it.each(['-', '--', 'N/A', 'NA', 'null'])('asks what %s as a text is, and takes the answer', async (word) => {
-    const header = 'id;title;active;status;summary;countries;deadline'
-    const file = await fileOf('projects', header, `4;Wells;yes;active;${word};NA;${word}`)
-    const { problems } = await summaryOf([file])
-    expect(problems.map(({ field }) => field)).toEqual(word === '-' ? ['summary'] : ['summary', 'deadline'])
-    const stored = async () =>
-      (await database.store.db.query<object>('select summary, country_code as code from project where id = 4')).rows
-    expect(await summaryOf([file, '--missing', 'empty'])).toMatchObject({ refused: 0, problems: [] })
-    expect(await stored()).toEqual([{ summary: null, code: 'NA' }])
-    const text = await fileOf('projects', header, `4;Wells;yes;active;${word};NA;`)
-    expect(await summaryOf([text, '--missing', 'text'])).toMatchObject({ changed: 1, problems: [] })
-    expect(await stored()).toEqual([{ summary: word, code: 'NA' }])
-    await database.store.db.query(`update project set summary = 'Four wells' where id = 4`)
-  })
-
-  it('asks about a reference that is a word for none: such gifts would count once', async () => {
-    const row = '4,2025-03-05,5.00,EUR,N/A'
-    const file = await fileOf('gifts', 'project,date,amount,currency,reference', row, row)
-    expect(await summaryOf([file])).toMatchObject({ refused: 2, groups: [{ field: 'reference', count: 2 }] })
   })
 
   it('names both lines of an id that stands twice in a file, whatever lies between them', async () => {
