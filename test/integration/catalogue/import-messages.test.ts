@@ -11,6 +11,8 @@ import { temporaryFolder } from '../../support/values/temporary-folder.js'
 let files = 0
 
 const database = await testDatabase()
+await database.store.db.query(`insert into project (id, active, status, title, summary, source)
+  values (4, true, 'active', 'Wells', 'Four wells', 'import')`)
 const folder = await temporaryFolder()
 
 async function give(args: readonly string[], currency = 'EUR') {
