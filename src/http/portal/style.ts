@@ -5,7 +5,7 @@ export const style = `
 @media (prefers-color-scheme: dark) {
   :root { --paper: #11181a; --card: #192326; --ink: #e8eeee; --soft: #a9b8bb; --line: #2f3d41; --deep: #6fd0c6; --link: #7fd8cf;
     --in: #3fb6ac; --out: #f0914a; --land: #28363a; --dot: #f0914a; --top: #0a2e30; --on-top: #e9f6f4; --badge: #1f3a3b; } }
-* { box-sizing: border-box; }
+* { box-sizing: border-box; } [hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere; }
 .wide { max-width: 70rem; margin: 0 auto; padding: 0 1.25rem; }

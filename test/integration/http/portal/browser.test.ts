@@ -170,6 +170,10 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     const page = await browser.newPage()
     const words = ar.subscription
     await page.goto(`${base}/ar${pages.project}`)
+    // The trap of programs, and whatever else a page hides.
+    const trap = page.locator('[hidden]')
+    expect(await trap.allTextContents()).toEqual([words.trap])
+    expect(await trap.isVisible()).toBe(false)
     await page.getByLabel(words.email).fill('reader@example.org')
     await page.getByRole('button', { name: words.ask }).click()
     const says = async (title: string) => {
