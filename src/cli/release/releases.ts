@@ -186,7 +186,7 @@ function describe({ id, state, generated, activities, bytes, held, reason }: Kno
 }
 
 function describeDiff(
-  { activities, money, files, held }: ReleaseDiff,
+  { activities, money, sums = [], files, held }: ReleaseDiff,
   elements: Readonly<Record<string, readonly string[]>>,
 ): string[] {
   const { added, removed, changed, ended, same } = activities
@@ -199,6 +199,9 @@ function describeDiff(
     ...Object.entries(money).map(
       ([currency, { from, to, change }]) => `incoming funds ${currency}: ${from} -> ${to} (${change})`,
     ),
+    ...sums
+      .filter(({ kind }) => kind !== 'in')
+      .map(({ kind, currency, from, to, change }) => `${moneyKinds[kind]} ${currency}: ${from} -> ${to} (${change})`),
     ...files
       .filter(({ change }) => change !== 'same')
       .map(
@@ -208,6 +211,8 @@ function describeDiff(
     ...(held.from === held.to ? [] : [`held activities: ${held.from} -> ${held.to}`]),
   ]
 }
+
+const moneyKinds = { budget: 'budgets', in: 'incoming funds', partners: 'paid to partners', expenditure: 'expenditure' }
 
 function listed({ count, sample }: Sample): string {
   if (count === 0) return '0'

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { type ActivityEntry, paidToPartners, toAmount, toUnits } from './activity-entry.js'
 import { ActivityIndex, type IndexReader } from './activity-index.js'
 import type { Manifest, Sample } from './manifest.js'
 import { activitiesOf, activityFiles, type PublishedActivity } from './release-contents.js'
@@ -7,6 +8,12 @@ import type { ReadableRelease } from './release-reader.js'
 
 // Identifiers listed of each kind; the counts are exact.
 const maxNamed = 20
+
+type Change = { readonly from: string; readonly to: string; readonly change: string }
+
+/** Kinds of money: budgets, and transactions of type 1, 3 and 4. */
+const comparedKinds = ['budget', 'in', 'partners', 'expenditure'] as const
+export type ComparedKind = (typeof comparedKinds)[number]
 
 /** The differences from one release to another. */
 export type ReleaseDiff = {
@@ -21,7 +28,9 @@ export type ReleaseDiff = {
     readonly same: number
   }
   /** Incoming money by currency. */
-  readonly money: Readonly<Record<string, { readonly from: string; readonly to: string; readonly change: string }>>
+  readonly money: Readonly<Record<string, Change>>
+  /** Sums that differ, of money of any kind; known where both releases have an index. */
+  readonly sums?: readonly ({ readonly currency: string; readonly kind: ComparedKind } & Change)[]
   readonly files: readonly {
     readonly path: string
     readonly change: 'added' | 'removed' | 'changed' | 'same'
@@ -48,9 +57,11 @@ export async function diffReleases(
   const changed = named(most)
   const ended = named(most)
   const [left, right] = [await readIndex(from), await readIndex(to)]
+  const [sumsBefore, sumsAfter] = [new Sums(), new Sums()]
   let same = 0
   for (const path of new Set([...activityFiles(from), ...activityFiles(to)])) {
-    for await (const [before, after] of inStep(listed(from, left, path), listed(to, right, path))) {
+    const pairs = inStep(listed(from, left, path, sumsBefore), listed(to, right, path, sumsAfter))
+    for await (const [before, after] of pairs) {
       if (!before) added.add(after?.identifier ?? '')
       else if (!after) removed.add(before.identifier)
       else if (before.hash === after.hash) same++
@@ -71,6 +82,7 @@ export async function diffReleases(
       same,
     },
     money: diffMoney(from.manifest, to.manifest),
+    ...(left && right && { sums: diffSums(sumsBefore, sumsAfter) }),
     files: diffFiles(from.manifest, to.manifest),
     held: { from: from.manifest.held.count, to: to.manifest.held.count },
   }
@@ -104,14 +116,40 @@ async function* listed(
   release: ReadableRelease,
   index: ActivityIndex | undefined,
   path: string,
+  sums: Sums,
 ): AsyncGenerator<Listed> {
   if (!index) return yield* activitiesOf(release, path)
   const { from, to } = index.rowsOf(path)
   for (let row = from; row < to; row++) {
-    const { identifier, project, hash, status } = index.entry(row)
+    const { identifier, project, hash, status, money } = index.entry(row)
+    sums.add(money)
     yield { identifier, projectId: project, hash, status }
     if (row % entriesTogether === 0) await nextTurn()
   }
+}
+
+/** Money of activities by currency and kind. */
+class Sums extends Map<string, Record<ComparedKind, bigint>> {
+  add(money: ActivityEntry['money']): void {
+    for (const [currency, sums] of Object.entries(money)) {
+      const all = this.get(currency) ?? { budget: 0n, in: 0n, partners: 0n, expenditure: 0n }
+      this.set(currency, all)
+      const amounts = { ...sums, partners: paidToPartners(sums), expenditure: sums.expenditure ?? zero }
+      for (const kind of comparedKinds) all[kind] += toUnits(amounts[kind])
+    }
+  }
+}
+
+const zero = '0' as Decimal
+
+function diffSums(before: Sums, after: Sums): NonNullable<ReleaseDiff['sums']> {
+  const currencies = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return currencies.flatMap((currency) =>
+    comparedKinds.flatMap((kind) => {
+      const [from, to] = [before.get(currency)?.[kind] ?? 0n, after.get(currency)?.[kind] ?? 0n]
+      return from === to ? [] : { currency, kind, from: toAmount(from), to: toAmount(to), change: toAmount(to - from) }
+    }),
+  )
 }
 
 /** Pairs the activities of two streams in project order. */

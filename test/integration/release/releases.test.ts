@@ -314,6 +314,7 @@ describe('the difference of two releases', () => {
       same: 7,
     })
     expect(diff.money).toEqual({ USD: { from: '0', to: '250.50', change: '250.5000' } })
+    expect(diff.sums).toContainEqual({ currency: 'USD', kind: 'in', from: '0', to: '250.5', change: '250.5' })
     expect(diff.files.find(({ path }) => path === '/iati/activities.xml')).toMatchObject({
       change: 'changed',
       records: { from: 10, to: 11 },

@@ -39,7 +39,7 @@ ${select('from', 'From', 1)}${select('to', 'To', 0)}<div><button>Compare</button
 }
 
 /** What `giving releases diff` prints. */
-export function differencePage({ from, to, activities, money, files, held }: ReleaseDiff): Html[] {
+export function differencePage({ from, to, activities, money, sums, files, held }: ReleaseDiff): Html[] {
   const { same, ...changes } = activities
   return [
     html`<p class="lead">From ${from} to ${to}.</p>
@@ -57,13 +57,13 @@ ${listed(
   2,
 )}
 ${listed(
-  'Incoming funds',
-  ['Currency', 'From', 'To', 'Change'],
-  Object.entries(money).map(
-    ([currency, sum]) =>
-      html`<tr><th scope="row">${currency}</th><td class="number">${sum.from}</td><td class="number">${sum.to}</td><td class="number">${sum.change}</td></tr>\n`,
+  'Money that differs',
+  ['Kind', 'Currency', 'From', 'To', 'Change'],
+  moneyChanges({ money, sums }).map(
+    ({ name, currency, from, to, change }) =>
+      html`<tr><th scope="row">${name}</th><td>${currency}</td><td class="number">${from}</td><td class="number">${to}</td><td class="number">${change}</td></tr>\n`,
   ),
-  1,
+  2,
 )}
 ${listed(
   'Files that differ',
@@ -78,6 +78,19 @@ ${listed(
 )}
 <p><a href="/releases">All releases</a></p>`,
   ]
+}
+
+const kinds = {
+  budget: 'Budget',
+  in: 'Received',
+  partners: 'Paid to partners',
+  expenditure: 'Fees and own expenditure',
+}
+
+/** Sums that differ between two releases; of incoming funds alone where a release has no index. */
+export function moneyChanges({ money, sums }: Pick<ReleaseDiff, 'money'> & { readonly sums: ReleaseDiff['sums'] }) {
+  if (sums) return sums.map((one) => ({ ...one, name: kinds[one.kind] }))
+  return Object.entries(money).map(([currency, one]) => ({ ...one, currency, name: kinds.in }))
 }
 
 function named({ count, sample }: Sample): string {

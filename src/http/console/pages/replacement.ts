@@ -5,6 +5,7 @@ import { type ChangedElement, changedElements, type IndexedRelease } from '../..
 import { diffReleases } from '../../../release/read/diff-releases.js'
 import { type Html, html } from '../../portal/html.js'
 import { listed } from './frame.js'
+import { moneyChanges } from './releases.js'
 
 // Activities that are compared, and of these the shown ones; a text is cut where it would fill the page.
 const mostCompared = 200
@@ -22,7 +23,7 @@ export async function replacement(
 ): Promise<Html> {
   const why = reason === undefined ? undefined : html`<p class="needs">It was held: ${reason}</p>\n`
   if (!live) return html`${why}<p>No release is live.</p>`
-  const { activities, money, held } = await diffReleases(live.release, next.release, { most: mostCompared })
+  const { activities, money, sums, held } = await diffReleases(live.release, next.release, { most: mostCompared })
   const { added, removed, changed, ended } = activities
   const pairs = changed.sample.map((identifier) => pairOf(live, next, identifier))
   const largest = pairs.toSorted((a, b) => (a.size === b.size ? 0 : a.size < b.size ? 1 : -1)).slice(0, mostShown)
@@ -39,9 +40,9 @@ export async function replacement(
       count('Activities changed', changed.count),
       count('Of these, ended (closed or cancelled)', ended.count),
       html`<tr><th scope="row">Held activities</th><td class="number">${held.from} → ${held.to}</td></tr>\n`,
-      ...Object.entries(money).map(
-        ([currency, { from, to }]) =>
-          html`<tr><th scope="row">Incoming funds, ${currency}</th><td class="number">${from} → ${to}</td></tr>\n`,
+      ...moneyChanges({ money, sums }).map(
+        ({ name, currency, from, to }) =>
+          html`<tr><th scope="row">${name}, ${currency}</th><td class="number">${from} → ${to}</td></tr>\n`,
       ),
     ],
     1,

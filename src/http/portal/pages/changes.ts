@@ -8,7 +8,7 @@ import type { Sample } from '../../../release/read/manifest.js'
 import { NewestKept } from '../../../release/read/newest-kept.js'
 import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
 import { type Html, html } from '../html.js'
-import { countText, dayText, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
+import { countText, dayText, moneyName, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
 
 // Releases that lists show, and activities that are named of each kind.
 const shownReleases = 10
@@ -118,8 +118,13 @@ export async function changePage(view: View, differences: Differences, pair: str
       : html`<h2>${title} (${countText(view, count)})</h2>${list}${count > sample.length ? html`<p>${words.changes.shown(countText(view, sample.length))}</p>` : undefined}\n`
   const named = (title: string, of: Sample, index: ActivityIndex | undefined) =>
     section(title, of, html`<ul>${of.sample.map((one) => html`<li>${projectLink(view, index, one)}</li>\n`)}</ul>`)
-  const received = Object.entries(diff.money).map(([currency, { change }]) =>
-    tile(words.changes.received, moneyText(view, change as Decimal, currency)),
+  const received = Object.entries(diff.money).map(([currency, { change }]) => ({
+    kind: 'in' as const,
+    currency,
+    change,
+  }))
+  const money = (diff.sums ?? received).map(({ kind, currency, change }) =>
+    tile(words.changes.money(moneyName(view, kind)), moneyText(view, change as Decimal, currency)),
   )
   const { held } = after.release.manifest
   const heldItems = held.sample.map(
@@ -134,7 +139,7 @@ export async function changePage(view: View, differences: Differences, pair: str
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'changes')}">${words.changes.title}</a></p>
 <h1>${words.changes.title}</h1><p class="lead">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
-<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.ended, countText(view, ended.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${received}</dl>
+<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.ended, countText(view, ended.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}

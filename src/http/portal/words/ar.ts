@@ -286,7 +286,7 @@ export const ar: Words = {
     first: 'هذا أول إصدار محفوظ، فلا يوجد بعد ما يقارَن به.',
     between: (from, to) => `من ${from} إلى ${to}`,
     shown: (count) => `تظهر الأولى منها وعددها ${count}.`,
-    received: 'المستلَم، التغيير',
+    money: (kind) => `${kind}، التغيير`,
   },
   status: {
     title: 'حالة الخدمة',

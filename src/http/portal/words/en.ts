@@ -291,7 +291,7 @@ export const en = {
     first: 'This is the first release that is kept, so there is nothing to compare it with yet.',
     between: (from: string, to: string) => `From ${from} to ${to}`,
     shown: (count: string) => `The first ${count} are shown.`,
-    received: 'Received, change',
+    money: (kind: string) => `${kind}, change`,
   },
   status: {
     title: 'Status',

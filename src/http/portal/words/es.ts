@@ -291,7 +291,7 @@ export const es: Words = {
     first: 'Es la primera versión que se conserva: aún no hay nada con que compararla.',
     between: (from, to) => `De ${from} a ${to}`,
     shown: (count) => `Se muestran los primeros ${count}.`,
-    received: 'Recibido, cambio',
+    money: (kind) => `${kind}, cambio`,
   },
   status: {
     title: 'Estado del servicio',

@@ -292,7 +292,7 @@ export const fr: Words = {
     first: 'C’est la première version conservée : il n’y a encore rien à quoi la comparer.',
     between: (from, to) => `De ${from} à ${to}`,
     shown: (count) => `Les ${count} premiers sont montrés.`,
-    received: 'Reçu, changement',
+    money: (kind) => `${kind}, changement`,
   },
   status: {
     title: 'État du service',

@@ -291,7 +291,7 @@ export const pt: Words = {
     first: 'É a primeira versão conservada: ainda não há nada com que a comparar.',
     between: (from, to) => `De ${from} a ${to}`,
     shown: (count) => `São mostrados os primeiros ${count}.`,
-    received: 'Recebido, alteração',
+    money: (kind) => `${kind}, alteração`,
   },
   status: {
     title: 'Estado do serviço',

@@ -131,6 +131,7 @@ describe('the portal over the demo', async () => {
     await store.db.query(
       `update project set summary = 'Hilfe gegen Brackwasser im Norden.', location_name = 'Nyamagabe Hill' where id = 9000011`,
     )
+    await store.db.query(`update disbursement set amount = amount - 1 where id = (select min(id) from disbursement)`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
   }, 60_000)
@@ -168,6 +169,10 @@ describe('the portal over the demo', async () => {
     const page = (await app.inject(`/changes/${previous}..${release}`)).body
     expect(page).toMatch(/Another title<\/a><\/th><td[^>]*><code>title<\/code>/)
     expect(page).not.toContain('are shown.')
+    // Payouts fell, and nothing was received.
+    expect(
+      [...page.matchAll(/<dt>([^<]*, change)<\/dt><dd>([^<]*)/g)].map(([, name, amount]) => [name, amount]),
+    ).toEqual([['Paid to partners, change', '-$1.00']])
     expect(page).toMatch(/<h2>Ended \(1\)<\/h2><ul><li><a href="\/projects\/9000008"/)
     expect(page).toMatch(
       /<h2>Held back \(1\)<\/h2><ul><li><a href="\/projects\/9000009"[^>]*>[^<]+<\/a>: <code>element-missing/,
