@@ -8,7 +8,7 @@ import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../rel
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { countIn, firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
-import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.js'
+import { type SplitKind, type SumKind, splitByWeights, splitKinds, splitsOf, sumKinds } from './sum-kinds.js'
 import {
   bitOf,
   hasTerm,
@@ -20,7 +20,7 @@ import {
   TextIndex,
   termsOf,
 } from './text-index.js'
-import { YearSums } from './year-sums.js'
+import { type PartOf, YearSums } from './year-sums.js'
 
 /** Sums of one currency. */
 export type Sums = Record<SumKind, bigint>
@@ -42,6 +42,9 @@ export type GroupKind = (typeof groupKinds)[number]
 export type Filter = { readonly words?: string; readonly year?: number; readonly money?: SumKind } & {
   readonly [Kind in GroupKind]?: string
 }
+
+/** What the money of a list is of: a year, and the parts of a country, sector and theme; nothing: whole projects. */
+export type MoneyScope = { readonly year?: number } & { readonly [Kind in SplitKind]?: string }
 
 /** Orders of a list: by how well words fit, by the start, or by the sum of the currency with most money; largest first. */
 export const listOrders = ['best', 'newest', ...sumKinds] as const
@@ -93,6 +96,8 @@ export class ProjectIndex {
   #changed = new Float64Array()
   /** The money of each project by currency and kind. */
   readonly #money = new Map<string, Record<SumKind, Units>>()
+  /** A bit for each kind of groups that the money of a project is split over. */
+  #split = new Uint8Array()
   /** The first and the last year of each project; 0 where none is stated. */
   #years = new Int16Array()
   readonly #found = new LRUCache<string, Found>({
@@ -109,13 +114,15 @@ export class ProjectIndex {
   readonly #phrases = keptTerms(keptBytes / 2)
   /** Places by the sum of a kind, largest first. */
   readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
+  /** Of lists whose money is of a scope: their places by the sum of a kind, largest first. */
+  readonly #byScopedMoney = new WeakMap<Found, Map<SumKind, Promise<Uint32Array>>>()
 
   private constructor(release: ReadableRelease, index: ActivityIndex, rows: Uint32Array) {
     this.#index = index
     this.#rows = rows
     this.#places = new Uint32Array(index.count)
     for (const [place, row] of rows.entries()) this.#places[row] = place
-    this.#yearSums = new YearSums(index.count)
+    this.#yearSums = new YearSums()
     const texts = TextIndex.of(textsOf(release, this.#yearSums), rows, nextTurn)
     this.#texts = texts
     // A failure is that of the search that waits for it.
@@ -140,6 +147,7 @@ export class ProjectIndex {
     projectIndex.#projects = new Float64Array(index.count)
     projectIndex.#changed = new Float64Array(index.count)
     projectIndex.#years = new Int16Array(2 * index.count)
+    projectIndex.#split = new Uint8Array(index.count)
     for (const [place, row] of rows.entries()) {
       const entry = index.entry(row)
       projectIndex.#add(entry, place)
@@ -211,10 +219,27 @@ export class ProjectIndex {
     return name !== undefined && terms.some((term) => hasTerm(name, term))
   }
 
-  /** The sums of what was found, by currency. */
-  async sumsOf(found: Found): Promise<Map<string, Sums>> {
+  /** What the money of a list with a filter is of. An index before format 6 tells no years. */
+  scopeOf({ year, countries, sectors, themes }: Filter): MoneyScope {
+    return {
+      ...(year !== undefined && this.#index.tellsYears && { year }),
+      ...(countries !== undefined && { countries }),
+      ...(sectors !== undefined && { sectors }),
+      ...(themes !== undefined && { themes }),
+    }
+  }
+
+  /** The sums of what was found with a filter, by currency: of its scope alone. */
+  async sumsOf(found: Found, filter: Filter): Promise<Map<string, Sums>> {
     const known = this.#sums.get(found)
     if (known) return known
+    const scope = this.scopeOf(filter)
+    const sums = isUnscoped(scope) ? await this.#wholeSums(found) : await this.#scopedSums(found, scope)
+    this.#sums.set(found, sums)
+    return sums
+  }
+
+  async #wholeSums(found: Found): Promise<Map<string, Sums>> {
     const sums = new Map<string, Sums>()
     for (const [currency, money] of this.#money) {
       const sum = byKind(() => 0n)
@@ -224,15 +249,74 @@ export class ProjectIndex {
       }
       if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
     }
-    this.#sums.set(found, sums)
     return sums
   }
 
-  /** A part of the places in an order, newest first where projects are equal. */
-  async ordered(found: Found, order: ListOrder, from = 0, to = found.places.length): Promise<Uint32Array> {
+  async #scopedSums({ places }: Found, scope: MoneyScope): Promise<Map<string, Sums>> {
+    const sums = new Map<string, Sums>()
+    const moneyOf = await this.moneyIn(scope)
+    for (const [at, place] of places.entries()) {
+      for (const [currency, money] of moneyOf(place)) {
+        const sum = sums.get(currency) ?? byKind(() => 0n)
+        sums.set(currency, sum)
+        for (const kind of sumKinds) sum[kind] += money[kind]
+      }
+      if (at % entriesTogether === 0) await nextTurn()
+    }
+    return sums
+  }
+
+  /**
+   * Tells the money of a scope that the project at a place has, by currency. Its parts of a country, sector and theme are by the
+   * percentages of its record; with several of them, a part of a part.
+   */
+  async moneyIn(scope: MoneyScope): Promise<(place: number) => Map<string, Sums>> {
+    const { year } = scope
+    const years = year === undefined ? undefined : await this.yearSums()
+    const money = [...this.#money].map(([currency, units]) => ({
+      currency,
+      amounts: byKind((kind) => {
+        const inYear = years?.inYear(currency, kind, String(year))
+        if (inYear) return (place: number, partOf?: PartOf) => inYear(this.#rows[place] ?? -1, partOf)
+        return (place: number, partOf: PartOf = (whole) => whole) => partOf(units[kind].at(place))
+      }),
+    }))
+    return (place) => {
+      const partOf = this.#partOf(place, scope)
+      const told = money.map(({ currency, amounts }) => {
+        return [currency, byKind((kind) => amounts[kind](place, partOf))] as const
+      })
+      return new Map(told.filter(([, sums]) => sumKinds.some((kind) => sums[kind] !== 0n)))
+    }
+  }
+
+  /** Gives the part of a project's money that its percentages say; undefined: all of it. */
+  #partOf(place: number, scope: MoneyScope): PartOf | undefined {
+    const bits = this.#split[place] ?? 0
+    const chosen = splitKinds.filter((kind, at) => scope[kind] !== undefined && (bits & (1 << at)) !== 0)
+    if (chosen.length === 0) return undefined
+    const splits = splitsOf(this.entry(place))
+    return (units) =>
+      chosen.reduce((left, kind) => {
+        const { keys, weights = [] } = splits[kind]
+        const parts = splitByWeights(left, weights).filter((_, at) => keys[at] === scope[kind])
+        return parts.reduce((sum, part) => sum + part, 0n)
+      }, units)
+  }
+
+  /** A part of the places in an order, that of money by the scope of the filter; newest first where projects are equal. */
+  async ordered(
+    found: Found,
+    filter: Filter,
+    order: ListOrder,
+    from = 0,
+    to = found.places.length,
+  ): Promise<Uint32Array> {
     const { places, points } = found
     if (order === 'newest' || (order === 'best' && !points)) return places.subarray(from, to)
     if (order === 'best') return mostFirst(places, points ?? new Uint8Array(), from, to)
+    const scope = this.scopeOf(filter)
+    if (!isUnscoped(scope)) return (await this.#orderedBy(found, scope, order)).subarray(from, to)
     const known = this.#byMoney.get(order) ?? this.#orderByMoney(order)
     this.#byMoney.set(order, known)
     const all = await known
@@ -261,25 +345,31 @@ export class ProjectIndex {
     }
   }
 
-  /** Sorts the sums alone, which the runtime does in a few milliseconds, and gives each place the next rank of its sum. */
   async #orderByMoney(kind: SumKind): Promise<Uint32Array> {
-    const [currency = ''] = currenciesOf(this.all.sums)
-    const units = this.#money.get(currency)?.[kind]
-    const { length } = this.all.places
-    // The order of sixteen digits.
-    const sums = Float64Array.from({ length }, (_, place) => -(units?.near(place) ?? 0))
-    await nextTurn()
-    const sorted = sums.slice().sort()
-    const given = new Uint32Array(length)
-    const order = new Uint32Array(length)
-    for (const [place, sum] of sums.entries()) {
-      const first = firstAt(sorted, sum)
-      const taken = given[first] ?? 0
-      given[first] = taken + 1
-      order[first + taken] = place
-      if (place % placesTogether === 0) await nextTurn()
+    const units = this.#money.get(this.#mainCurrency)?.[kind]
+    return await largestFirst(Float64Array.from(this.all.places, (place) => units?.near(place) ?? 0))
+  }
+
+  async #orderedBy(found: Found, scope: MoneyScope, kind: SumKind): Promise<Uint32Array> {
+    const orders = this.#byScopedMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
+    this.#byScopedMoney.set(found, orders)
+    const known = orders.get(kind) ?? this.#orderByScopedMoney(found, scope, kind)
+    orders.set(kind, known)
+    return await known
+  }
+
+  async #orderByScopedMoney({ places }: Found, scope: MoneyScope, kind: SumKind): Promise<Uint32Array> {
+    const moneyOf = await this.moneyIn(scope)
+    const sums = new Float64Array(places.length)
+    for (const [at, place] of places.entries()) {
+      sums[at] = Number(moneyOf(place).get(this.#mainCurrency)?.[kind] ?? 0n)
+      if (at % entriesTogether === 0) await nextTurn()
     }
-    return order
+    return (await largestFirst(sums)).map((at) => places[at] ?? 0)
+  }
+
+  get #mainCurrency(): string {
+    return currenciesOf(this.all.sums)[0] ?? ''
   }
 
   async #find({ words, year, money, ...groups }: Filter): Promise<Found> {
@@ -384,15 +474,16 @@ export class ProjectIndex {
     this.#changed[place] = Date.parse(entry.changed)
     this.#years.set([yearOf(entry.start), yearOf(entry.end)], 2 * place)
     const whole = [this.all, groupOf(statuses, entry.status)]
-    const { shares = {} } = entry
+    const splits = splitsOf(entry)
     const split = [
-      { groups: entry.countries.map((code) => groupOf(countries, code)), weights: weightsOf(shares.countries) },
-      { groups: entry.sectors.map((code) => groupOf(sectors, code)), weights: weightsOf(shares.sectors) },
+      { groups: entry.countries.map((code) => groupOf(countries, code)), weights: splits.countries.weights },
+      { groups: entry.sectors.map((code) => groupOf(sectors, code)), weights: splits.sectors.weights },
       {
         groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)),
-        weights: weightsOf(shares.themes),
+        weights: splits.themes.weights,
       },
     ]
+    this.#split[place] = splitKinds.reduce((bits, kind, at) => bits | (splits[kind].weights ? 1 << at : 0), 0)
     if (entry.page !== undefined && URL.canParse(entry.page)) {
       const { pathname } = new URL(entry.page)
       if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)
@@ -432,8 +523,35 @@ function yearOf(day = ''): number {
   return Number(day.slice(0, 4)) || 0
 }
 
-function byKind<T>(make: () => T): Record<SumKind, T> {
-  return { budget: make(), in: make(), partners: make(), expenditure: make() }
+function byKind<T>(make: (kind: SumKind) => T): Record<SumKind, T> {
+  return {
+    budget: make('budget'),
+    in: make('in'),
+    partners: make('partners'),
+    expenditure: make('expenditure'),
+  }
+}
+
+/** Whether money is of whole projects. */
+export function isUnscoped(scope: MoneyScope): boolean {
+  return Object.keys(scope).length === 0
+}
+
+/** Where the sums stand from the largest down. Sorts them alone, which takes milliseconds, and gives each the next rank of its sum. */
+async function largestFirst(sums: Float64Array): Promise<Uint32Array> {
+  const smallest = sums.map((sum) => -sum)
+  await nextTurn()
+  const sorted = smallest.slice().sort()
+  const given = new Uint32Array(sums.length)
+  const order = new Uint32Array(sums.length)
+  for (const [at, sum] of smallest.entries()) {
+    const first = firstAt(sorted, sum)
+    const taken = given[first] ?? 0
+    given[first] = taken + 1
+    order[first + taken] = at
+    if (at % placesTogether === 0) await nextTurn()
+  }
+  return order
 }
 
 const half = 2n ** 32n
@@ -451,6 +569,10 @@ class Units {
   set(place: number, units: bigint): void {
     this.#low[place] = Number(BigInt.asUintN(32, units))
     this.#high[place] = Number(units >> 32n)
+  }
+
+  at(place: number): bigint {
+    return BigInt(this.#high[place] ?? 0) * half + BigInt(this.#low[place] ?? 0)
   }
 
   /** The nearest number. */

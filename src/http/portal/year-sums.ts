@@ -1,10 +1,7 @@
 import type { Decimal } from '../../kernel/money.js'
 import { type IndexedActivity, toUnits, type YearFlows } from '../../release/read/activity-entry.js'
-import { type SumKind, splitByWeights, sumKinds, weightsOf } from './sum-kinds.js'
-
-/** Groups over which the money of a project is split. */
-export const splitKinds = ['countries', 'sectors', 'themes'] as const
-export type SplitKind = (typeof splitKinds)[number]
+import { firstAt } from './places.js'
+import { type SplitKind, type SumKind, splitByWeights, splitKinds, splitsOf, sumKinds } from './sum-kinds.js'
 
 /** The column of what records state as totals until a day, whose years are not known; it comes before all years. */
 export const untilADay = ''
@@ -28,36 +25,30 @@ const zero = '0' as Decimal
 export class YearSums {
   /** Numbers of columns by `USD in 2026`. */
   readonly #columns = new Map<string, number>()
-  /** Sums of columns. */
+  /** Sums of columns, and the amounts that they are of. */
   readonly #all: bigint[] = []
+  readonly #amounts: Amounts[] = []
   readonly #groups = {
     countries: new Map<string, bigint[]>(),
     sectors: new Map<string, bigint[]>(),
     themes: new Map<string, bigint[]>(),
   } as const satisfies Record<SplitKind, object>
-  /** By year: a bit for each kind of money that an activity has in it, in the order of rows. */
-  readonly #kinds = new Map<string, Uint8Array>()
-  readonly #rows: number
-
-  constructor(rows: number) {
-    this.#rows = rows
-  }
 
   /** Adds the activity of a row. */
-  add(row: number, { countries, sectors, themes, shares = {}, years = {} }: IndexedActivity): void {
-    const keys = { countries, sectors, themes: Object.keys(themes) }
-    const split = splitKinds.map((of) => ({
-      groups: (keys[of].length === 0 ? [noGroup] : keys[of]).map((key) => sumsOf(this.#groups[of], key)),
-      weights: weightsOf(shares[of]),
-    }))
-    for (const [currency, byYear] of Object.entries(years)) {
+  add(row: number, activity: IndexedActivity): void {
+    const splits = splitsOf(activity)
+    const split = splitKinds.map((of) => {
+      const { keys, weights } = splits[of]
+      return { groups: (keys.length === 0 ? [noGroup] : keys).map((key) => sumsOf(this.#groups[of], key)), weights }
+    })
+    for (const [currency, byYear] of Object.entries(activity.years ?? {})) {
       for (const kind of sumKinds) {
         const amounts = amountsOf(byYear, kind)
         if (amounts.length === 0) continue
         const columns = amounts.map(({ year }) => this.#columnOf(`${currency} ${kind} ${year}`))
-        for (const [at, { year, units }] of amounts.entries()) {
+        for (const [at, { units }] of amounts.entries()) {
           addTo(this.#all, columns[at] ?? 0, units)
-          this.#note(row, year, kind)
+          this.#amounts[columns[at] ?? 0]?.add(row, units)
         }
         for (const { groups, weights } of split) {
           let sum = 0n
@@ -77,11 +68,7 @@ export class YearSums {
   }
 
   table(of: SplitKind, kind: SumKind, currency: string): YearTable {
-    const start = `${currency} ${kind} `
-    const columns = [...this.#columns]
-      .filter(([name]) => name.startsWith(start))
-      .map(([name, column]) => ({ year: name.slice(start.length), column }))
-      .sort((a, b) => (a.year < b.year ? -1 : 1))
+    const columns = this.#columnsOf(currency, kind)
     const byYear = (sums: readonly bigint[]) =>
       new Map(columns.flatMap(({ year, column }) => (sums[column] ? [[year, sums[column]] as const] : [])))
     const groups = [...this.#groups[of]].map(([key, sums]) => [key, byYear(sums)] as const)
@@ -92,29 +79,78 @@ export class YearSums {
     }
   }
 
+  /**
+   * Reads the money of a kind that activities have in a year, or the part of it that `partOf` gives: as in tables, it is given
+   * sums up to a year, so that roundings of years add up to nothing.
+   */
+  inYear(currency: string, kind: SumKind, wanted: string): (row: number, partOf?: PartOf) => bigint {
+    const columns = this.#columnsOf(currency, kind)
+    const amounts = columns.filter(({ year }) => year <= wanted).map(({ column }) => this.#amounts[column])
+    const last = columns.some(({ year }) => year === wanted) ? amounts.pop() : undefined
+    return (row, partOf) => {
+      const units = last?.of(row) ?? 0n
+      if (units === 0n || !partOf) return units
+      const before = amounts.reduce((sum, one) => sum + (one?.of(row) ?? 0n), 0n)
+      return partOf(before + units) - partOf(before)
+    }
+  }
+
   /** Whether the activity of a row has money of a kind in a year, in any currency; of a place by the rows of places. */
   having(kind: SumKind, year: string, rows: Uint32Array): (place: number) => boolean {
-    const kinds = this.#kinds.get(year)
-    const bit = bitOf(kind)
-    return (place) => ((kinds?.[rows[place] ?? -1] ?? 0) & bit) !== 0
+    const has = new Uint8Array(rows.length)
+    for (const [name, column] of this.#columns) {
+      if (name.endsWith(` ${kind} ${year}`)) for (const row of this.#amounts[column]?.rows ?? []) has[row] = 1
+    }
+    return (place) => has[rows[place] ?? -1] === 1
+  }
+
+  /** The columns of a kind of money in a currency, in the order of years. */
+  #columnsOf(currency: string, kind: SumKind): { readonly year: string; readonly column: number }[] {
+    const start = `${currency} ${kind} `
+    return [...this.#columns]
+      .filter(([name]) => name.startsWith(start))
+      .map(([name, column]) => ({ year: name.slice(start.length), column }))
+      .sort((a, b) => (a.year < b.year ? -1 : 1))
   }
 
   #columnOf(name: string): number {
     const known = this.#columns.get(name)
     if (known !== undefined) return known
     this.#columns.set(name, this.#columns.size)
+    this.#amounts.push(new Amounts())
     return this.#columns.size - 1
-  }
-
-  #note(row: number, year: string, kind: SumKind): void {
-    const known = this.#kinds.get(year) ?? new Uint8Array(this.#rows)
-    this.#kinds.set(year, known)
-    known[row] = (known[row] ?? 0) | bitOf(kind)
   }
 }
 
-function bitOf(kind: SumKind): number {
-  return 1 << sumKinds.indexOf(kind)
+/** Gives a part of an amount. */
+export type PartOf = (units: bigint) => bigint
+
+/** Amounts of some rows, in their order: 12 bytes for each. */
+class Amounts {
+  #rows = new Uint32Array(16)
+  #units = new BigInt64Array(16)
+  #count = 0
+
+  add(row: number, units: bigint): void {
+    if (this.#count === this.#rows.length) {
+      const [rows, amounts] = [this.#rows, this.#units]
+      this.#rows = new Uint32Array(2 * rows.length)
+      this.#rows.set(rows)
+      this.#units = new BigInt64Array(2 * rows.length)
+      this.#units.set(amounts)
+    }
+    this.#rows[this.#count] = row
+    this.#units[this.#count++] = units
+  }
+
+  get rows(): Uint32Array {
+    return this.#rows.subarray(0, this.#count)
+  }
+
+  of(row: number): bigint {
+    const at = firstAt(this.rows, row)
+    return this.#rows[at] === row && at < this.#count ? (this.#units[at] ?? 0n) : 0n
+  }
 }
 
 function sumsOf(groups: Map<string, bigint[]>, key: string): bigint[] {

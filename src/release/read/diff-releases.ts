@@ -13,7 +13,7 @@ type Change = { readonly from: string; readonly to: string; readonly change: str
 
 /** Kinds of money: budgets, and transactions of type 1, 3 and 4. */
 const comparedKinds = ['budget', 'in', 'partners', 'expenditure'] as const
-export type ComparedKind = (typeof comparedKinds)[number]
+type ComparedKind = (typeof comparedKinds)[number]
 
 /** The differences from one release to another. */
 export type ReleaseDiff = {

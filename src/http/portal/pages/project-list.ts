@@ -1,5 +1,5 @@
-import { paidToPartners } from '../../../release/read/activity-entry.js'
-import type { ProjectIndex } from '../project-index.js'
+import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
+import { isUnscoped, type MoneyScope, type ProjectIndex, type Sums } from '../project-index.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
@@ -17,21 +17,46 @@ const zero = '0'
 const joined = (codes: readonly string[]) => codes.join(';')
 
 /**
- * The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list. Each part that
- * is read holds the event loop for a few milliseconds at most.
+ * The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list, with the money that
+ * `money_of` says. Each part that is read holds the event loop for a few milliseconds at most.
  */
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
-  const places = await placesOf(view, query)
+  const { places, scope } = await listOf(view, query)
   const kinds = toldKinds(view)
   const facts = ['project', 'iati_identifier', 'title', 'status', 'status_name', 'start', 'end', 'countries', 'sectors']
-  yield csvLine([...facts, 'themes', 'partner_ref', 'partner', 'changed', 'url', 'currency', ...kinds.map(moneyColumn)])
+  const names = [
+    'themes',
+    'partner_ref',
+    'partner',
+    'changed',
+    'url',
+    'currency',
+    ...kinds.map(moneyColumn),
+    'money_of',
+  ]
+  yield csvLine([...facts, ...names])
   const kept = knownRows.get(view.projectIndex) ?? { rows: [], characters: 0 }
   knownRows.set(view.projectIndex, kept)
-  for (const part of partsOf(places)) yield part.map((place) => kept.rows[place] ?? keep(kept, view, place)).join('')
+  const moneyOf = isUnscoped(scope) ? undefined : await view.projectIndex.moneyIn(scope)
+  const of = scopeText(scope)
+  const rows = (place: number) =>
+    moneyOf ? rowsOf(view, place, moneyOf(place), of) : (kept.rows[place] ?? keep(kept, view, place))
+  for (const part of partsOf(places)) yield part.map(rows).join('')
+}
+
+/** What the money of rows is of, in the parameters of the list. */
+function scopeText({ countries, themes, sectors, year }: MoneyScope): string {
+  const named = Object.entries({ country: countries, theme: themes, sector: sectors, year })
+  const chosen = named.flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`))
+  return chosen.length === 0 ? 'whole project' : chosen.join('; ')
 }
 
 function keep(kept: KeptRows, view: View, place: number): string {
-  const rows = rowsOf(view, place)
+  const money = Object.entries(view.projectIndex.entry(place).money).map(([currency, sums]) => {
+    const { budget, in: received, expenditure = zero } = sums
+    return [currency, { budget, in: received, partners: paidToPartners(sums), expenditure }] as const
+  })
+  const rows = rowsOf(view, place, new Map(money), scopeText({}))
   if (kept.characters > keptCharacters) return rows
   kept.characters += rows.length
   kept.rows[place] = rows
@@ -39,7 +64,12 @@ function keep(kept: KeptRows, view: View, place: number): string {
 }
 
 /** The rows of one project. */
-function rowsOf(view: View, place: number): string {
+function rowsOf(
+  view: View,
+  place: number,
+  money: ReadonlyMap<string, Readonly<Record<keyof Sums, string | bigint>>>,
+  of: string,
+): string {
   const entry = view.projectIndex.entry(place)
   const kinds = toldKinds(view)
   const fields = [
@@ -48,21 +78,27 @@ function rowsOf(view: View, place: number): string {
     ...[joined(Object.values(entry.themes)), entry.partner?.ref ?? '', entry.partner?.name ?? '', entry.changed],
     `${view.baseUrl}/projects/${entry.project}`,
   ]
-  const money = Object.entries(entry.money)
-  if (money.length === 0) return csvLine([...fields, '', ...kinds.map(() => '')])
-  const rows = money.map(([currency, sums]) => {
-    const amounts = { ...sums, partners: paidToPartners(sums), expenditure: sums.expenditure ?? zero }
-    return csvLine([...fields, currency, ...kinds.map((kind) => amounts[kind])])
+  if (money.size === 0) return csvLine([...fields, '', ...kinds.map(() => ''), of])
+  const rows = [...money].map(([currency, sums]) => {
+    const amounts = kinds.map((kind) => sums[kind]).map((sum) => (typeof sum === 'bigint' ? toAmount(sum) : sum))
+    return csvLine([...fields, currency, ...amounts, of])
   })
   return rows.join('')
 }
 
-/** The same as JSON: the texts of the index, which says more for itself, with the address of each page. */
+/**
+ * The same as JSON: the sums of what the list's filters say, and the texts of the index, which are of whole projects and say
+ * more for themselves, with the address of each page.
+ */
 export async function* projectListJson(view: View, query: ListQuery): AsyncGenerator<Buffer> {
-  const places = await placesOf(view, query)
-  yield Buffer.from(
-    `{"release":${JSON.stringify(view.release.id)},"query":${JSON.stringify(query)},"count":${places.length},"projects":[`,
-  )
+  const { places, scope, sums } = await listOf(view, query)
+  const told = [...(await sums())].map(([currency, of]) => [
+    currency,
+    Object.fromEntries(toldKinds(view).map((kind) => [moneyColumn(kind), toAmount(of[kind])])),
+  ])
+  const head = { release: view.release.id, query, count: places.length, money_of: scopeText(scope) }
+  const start = JSON.stringify({ ...head, sums: Object.fromEntries(told) })
+  yield Buffer.from(`${start.slice(0, -1)},"projects":[`)
   const address = Buffer.from(JSON.stringify(`${view.baseUrl}/projects/`).slice(0, -1)).toString('latin1')
   let separator = '\n'
   for (const part of partsOf(places)) {
@@ -75,10 +111,15 @@ export async function* projectListJson(view: View, query: ListQuery): AsyncGener
   yield Buffer.from('\n]}\n')
 }
 
-/** All places of a list, in its order. */
-async function placesOf(view: View, query: ListQuery): Promise<Uint32Array> {
-  const { found, order } = await listedProjects(view, query)
-  return await view.projectIndex.ordered(found, order)
+/** All places of a list, in its order, and what its money is of. */
+async function listOf(view: View, query: ListQuery) {
+  const { projectIndex } = view
+  const { found, order, filter } = await listedProjects(view, query)
+  return {
+    places: await projectIndex.ordered(found, filter, order),
+    scope: projectIndex.scopeOf(filter),
+    sums: () => projectIndex.sumsOf(found, filter),
+  }
 }
 
 function* partsOf(places: Uint32Array): Generator<readonly number[]> {

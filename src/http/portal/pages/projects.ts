@@ -1,5 +1,14 @@
 import { type Html, html } from '../html.js'
-import { type Filter, type Found, type Group, type ListOrder, listOrders, type ProjectIndex } from '../project-index.js'
+import {
+  type Filter,
+  type Found,
+  type Group,
+  isUnscoped,
+  type ListOrder,
+  listOrders,
+  type MoneyScope,
+  type ProjectIndex,
+} from '../project-index.js'
 import type { SumKind } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
 import {
@@ -89,9 +98,13 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const isFiltered = Object.keys(filter).length > 0
   const pages = Math.max(1, Math.ceil(length / pageSize))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const shown = await projectIndex.ordered(found, order, (page - 1) * pageSize, page * pageSize)
+  const shown = await projectIndex.ordered(found, filter, order, (page - 1) * pageSize, page * pageSize)
   const count = words.list.found(countText(view, length), pluralOf(view, length))
-  const sums = isFiltered ? await projectIndex.sumsOf(found) : projectIndex.all.sums
+  const sums = isFiltered ? await projectIndex.sumsOf(found, filter) : projectIndex.all.sums
+  const scope = projectIndex.scopeOf(filter)
+  const sumsNote = isUnscoped(scope)
+    ? words.list.totals
+    : words.list.scope(Object.values(scopeNames(view, scope)).join(', '))
   const terms = termsOf(query.q ?? '')
   const reason =
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
@@ -106,7 +119,7 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
 ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${length === 0 ? words.list.nothing : count}</p>
-${length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${words.list.totals} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
+${length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${sumsNote} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
 ${length > 0 ? projectCards(view, [...shown], 'h2', reason) : undefined}
 ${pager(view, 'projects', whole, page, pages)}`,
   }
@@ -144,20 +157,30 @@ function chips(view: View, query: ListQuery): Html | undefined {
   return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
 }
 
+/** What the money of a list is of, in the reader's language. */
+function scopeNames(view: View, { countries, sectors, themes, year }: MoneyScope): ListQuery {
+  return {
+    ...(countries && { country: countryName(view, countries) }),
+    ...(themes && { theme: view.projectIndex.groups.themes.get(themes)?.name ?? themes }),
+    ...(sectors && { sector: sectorName(view, sectors) }),
+    ...(year !== undefined && { year: String(year) }),
+  }
+}
+
 /** What each filter chooses, in the reader's language. */
 function namesOfQuery(view: View, query: ListQuery): ListQuery {
   const { projectIndex } = view
   const money = kindOf(query)
+  const year = yearOf(query)
+  const { country: countries = '', theme: themes = '', sector: sectors = '' } = query
   return {
     ...(query.q && { q: `“${query.q}”` }),
-    ...(query.country && { country: countryName(view, query.country) }),
-    ...(query.theme && { theme: projectIndex.groups.themes.get(query.theme)?.name ?? query.theme }),
-    ...(query.sector && { sector: sectorName(view, query.sector) }),
+    ...scopeNames(view, { countries, themes, sectors }),
     ...(query.status && { status: statusName(view, query.status) }),
     ...(query.organisation && {
       organisation: projectIndex.groups.organisations.get(query.organisation)?.name ?? query.organisation,
     }),
-    ...(query.year && { year: money ? `${moneyName(view, money)}: ${query.year}` : query.year }),
+    ...(year !== undefined && { year: money ? `${moneyName(view, money)}: ${year}` : String(year) }),
   }
 }
 

@@ -96,6 +96,8 @@ export const en = {
     newest: 'Newest first',
     remove: '(remove this filter)',
     totals: 'These are the sums of whole projects, also of those that are in several countries or sectors.',
+    scope: (what: string) =>
+      `These sums, and those of the files, are of this alone: ${what}. Projects in several countries, sectors or themes count with the percentages of their records; money without a year counts in none. The cards show whole projects.`,
     download: 'Exactly this list:',
     cite: 'How to cite this:',
     groups: 'By:',

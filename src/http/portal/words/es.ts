@@ -98,6 +98,8 @@ export const es: Words = {
     newest: 'Los más recientes primero',
     remove: '(quitar este filtro)',
     totals: 'Son las sumas de proyectos enteros, también de los que tienen varios países o sectores.',
+    scope: (what) =>
+      `Estas sumas, y las de los archivos, son solo de: ${what}. Los proyectos con varios países, sectores o temas cuentan según los porcentajes de su registro; el dinero sin año no cuenta en ninguno. Las fichas muestran los proyectos enteros.`,
     download: 'Exactamente esta lista:',
     cite: 'Cómo citar esto:',
     groups: 'Por:',

@@ -97,6 +97,8 @@ export const fr: Words = {
     newest: 'Les plus récents d’abord',
     remove: '(enlever ce filtre)',
     totals: 'Ce sont les sommes de projets entiers, même de ceux qui ont plusieurs pays ou secteurs.',
+    scope: (what) =>
+      `Ces sommes, et celles des fichiers, portent seulement sur : ${what}. Les projets qui ont plusieurs pays, secteurs ou thèmes comptent selon les pourcentages de leur enregistrement ; l’argent sans année ne compte dans aucune. Les fiches montrent les projets entiers.`,
     download: 'Exactement cette liste :',
     cite: 'Pour citer ceci :',
     groups: 'Par :',

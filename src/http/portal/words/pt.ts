@@ -98,6 +98,8 @@ export const pt: Words = {
     newest: 'Os mais recentes primeiro',
     remove: '(retirar este filtro)',
     totals: 'São as somas de projetos inteiros, também dos que têm vários países ou setores.',
+    scope: (what) =>
+      `Estas somas, e as dos ficheiros, são apenas de: ${what}. Os projetos com vários países, setores ou temas contam segundo as percentagens do seu registo; o dinheiro sem ano não conta em nenhum. Os cartões mostram os projetos inteiros.`,
     download: 'Exatamente esta lista:',
     cite: 'Como citar isto:',
     groups: 'Por:',

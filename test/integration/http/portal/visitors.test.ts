@@ -70,6 +70,17 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
     }
     await page.getByRole('button', { name: en.list.show }).click()
   }
+  const dollars = (amount: string) =>
+    new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }).format(
+      amount as `${number}`,
+    )
+  /** The sum of a column of the list as CSV, on the page under its name. */
+  const seesSumOf = async (column: string, name: string) => {
+    const [head = '', ...rows] = linesOf(await download('CSV'))
+    const at = head.split(',').indexOf(column) - head.split(',').length
+    const sum = sumOf(rows.map((row) => row.split(',').at(at) ?? ''))
+    expect(await main()).toContain(`${name}\n${dollars(sum)}`)
+  }
   const listed = async () => JSON.parse(await download('JSON')) as Told
 
   it('are those of the documents', async () => {
@@ -186,10 +197,17 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
     it('sees the sum of a list, which is that of its rows', async () => {
       await choose({ Country: 'Kenya' })
-      const { projects } = await listed()
-      const sum = sumOf(projects.map(({ money }) => money.USD?.in ?? '0'))
-      const shown = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
-      expect(await main()).toContain(`${en.money.in}\n${shown.format(sum as `${number}`)}`)
+      await seesSumOf('received', en.money.in)
+    })
+
+    it('learns what partners in Kenya were paid in 2025, as CSV', async () => {
+      await choose({ Country: 'Kenya', Year: '2025', [en.list.inYear]: en.money.partners })
+      await seesSumOf('paid_to_partners', en.money.partners)
+      const { rows } = (await (await fetch(`${base}/years.json?figure=paid`)).json()) as {
+        rows: { code: string; sums: Record<string, string> }[]
+      }
+      const kenya = rows.find(({ code }) => code === 'KE')?.sums['2025'] ?? ''
+      expect(await main()).toContain(`${en.money.partners}\n${dollars(kenya)}`)
     })
 
     it('takes a filter away', async () => {
@@ -213,26 +231,6 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
       await choose({ Order: en.money.in })
       const received = (await listed()).projects.map(({ money }) => Number(money.USD?.in ?? 0))
       expect(received).toEqual([...received].sort((a, b) => b - a))
-    })
-
-    it('compares two countries', async () => {
-      await start()
-      await click(en.home.countries)
-      await click('Kenya')
-      await click(en.group.compare)
-      await page.getByLabel(en.compare.second, { exact: true }).selectOption({ label: 'Nepal' })
-      await page.getByRole('button', { name: en.compare.title }).click()
-      const heads = await page.locator('thead th').allInnerTexts()
-      expect(heads.slice(1)).toEqual(['Kenya', 'Nepal'])
-      const [kenya = '', nepal = ''] = await page.locator('tbody tr').first().locator('td').allInnerTexts()
-      for (const [code, shown] of [
-        ['KE', kenya],
-        ['NP', nepal],
-      ] as const) {
-        expect(Number(shown)).toBe(
-          ((await (await fetch(`${base}/projects.json?country=${code}`)).json()) as Told).count,
-        )
-      }
     })
 
     it('learns what the last release changed', async () => {
