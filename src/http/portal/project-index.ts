@@ -44,7 +44,7 @@ export type Filter = { readonly words?: string; readonly year?: number; readonly
 }
 
 /** What the money of a list is of: a year, and the parts of a country, sector and theme; nothing: whole projects. */
-export type MoneyScope = { readonly year?: number } & { readonly [Kind in SplitKind]?: string }
+export type ListScope = { readonly year?: number } & { readonly [Kind in SplitKind]?: string }
 
 /** Orders of a list: by how well words fit, by the start, or by the sum of the currency with most money; largest first. */
 export const listOrders = ['best', 'newest', ...sumKinds] as const
@@ -220,7 +220,7 @@ export class ProjectIndex {
   }
 
   /** What the money of a list with a filter is of. An index before format 6 tells no years. */
-  scopeOf({ year, countries, sectors, themes }: Filter): MoneyScope {
+  scopeOf({ year, countries, sectors, themes }: Filter): ListScope {
     return {
       ...(year !== undefined && this.#index.tellsYears && { year }),
       ...(countries !== undefined && { countries }),
@@ -252,7 +252,7 @@ export class ProjectIndex {
     return sums
   }
 
-  async #scopedSums({ places }: Found, scope: MoneyScope): Promise<Map<string, Sums>> {
+  async #scopedSums({ places }: Found, scope: ListScope): Promise<Map<string, Sums>> {
     const sums = new Map<string, Sums>()
     const moneyOf = await this.moneyIn(scope)
     for (const [at, place] of places.entries()) {
@@ -270,7 +270,7 @@ export class ProjectIndex {
    * Tells the money of a scope that the project at a place has, by currency. Its parts of a country, sector and theme are by the
    * percentages of its record; with several of them, a part of a part.
    */
-  async moneyIn(scope: MoneyScope): Promise<(place: number) => Map<string, Sums>> {
+  async moneyIn(scope: ListScope): Promise<(place: number) => Map<string, Sums>> {
     const { year } = scope
     const years = year === undefined ? undefined : await this.yearSums()
     const money = [...this.#money].map(([currency, units]) => ({
@@ -291,7 +291,7 @@ export class ProjectIndex {
   }
 
   /** Gives the part of a project's money that its percentages say; undefined: all of it. */
-  #partOf(place: number, scope: MoneyScope): PartOf | undefined {
+  #partOf(place: number, scope: ListScope): PartOf | undefined {
     const bits = this.#split[place] ?? 0
     const chosen = splitKinds.filter((kind, at) => scope[kind] !== undefined && (bits & (1 << at)) !== 0)
     if (chosen.length === 0) return undefined
@@ -350,7 +350,7 @@ export class ProjectIndex {
     return await largestFirst(Float64Array.from(this.all.places, (place) => units?.near(place) ?? 0))
   }
 
-  async #orderedBy(found: Found, scope: MoneyScope, kind: SumKind): Promise<Uint32Array> {
+  async #orderedBy(found: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
     const orders = this.#byScopedMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
     this.#byScopedMoney.set(found, orders)
     const known = orders.get(kind) ?? this.#orderByScopedMoney(found, scope, kind)
@@ -358,7 +358,7 @@ export class ProjectIndex {
     return await known
   }
 
-  async #orderByScopedMoney({ places }: Found, scope: MoneyScope, kind: SumKind): Promise<Uint32Array> {
+  async #orderByScopedMoney({ places }: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
     const moneyOf = await this.moneyIn(scope)
     const sums = new Float64Array(places.length)
     for (const [at, place] of places.entries()) {
@@ -533,7 +533,7 @@ function byKind<T>(make: (kind: SumKind) => T): Record<SumKind, T> {
 }
 
 /** Whether money is of whole projects. */
-export function isUnscoped(scope: MoneyScope): boolean {
+export function isUnscoped(scope: ListScope): boolean {
   return Object.keys(scope).length === 0
 }
 

@@ -1,5 +1,5 @@
 import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
-import { isUnscoped, type MoneyScope, type ProjectIndex, type Sums } from '../project-index.js'
+import { isUnscoped, type ListScope, type ProjectIndex, type Sums } from '../project-index.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
@@ -45,7 +45,7 @@ export async function* projectListCsv(view: View, query: ListQuery): AsyncGenera
 }
 
 /** What the money of rows is of, in the parameters of the list. */
-function scopeText({ countries, themes, sectors, year }: MoneyScope): string {
+function scopeText({ countries, themes, sectors, year }: ListScope): string {
   const named = Object.entries({ country: countries, theme: themes, sector: sectors, year })
   const chosen = named.flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}`))
   return chosen.length === 0 ? 'whole project' : chosen.join('; ')

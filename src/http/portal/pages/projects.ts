@@ -5,8 +5,8 @@ import {
   type Group,
   isUnscoped,
   type ListOrder,
+  type ListScope,
   listOrders,
-  type MoneyScope,
   type ProjectIndex,
 } from '../project-index.js'
 import type { SumKind } from '../sum-kinds.js'
@@ -158,7 +158,7 @@ function chips(view: View, query: ListQuery): Html | undefined {
 }
 
 /** What the money of a list is of, in the reader's language. */
-function scopeNames(view: View, { countries, sectors, themes, year }: MoneyScope): ListQuery {
+function scopeNames(view: View, { countries, sectors, themes, year }: ListScope): ListQuery {
   return {
     ...(countries && { country: countryName(view, countries) }),
     ...(themes && { theme: view.projectIndex.groups.themes.get(themes)?.name ?? themes }),
