@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Verifies what a publisher has published: python3 verify.py URL --key publisher.pem [--state seen.json] [--witness URL]...
-[--sample 100] [--max-age 36]. --state remembers what was seen, --witness is the address of a service that countersigns this one,
---sample says how many single activities are compared, --max-age how many hours old the set may be. Apart from `giving verify`:
+"""Verifies what a publisher has published: python3 verify.py URL --key publisher.pem [--state seen.json] [--sample 100]
+[--max-age 36]. --state remembers what was seen, --sample says how many single activities are compared, --max-age how many hours old the set may be. Apart from `giving verify`:
 Python's standard library and the program openssl. Exit codes: 0 well, 1 wrong, 2 unreadable."""
 import argparse, base64, contextlib, datetime, email.utils, hashlib, http.client, json, os, pathlib, random, re
 import subprocess, sys, tempfile, types, urllib.parse, xml.etree.ElementTree, zlib
 arguments, now = argparse.ArgumentParser(description=__doc__), datetime.datetime.now(datetime.timezone.utc)
 arguments.add_argument("url", type=lambda url: re.sub(r"(/feeds/manifest\.json)?/*$", "", url))
 arguments.add_argument("--key", required=True)
-arguments.add_argument("--witness", action="append", default=[])
 for name, usual in ("--state", os.devnull), ("--sample", 100), ("--max-age", 36.0), ("--now", now.strftime("%Y-%m-%dT%H:%M:%SZ")):
     arguments.add_argument(name, type=type(usual), default=usual)
 options = arguments.parse_args()
@@ -24,8 +22,8 @@ def key_id(pem): return hashlib.sha256(base64.b64decode(re.sub(r"-----.*-----|\s
 def hours(instant): return datetime.datetime.fromisoformat(re.sub(r"(\.\d+)?Z$", "+00:00", instant)).timestamp() / 3600
 def is_of_bucket(headers): return any(re.fullmatch(r"x-\w+-meta-sha256", name) for name in headers)
 
-def read(address, limit, method="GET", encoding="identity", keep=True, base=options.url):  # What an address answers; reading stops beyond `limit` bytes, decompressed.
-    target, digest, kept, size, wire = urllib.parse.urlsplit(base + address), hashlib.sha256(), [], 0, 0
+def read(address, limit, method="GET", encoding="identity", keep=True):  # What an address answers; reading stops beyond `limit` bytes, decompressed.
+    target, digest, kept, size, wire = urllib.parse.urlsplit(options.url + address), hashlib.sha256(), [], 0, 0
     kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
     try:
         with contextlib.closing(kind(target.netloc, timeout=30)) as connection:
@@ -85,18 +83,7 @@ def follow(records, pem):  # Follows a chain by a key that signed in it. Returns
             faults.append(("forged", CHAIN, "a signature of the publisher", name))
     return faults, trusted
 
-def witnessed(base):  # What a service has seen of this one: runs and hashes of their records.
-    address, answer = base + "/feeds/witness.json", read("/feeds/witness.json", 300_000_000, base=base)
-    records = records_of(answer, "witnessed", ["ofRun"], url=".*", recordSha256=".*", seenAt=INSTANT)
-    key = next((one["newKey"]["publicKey"] for one in reversed(records) if "newKey" in one), "")
-    if answer.status == 200 and (not key or follow(records, key)[0]):
-        return tell("forged", address, "a file signed by the witness", "another one") or []
-    seen = [(one["ofRun"], one["recordSha256"]) for one in records if one["url"] == options.url]
-    return seen or tell("unwitnessed", address, f"a record of {options.url}", "none") or []
-
 def check_chain(manifest_sha256, last):  # Follows the chain of releases. Returns the hash of its newest record and when the set was last stated to be up to date.
-    seen = [(last["run"], last["recordSha256"])] if last.get("recordSha256") else []
-    seen += [one for base in options.witness for one in witnessed(base.rstrip("/"))]
     chain, said = read(CHAIN, 300_000_000), read("/feeds/checked.json", 10_000)
     records, checked = records_of(chain, "releases", ["run"], manifestSha256=".*", generated=INSTANT), strict(said.text)
     if not records:
@@ -109,8 +96,8 @@ def check_chain(manifest_sha256, last):  # Follows the chain of releases. Return
     newest, hashes, manifests = records[-1], *zip(*((hash_of(record), record["manifestSha256"]) for record in records))
     if newest["manifestSha256"] != manifest_sha256:
         faults += [("rollback" if manifest_sha256 in manifests else "forged", CHAIN, newest["manifestSha256"], manifest_sha256)]
-    for run in [run for run, sha256 in seen if sha256 not in hashes][:1]:
-        faults += [("rollback" if newest["run"] < run else "fork", CHAIN, f"the record of run {run} as it was seen", "none")]
+    if last.get("recordSha256") and last["recordSha256"] not in hashes:
+        faults += [("rollback" if newest["run"] < last["run"] else "fork", CHAIN, f"the record of run {last['run']} as it was seen", "none")]
     findings.extend(faults)
     return hashes[-1], checked["checkedAt"] if is_genuine and checked["manifestSha256"] == manifest_sha256 else None
 

@@ -73,9 +73,6 @@ export const releaseChainPath = '/feeds/releases.json'
 /** The publisher's signed statement that the live release is up to date. */
 export const checkedPath = '/feeds/checked.json'
 
-/** What this publisher has seen of the chains of others, signed. */
-export const witnessPath = '/feeds/witness.json'
-
 /** The live release and the last runs. */
 export const statusPath = '/feeds/status.json'
 

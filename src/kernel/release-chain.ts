@@ -25,17 +25,6 @@ export type ReleaseRecord = ChainRecord & {
   readonly files: number
 }
 
-/** What a publisher has seen of the chain of another one, in the order of looking. */
-export type WitnessRecord = ChainRecord & {
-  /** Address of the other service, without trailing slash. */
-  readonly url: string
-  /** Its newest release, the run that made it, and the SHA-256 of its record, hex. */
-  readonly release: string
-  readonly ofRun: number
-  readonly recordSha256: string
-  readonly seenAt: string
-}
-
 /** A public key (PEM), and the signature by which the key that it replaces vouches for it. */
 type NewKey = { readonly publicKey: string; readonly replaces?: string; readonly signature?: string }
 
@@ -182,20 +171,6 @@ function vouchedKey(newKey: NewKey, trusted: TrustedKeys): NewKey | undefined {
   const older = replaces === undefined ? undefined : trusted.get(replaces)
   if (!older || !isSignature(signature)) return undefined
   return verify(null, vouchedFor(publicKey), older, Buffer.from(signature, 'base64')) ? newKey : undefined
-}
-
-/** The key (PEM) that signed a record of the chain, as the chain has it; undefined where it has none. */
-export function signerKeyOf(records: readonly ChainRecord[], { key }: ChainRecord): string | undefined {
-  const keys = records.flatMap(({ newKey }) => newKey?.publicKey ?? [])
-  return key === undefined ? undefined : keys.find((publicKey) => isKey(publicKey, key))
-}
-
-function isKey(publicKey: string, id: string): boolean {
-  try {
-    return keyId(publicKey) === id
-  } catch {
-    return false
-  }
 }
 
 /** Whether a trusted key states that the release was up to date at `checkedAt`. */

@@ -3,10 +3,8 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { chainText, nextRecord, type ReleaseRecord } from '../../src/kernel/release-chain.js'
 import { createReleaseReader } from '../../src/release/read/release-reader.js'
 import { type SeenRelease, verifyPublished } from '../../src/release/verify/verify-published.js'
-import { countersign } from '../../src/release/verify/witness.js'
 import { testApi } from '../support/api/api.js'
 import { projectRoot } from '../support/documents/how-to.js'
 import { testPublisher } from '../support/release/publishing.js'
@@ -29,7 +27,6 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
   let paths: readonly string[] = []
   let now = new Date()
   let tampering: Tampering | undefined
-  let witnessed: string | undefined
   let seen: Record<'first' | 'newest', SeenRelease>
 
   beforeAll(async () => {
@@ -48,10 +45,6 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
       (await testApi(store, { store, releases: createReleaseReader(feedsDir) })).app
     const [newestSet, olderSet] = [await serving(publisher.feedsDir), await serving(older)]
     const server = createServer(async ({ url = '', method = 'GET', headers }, response) => {
-      if (url.startsWith('/witness/')) {
-        response.writeHead(witnessed === undefined ? 404 : 200).end(witnessed)
-        return
-      }
       const asked = headers['accept-encoding'] ?? 'identity'
       const app = tampering?.isOlderSet ? olderSet : newestSet
       const answer = await app.inject({ url, method: method as 'GET', headers: { 'accept-encoding': String(asked) } })
@@ -88,13 +81,13 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
     return () => void server.close()
   })
 
-  const ours = (last: SeenRelease | undefined, witnesses: readonly { readonly url: string }[] = []) =>
+  const ours = (last: SeenRelease | undefined) =>
     verifyPublished({
-      ...{ baseUrl, maxAgeHours: 36, maxSeconds: 60, now, last, publicKey: signer.publicKey, witnesses },
+      ...{ baseUrl, maxAgeHours: 36, maxSeconds: 60, now, last, publicKey: signer.publicKey },
       signal: new AbortController().signal,
     })
 
-  async function inPython(last: SeenRelease | undefined, more: readonly string[] = []): Promise<string> {
+  async function inPython(last: SeenRelease | undefined): Promise<string> {
     const state = path.join(folder, 'seen.json')
     if (last) await writeFile(state, JSON.stringify(last))
     const args = [
@@ -104,7 +97,6 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
       '--now',
       now.toISOString(),
       ...(last ? ['--state', state] : []),
-      ...more,
     ]
     return await new Promise((resolve) => {
       execFile('python3', [verifier, ...args], (error, stdout, stderr) => {
@@ -156,31 +148,6 @@ describe.skipIf(isMissing.length > 0)('the two verifiers', async () => {
       expect([name, second]).toEqual([name, verdict])
       verdicts.push(verdict)
     }
-  })
-
-  it('say the same of a witness: of a history that is another one, of a set put back, of a file that it did not sign', async () => {
-    const releases = await (await fetch(`${baseUrl}/feeds/releases.json`)).text()
-    const [witness, looker] = [`${baseUrl}/witness`, newSigner()]
-    const seeing = (text: string) =>
-      countersign(undefined, { url: baseUrl, releases: text }, looker, now.toISOString()).text ?? 'nothing'
-    const both = async () => {
-      const verdict = codesOf((await ours(undefined, [{ url: witness }])).findings.map(({ code }) => code)) || 'well'
-      return [verdict, await inPython(undefined, ['--witness', witness])]
-    }
-    expect(await both()).toEqual(['unwitnessed', 'unwitnessed'])
-    witnessed = seeing(releases)
-    expect(await both()).toEqual(['well', 'well'])
-    // The publisher signs two histories: one for the witness, one for this reader.
-    const records = (JSON.parse(releases) as { releases: ReleaseRecord[] }).releases
-    const facts = { release: '20990101T000000Z-9', generated: now.toISOString(), manifestSha256: '0'.repeat(64) }
-    const retold = (run: number, before: readonly ReleaseRecord[]) =>
-      chainText('releases', [...before, nextRecord({ ...facts, run }, before.at(-1), signer)])
-    witnessed = seeing(retold(records[2]?.run ?? 0, records.slice(0, 2)))
-    expect(await both()).toEqual(['fork', 'fork'])
-    witnessed = seeing(retold(9, records))
-    expect(await both()).toEqual(['rollback', 'rollback'])
-    witnessed = witnessed.replace('"ofRun":9', '"ofRun":8')
-    expect(await both()).toEqual(['forged', 'forged'])
   })
 
   it('are apart: the second one is 200 lines of Python that import nothing but its standard library', async () => {

@@ -11,7 +11,6 @@ import type { Environment } from '../../platform/config/config.js'
 import { type SeenRelease, type Verification, verifyPublished } from '../../release/verify/verify-published.js'
 import { addLongCommand, argument, type CommandLine, durationOption } from '../command-line.js'
 import type { Output } from '../output.js'
-import { toBaseUrl } from './base-url.js'
 
 /** `giving verify`. */
 export function registerVerify(program: Command, { signal, environment, action }: CommandLine): void {
@@ -37,17 +36,6 @@ export function registerVerify(program: Command, { signal, environment, action }
       '--key <file>',
       'public key of the publisher: the set must be signed, whole and the newest, and its history not rewritten',
     )
-    .option('--witness <url...>', 'services that countersign this one: its history must be the one that they saw')
-    .option(
-      '--witness-key <file...>',
-      'public keys of the witnesses, in the same order; default: those that they publish',
-    )
-    .hook('preAction', (command) => {
-      const { key, witness = [], witnessKey } = command.opts<Partial<VerifyFlags>>()
-      if (witness.length > 0 && key === undefined) command.error('error: --witness needs --key too')
-      if (witnessKey && witnessKey.length !== witness.length)
-        command.error('error: give as many --witness-key as --witness')
-    })
     .action(action((output, url: string, flags: VerifyFlags) => verify(url, { ...flags, environment, signal }, output)))
 }
 
@@ -59,8 +47,6 @@ type VerifyFlags = {
   readonly state?: string | false
   /** File with the public key. */
   readonly key?: string
-  readonly witness?: readonly string[]
-  readonly witnessKey?: readonly string[]
 }
 
 /**
@@ -72,20 +58,14 @@ async function verify(
   flags: VerifyFlags & Pick<CommandLine, 'environment' | 'signal'>,
   output: Output,
 ): Promise<number> {
-  const { maxAge, maxTime, sample, key, witness = [], witnessKey = [], signal } = flags
+  const { maxAge, maxTime, sample, key, signal } = flags
   const publicKey = key === undefined ? undefined : await readPublicKey(key)
-  const witnesses = await Promise.all(
-    witness.map(async (one, at) => {
-      const file = witnessKey[at]
-      return { url: toBaseUrl(one), publicKey: file === undefined ? undefined : await readPublicKey(file) }
-    }),
-  )
   const baseUrl = toBaseUrl(url)
   const state = flags.state ?? (await usualState(baseUrl, flags.environment))
   const last = state === false ? undefined : await readState(state)
   const verification = await output.withProgress((update) =>
     verifyPublished({
-      ...{ baseUrl, maxAgeHours: maxAge / 3600, maxSeconds: maxTime, now: new Date(), last, sample, witnesses, signal },
+      ...{ baseUrl, maxAgeHours: maxAge / 3600, maxSeconds: maxTime, now: new Date(), last, sample, signal },
       ...(publicKey !== undefined && { publicKey }),
       onProgress: (done, total) => update('files', done, total),
     }),
@@ -100,6 +80,15 @@ async function verify(
       code: findings.length === 0 ? 0 : 1,
     },
   )
+}
+
+/** The address of a service without trailing slash, from it or from the address of its manifest. Throws `input-unusable`. */
+function toBaseUrl(url: string): string {
+  const base = URL.canParse(url) ? new URL(url) : undefined
+  if (!base || !/^https?:$/.test(base.protocol)) {
+    throw new ServiceError('input-unusable', `expected an http or https address, got "${url}"`)
+  }
+  return `${base.origin}${base.pathname}`.replace(/\/feeds\/manifest\.json$/, '').replace(/\/+$/, '')
 }
 
 /** The file in the user's folder for states that remembers this set; false where none can be written. */

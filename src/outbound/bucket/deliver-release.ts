@@ -1,12 +1,5 @@
 import { hash } from 'node:crypto'
-import {
-  checkedPath,
-  manifestPath,
-  projectFeedIndexPath,
-  releaseChainPath,
-  statusPath,
-  witnessPath,
-} from '../../iati/addresses.js'
+import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, statusPath } from '../../iati/addresses.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
@@ -48,7 +41,7 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
   await recordBucketState(store.db, { ...known, begun: release.id }, clock())
   try {
     const delivery: Delivery = {
-      ...{ release, run, signed: (path) => releases.signed(path) },
+      ...{ release, run, checked: () => releases.checked() },
       kept: await listReleaseIds(releaseFolder(feedsDir).releases),
       bucket: await openBucket(bucket, signal),
       begun: state.begun,
@@ -96,7 +89,7 @@ type Delivery = {
   readonly release: ReadableRelease
   readonly run: RunSummary
   /** What is signed beside releases. */
-  readonly signed: (path: string) => Promise<ServedFile | undefined>
+  readonly checked: () => Promise<ServedFile | undefined>
   /** Releases that are on disk. */
   readonly kept: readonly string[]
   readonly bucket: Bucket
@@ -189,19 +182,16 @@ async function deliverProjectFeeds({ bucket, release, isIndexTrue }: Delivery): 
 }
 
 /** The files that show readers that an unchanged set is up to date. */
-async function stateFreshness({ bucket, release, run, signed }: Delivery): Promise<void> {
+async function stateFreshness({ bucket, release, run, checked }: Delivery): Promise<void> {
   const { id, state, finishedAt } = run
   const status = { release: release.id, generated: release.manifest.generated, runs: [{ id, state, finishedAt }] }
   const json = { mediaType: 'application/json; charset=utf-8', lifetime: 'live' } as const
   const body = Buffer.from(`${JSON.stringify(status, null, 2)}\n`)
   const sha256 = hash('sha256', body)
   await bucket.put({ ...json, key: keyOf(statusPath), body, sha256 })
-  for (const path of [checkedPath, witnessPath]) {
-    const file = await signed(path)
-    if (!file) continue
-    const text = await file.identity.bytes()
-    await bucket.put({ ...json, key: keyOf(path), body: text, sha256: file.sha256 })
-  }
+  const file = await checked()
+  if (!file) return
+  await bucket.put({ ...json, key: keyOf(checkedPath), body: await file.identity.bytes(), sha256: file.sha256 })
 }
 
 /** Removes releases that are not on disk any more, but none that readers may still be reading. */

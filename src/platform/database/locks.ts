@@ -10,8 +10,6 @@ export type LockName =
   | 'bucket'
   /** Write to the mirror of pictures. */
   | 'pictures'
-  /** Append to what this publisher has seen of others. */
-  | 'witness'
 
 // A holder that was killed keeps the lock for so long; one that runs renews it every second.
 const seconds = 5

@@ -11,7 +11,6 @@ import { toStorageError } from './storage-errors.js'
  *     drafts/{id}/                                       being written; drafts of dead writers are removed
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
- *     witness.json                                       what giving witness has seen of others; it only grows
  *     pictures/index.json, {sha256}.webp                 the operator's mirror of pictures
  *     folder-id                                          which folder this is (docs/reference/files.md)
  *     database-seen                                      the newest primary that processes of this folder have seen
@@ -23,7 +22,6 @@ export type ReleaseFolder = {
   readonly held: string
   readonly current: string
   readonly checked: string
-  readonly witness: string
   readonly pictures: string
 }
 
@@ -35,7 +33,6 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     held: path.join(feedsDir, 'held'),
     current: path.join(feedsDir, 'current'),
     checked: path.join(feedsDir, 'checked.json'),
-    witness: path.join(feedsDir, 'witness.json'),
     pictures: path.join(feedsDir, 'pictures'),
   }
 }

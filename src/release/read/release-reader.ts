@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkedPath, manifestPath, releaseChainPath, witnessPath } from '../../iati/addresses.js'
+import { manifestPath, releaseChainPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { ifThere, isErrno } from '../../kernel/system-errors.js'
 import { Body } from '../folder/body.js'
@@ -26,8 +26,8 @@ export type ReleaseReader = {
   live(): Promise<ReadableRelease | undefined>
   /** A kept release by id; undefined when it is unknown or was removed. */
   byId(id: string): Promise<ReadableRelease | undefined>
-  /** What the publisher signs beside releases, by its path; undefined when there is no such file. */
-  signed(path: string): Promise<ServedFile | undefined>
+  /** What the publisher signs after each run, `checked.json`; undefined when there is no such file. */
+  checked(): Promise<ServedFile | undefined>
 }
 
 const jsonMediaType = 'application/json; charset=utf-8'
@@ -55,10 +55,7 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
 
   return {
     byId,
-    signed: async (path) => {
-      if (path === checkedPath) return await jsonFile(folder.checked)
-      return path === witnessPath ? await jsonFile(folder.witness) : undefined
-    },
+    checked: () => jsonFile(folder.checked),
     live: async () => {
       const id = await liveReleaseId(folder)
       if (id === undefined) return undefined

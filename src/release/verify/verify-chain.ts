@@ -12,16 +12,14 @@ import {
 export type SignedTexts = { readonly releases: string | undefined; readonly checked: string | undefined }
 
 /** The release that a chain must have, when it was seen before. */
-export type SeenRecord = {
+type SeenRecord = {
   readonly run: number
   readonly recordSha256?: string | undefined
   readonly checkedAt?: string | undefined
-  /** Who saw it and when, where it was somebody else. */
-  readonly by?: string
 }
 
 export type ChainFinding = {
-  readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback' | 'unwitnessed'
+  readonly code: 'unsigned' | 'forged' | 'fork' | 'rollback'
   readonly expected: string
   readonly got: string
 }
@@ -35,8 +33,8 @@ export type ChainVerdict = {
   readonly checkedAt?: string
 }
 
-/** The members by which records of any chain are linked and signed. */
-export const linkShape = z.looseObject({
+/** The members by which records are linked and signed. */
+const linkShape = z.looseObject({
   previous: z.string().optional(),
   key: z.string().optional(),
   signature: z.string().optional(),
@@ -60,15 +58,14 @@ const checkedShape = z.looseObject({
 })
 
 /**
- * Checks by a public key (PEM) that a manifest is the newest of an unbroken chain that the key's owner signed, and that has all
- * records that were seen before, by this reader or by a witness.
+ * Checks by a public key (PEM) that a manifest is the newest of an unbroken chain that the key's owner signed, and that has the
+ * record that was seen before.
  */
 export function verifyChain(
   { releases, checked }: SignedTexts,
   manifestSha256: string,
   publicKey: string,
   seen: SeenRecord | undefined,
-  witnessed: readonly SeenRecord[] = [],
 ): ChainVerdict {
   const records = readReleases(releases)
   const newest = records?.at(-1)
@@ -89,7 +86,7 @@ export function verifyChain(
       got: older ? `that of release ${older.release}` : `sha256 ${manifestSha256}`,
     })
   }
-  const missing = missingRecord(records, [...(seen ? [seen] : []), ...witnessed])
+  const missing = seen && missingRecord(records, seen)
   if (missing) findings.push(missing)
   const statement = readJson<CheckedRelease>(checked, checkedShape)
   const isSigned = statement !== undefined && isChecked(statement, trusted)
@@ -112,27 +109,24 @@ export function verifyChain(
 }
 
 /** The records of a chain of releases; undefined when the text is none. */
-export function readReleases(text: string | undefined): ReleaseRecord[] | undefined {
+function readReleases(text: string | undefined): ReleaseRecord[] | undefined {
   return readJson<{ releases: ReleaseRecord[] }>(text, chainShape)?.releases
 }
 
-/** What it means that a chain lacks one of these records; undefined when it has all of them. */
-export function missingRecord(
-  records: readonly ReleaseRecord[],
-  seen: readonly SeenRecord[],
-): ChainFinding | undefined {
-  const hashes = new Set(records.map(recordHash))
-  const missing = seen.find(({ recordSha256 }) => recordSha256 !== undefined && !hashes.has(recordSha256))
+/** What it means that a chain lacks the record that was seen; undefined when it has it. */
+function missingRecord(records: readonly ReleaseRecord[], seen: SeenRecord): ChainFinding | undefined {
+  const { run, recordSha256 } = seen
   const newest = records.at(-1)
-  if (!missing || !newest) return undefined
+  if (!newest || recordSha256 === undefined || records.some((record) => recordHash(record) === recordSha256))
+    return undefined
   return {
-    code: newest.run < missing.run ? 'rollback' : 'fork',
-    expected: `the record of run ${missing.run} as ${missing.by ?? 'before'}`,
+    code: newest.run < run ? 'rollback' : 'fork',
+    expected: `the record of run ${run} as before`,
     got: `a chain up to run ${newest.run} without it`,
   }
 }
 
-export function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefined): ChainFinding {
+function toFinding({ code, detail }: ChainFault, record: ReleaseRecord | undefined): ChainFinding {
   const expected = code === 'broken' ? 'an unbroken chain of releases' : 'a signature of the publisher'
   return { code: code === 'broken' ? 'fork' : 'forged', expected, got: `release ${record?.release}: ${detail}` }
 }
@@ -152,7 +146,7 @@ export function strictJson(text: string | undefined): unknown {
 }
 
 /** Such a document when it has the shape. */
-export function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
   const document = strictJson(text)
   return shape.safeParse(document).success ? (document as T) : undefined
 }

@@ -11,7 +11,6 @@ import {
 } from './read-address.js'
 import { ActivitySample, findAltered, isEntry, readEntry } from './verify-activities.js'
 import { type ChainFinding, type ChainVerdict, strictJson, verifyChain } from './verify-chain.js'
-import { witnessedOf } from './witness.js'
 
 /** What can be wrong with a published set. */
 type FindingCode =
@@ -65,8 +64,6 @@ export type VerifyOptions = {
   readonly last: SeenRelease | undefined
   /** The publisher's public key (PEM): the set must be signed, and the newest of an unbroken chain. */
   readonly publicKey?: string
-  /** Addresses of services whose word on the chain counts as well, without trailing slash, with their public keys (PEM). */
-  readonly witnesses?: readonly { readonly url: string; readonly publicKey?: string | undefined }[]
   /** How many single activities are compared with the index; 100 when absent. */
   readonly sample?: number
   /** How long it may take. */
@@ -111,7 +108,7 @@ async function verifyWithin(options: Verifying): Promise<Verification> {
     const tell: Tell = (code, address, expected, got) =>
       findings.push({ code, address, expected: cut(String(expected)), got: cut(String(got)) })
     const verdict = await chainVerdict(options, sha256)
-    for (const { code, address, expected, got } of verdict?.findings ?? []) tell(code, address, expected, got)
+    for (const { code, expected, got } of verdict?.findings ?? []) tell(code, chainAddress, expected, got)
     const ageHours = verdict
       ? hoursSince(options, [manifest.generated, verdict.checkedAt])
       : await age(options, manifest)
@@ -220,34 +217,16 @@ async function readManifest({
 }
 
 const checkedAddress = '/feeds/checked.json'
-const witnessAddress = '/feeds/witness.json'
 
-type Verdict = Omit<ChainVerdict, 'findings'> & {
-  readonly findings: readonly (ChainFinding & { readonly address: string })[]
-}
-
-/** What the key and the witnesses say of the set; undefined without a key. */
+/** What the key says of the set; undefined without a key. */
 async function chainVerdict(
-  { baseUrl, publicKey, witnesses = [], last, client, signal }: Verifying,
+  { baseUrl, publicKey, last, client, signal }: Verifying,
   manifestSha256: string,
-): Promise<Verdict | undefined> {
+): Promise<ChainVerdict | undefined> {
   if (publicKey === undefined) return undefined
-  const textAt = (address: string, maxBytes: number) => readText(client, address, maxBytes, signal)
-  const words = await Promise.all(
-    witnesses.map(async ({ url: by, publicKey: key }) => {
-      const address = `${by}${witnessAddress}`
-      const text = await textAt(address, maxChainBytes)
-      return { address, ...witnessedOf(text, { url: baseUrl, by, publicKey: key }) }
-    }),
-  )
-  const texts = {
-    releases: await textAt(baseUrl + chainAddress, maxChainBytes),
-    checked: await textAt(baseUrl + checkedAddress, 10_000),
-  }
-  const seen = words.flatMap((word) => word.seen)
-  const { findings, ...verdict } = verifyChain(texts, manifestSha256, publicKey, last, seen)
-  const ofWitnesses = words.flatMap((word) => word.findings.map((finding) => ({ ...finding, address: word.address })))
-  return { ...verdict, findings: [...findings.map((one) => ({ ...one, address: chainAddress })), ...ofWitnesses] }
+  const textAt = (path: string, maxBytes: number) => readText(client, baseUrl + path, maxBytes, signal)
+  const texts = { releases: await textAt(chainAddress, maxChainBytes), checked: await textAt(checkedAddress, 10_000) }
+  return verifyChain(texts, manifestSha256, publicKey, last)
 }
 
 /** Hours since the latest of these instants. */

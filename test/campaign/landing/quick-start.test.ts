@@ -211,7 +211,6 @@ describe('the quick start of the README', { shuffle: false }, () => {
     expect(others.map((line) => line.split(' ', 2).join(' '))).toEqual([
       'getIatiFile 404',
       'getChecked 404',
-      'getWitness 404',
       'getPublicKey 404',
       'getMetrics 404',
     ])

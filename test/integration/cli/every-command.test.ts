@@ -113,9 +113,6 @@ const newStore: readonly Row[] = [
   ['import - --kind gifts <<< x', 2, /"brokenFiles":1/],
   ['verify http://127.0.0.1:1/ --max-age 36h --max-time 1m --sample 5 --state {folder}/seen', 2, /ECONNREFUSED/],
   ['verify http://127.0.0.1:1/ --no-state', 2, /ECONNREFUSED/],
-  ['verify http://127.0.0.1:1/ --witness http://127.0.0.1:1/', 2, /--witness needs --key/],
-  ['verify http://127.0.0.1:1/ --key x --witness-key x', 2, /as many --witness-key as --witness/],
-  ['witness http://127.0.0.1:1/', 2, /SIGNING_KEY_FILE is not set/],
   ['verify http://127.0.0.1:1/ --key {folder}/none', 2, /cannot be read as a public key/],
   ['restore {folder}/none.gz', 2, /cannot be read as a file of giving backup: ENOENT/],
 ]

@@ -15,7 +15,6 @@ import {
   publicKeyPath,
   releaseChainPath,
   reportsFeedPath,
-  witnessPath,
 } from '../../../iati/addresses.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import { isErrno } from '../../../kernel/system-errors.js'
@@ -58,7 +57,8 @@ export function feedRoutes(
     path: string,
     lifetime: 'live' | 'immutable',
   ): Promise<FastifyReply> => {
-    const file = (lifetime === 'live' && (await releases.signed(path))) || (await release.find(path))
+    const file =
+      (lifetime === 'live' && path === checkedPath && (await releases.checked())) || (await release.find(path))
     if (!file) throw nothingHere(request)
     const described = descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`)
     const links = [...described, ...(lifetime === 'live' ? hubLinks(config, path) : [])].join(', ')
@@ -221,7 +221,7 @@ const feedFiles = [
     id: 'getReleaseChain',
     summary: 'The record of every release, each linked to the one before',
     description:
-      'Manifests by hash, from the first to the live one. For example, a witness notices that an old release was rewritten.',
+      'Manifests by hash, from the first to the live one. For example, a reader notices that an old release was rewritten.',
     path: releaseChainPath,
     content: { 'application/json': { type: 'object' } },
   }),
@@ -231,14 +231,6 @@ const feedFiles = [
     description:
       'When the publisher last looked for changes. For example, a mirror tells a quiet month from a stopped one.',
     path: checkedPath,
-    content: { 'application/json': { type: 'object' } },
-  }),
-  fileOperation({
-    id: 'getWitness',
-    summary: 'What this publisher has seen of the releases of others, signed',
-    description:
-      'Each line has the address of another service and the hash of its newest record. For example, a reader notices that its history was rewritten.',
-    path: witnessPath,
     content: { 'application/json': { type: 'object' } },
   }),
   fileOperation({

@@ -5,7 +5,6 @@ import path from 'node:path'
 import Stripe from 'stripe'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createMetrics } from '../../../../src/platform/observability/metrics.js'
-import { releaseFolder } from '../../../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } from '../../../support/api/api.js'
 import { committedDescription, type DescribedOperation, operationsOf } from '../../../support/api/api-description.js'
@@ -315,7 +314,6 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
     }
 
     beforeAll(async () => {
-      await writeFile(releaseFolder(api.feedsDir).witness, '{"witness":"https://giving.example/","seen":[]}\n')
       laid = await testApi(store, { store })
       const file = (address: string, mediaType: string) => ({ path: address, mediaType, text: '<a/>' })
       await layRelease(laid.feedsDir, {
