@@ -371,12 +371,6 @@ export const errorKinds = {
     remedy: 'stop',
     public: true,
   },
-  'second-person-needed': {
-    meaning: 'Another operator has to ask for the same: OPS_TWO_PERSONS is true.',
-    status: 400,
-    remedy: 'stop',
-    public: true,
-  },
   'source-unavailable': {
     meaning: 'The file of a source cannot be fetched completely.',
     status: 503,

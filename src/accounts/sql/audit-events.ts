@@ -32,7 +32,6 @@ export const auditActions = {
   'alarm-tested': 'a test alarm was asked for',
   'release-approved': 'a held release was made live',
   'release-rolled-back': 'an earlier release was put back',
-  'second-person-asked': 'something that takes two operators was asked for by the first (`for`: the action)',
   'folder-changed': 'the store was given another folder of published files (`from`, `to`)',
   'database-accepted': 'an older primary, or a database that was restored, is used from then on',
   'schedule-paused': 'the instants of a schedule are left out from then on',

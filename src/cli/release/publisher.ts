@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Operator } from '../../accounts/sql/audit-events.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import {
@@ -18,7 +17,6 @@ import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { configuredPublisher, publisherFields } from '../wiring/publisher.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { byTwoPersons } from '../wiring/second-person.js'
 
 /** `giving publisher`. */
 export function registerPublisher(program: Command, { storeAction }: CommandLine): void {
@@ -36,7 +34,7 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
     .requiredOption('--from <value>', 'the recorded value, as giving publisher show prints it')
     .requiredOption('--to <value>', 'the new value')
     .option('--confirm', 'record the new value', false)
-    .action(storeAction([...publisherFields, 'twoPersons'], changePublisher))
+    .action(storeAction(publisherFields, changePublisher))
 }
 
 type PublisherRuntime = Runtime<(typeof publisherFields)[number]>
@@ -74,14 +72,14 @@ function next(all: readonly Recorded[], one: Recorded): string {
   return all[all.indexOf(one) + 1]?.recordedAt.toISOString() ?? ''
 }
 
-/** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`, `second-person-needed`. */
+/** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`. */
 async function changePublisher(
-  runtime: Runtime<(typeof publisherFields)[number] | 'twoPersons'>,
+  runtime: Runtime<(typeof publisherFields)[number]>,
   output: Output,
   { from, to, confirm }: { readonly from: string; readonly to: string; readonly confirm: boolean },
 ): Promise<number> {
   const { config, store, clock } = runtime
-  const change = (write: boolean, operator?: Operator) =>
+  const change = (write: boolean) =>
     store.transaction(async (db) => {
       await lockPublisher(db)
       const recorded = orNotFound(
@@ -96,14 +94,10 @@ async function changePublisher(
       const changed: PublisherIdentity = { ...recorded, [fact]: to }
       await recordPublisher(db, changed, clock())
       const event = { action: 'publisher-changed', details: { what: names[fact], from, to } } as const
-      await auditOperator(runtime, db, event, operator)
+      await auditOperator(runtime, db, event)
       return { fact, published }
     })
-  const { fact, published } = await change(false)
-  if (confirm) {
-    const asked = { action: 'publisher-changed', details: { what: names[fact], from, to } } as const
-    await byTwoPersons(runtime, asked, (operator) => change(true, operator))
-  }
+  const { fact, published } = await change(confirm)
   const variable = publisherVariables[fact]
   const isSet = configuredPublisher(config)[fact] === to
   return output.result(

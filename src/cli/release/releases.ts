@@ -51,7 +51,7 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
     .action(storeAction(releaseFields, changeFolder))
 }
 
-const releaseFields = ['publish', 'reportingOrg', 'bucket', 'twoPersons'] as const
+const releaseFields = ['publish', 'reportingOrg', 'bucket'] as const
 
 type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
 

@@ -13,7 +13,7 @@ import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../ou
 import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
 import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
-import { misspeltVariables } from '../../platform/config/environment.js'
+import { unreadVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
@@ -96,7 +96,7 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
     const { config } = readConfig(environment)
     const { ref } = config.reportingOrg
     const trial = `REPORTING_ORG_REF is ${ref ?? 'not set'}: what is published is only for trials`
-    const notes = [...misspeltVariables(environment), ...(isDemoPublisher(ref) ? [trial] : [])]
+    const notes = [...unreadVariables(environment), ...(isDemoPublisher(ref) ? [trial] : [])]
     if (notes.length === 0) return [good('every variable has a usable value')]
     return notes.map((message) => note(message, 'docs/reference/configuration.md'))
   } catch (error) {

@@ -10,7 +10,6 @@ import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { auditOperator, userOfProcess } from './audit.js'
 import { type FolderRuntime, refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
-import { byTwoPersons } from './second-person.js'
 import { sharedFolders } from './shared-folders.js'
 
 /**
@@ -19,8 +18,8 @@ import { sharedFolders } from './shared-folders.js'
  */
 export type ActionRuntime = Pick<Runtime<'publish' | 'reportingOrg'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
 
-/** What is public and final needs the store's own folder, and may need a second person. */
-type FinalRuntime = ActionRuntime & FolderRuntime & Pick<Runtime<'twoPersons'>, 'config'>
+/** What is public and final needs the store's own folder. */
+type FinalRuntime = ActionRuntime & FolderRuntime
 
 /** Enters a publication, which the workers' next round takes up; returns the run's id. */
 export async function requestPublication(
@@ -63,7 +62,7 @@ export async function testAlarm(
   })
 }
 
-/** Makes a held release live; see `approveRelease` and `byTwoPersons`. */
+/** Makes a held release live; see `approveRelease`. */
 export async function approveHeld(
   runtime: FinalRuntime,
   id: string,
@@ -71,28 +70,20 @@ export async function approveHeld(
   operator?: Operator,
 ) {
   await refuseOthersFolder(runtime)
-  const approved = { action: 'release-approved', subject: `release ${id}` } as const
-  const act = async (by: Operator) => {
-    const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
-    const details = { acceptLoss, withdrawn: result.withdrawn }
-    await auditOperator(runtime, runtime.store.db, { ...approved, details }, by)
-    return result
-  }
-  const result = await byTwoPersons(runtime, { ...approved, details: { acceptLoss } }, act, operator)
+  const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
+  const details = { acceptLoss, withdrawn: result.withdrawn }
+  const event = { action: 'release-approved', subject: `release ${id}`, details } as const
+  await auditOperator(runtime, runtime.store.db, event, operator)
   runtime.log.warn(result, 'held release approved')
   return result
 }
 
-/** Puts an earlier release back; see `rollbackRelease` and `byTwoPersons`. */
+/** Puts an earlier release back; see `rollbackRelease`. */
 export async function rollBackTo(runtime: FinalRuntime, id: string, operator?: Operator) {
   await refuseOthersFolder(runtime)
-  const rolledBack = { action: 'release-rolled-back', subject: `release ${id}` } as const
-  const act = async (by: Operator) => {
-    const result = await rollbackRelease(releaseDeps(runtime), id)
-    await auditOperator(runtime, runtime.store.db, { ...rolledBack, details: { from: result.from } }, by)
-    return result
-  }
-  const result = await byTwoPersons(runtime, { ...rolledBack, details: {} }, act, operator)
+  const result = await rollbackRelease(releaseDeps(runtime), id)
+  const event = { action: 'release-rolled-back', subject: `release ${id}`, details: { from: result.from } } as const
+  await auditOperator(runtime, runtime.store.db, event, operator)
   runtime.log.warn(result, 'release rolled back')
   return result
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
 import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
-import { misspeltVariables, processNumber } from '../../platform/config/environment.js'
+import { processNumber, unreadVariables } from '../../platform/config/environment.js'
 import type { PoolOptions } from '../../platform/database/connection.js'
 import { Fence } from '../../platform/database/fence.js'
 import { migrate } from '../../platform/database/migrate.js'
@@ -81,7 +81,7 @@ export async function openRuntime<Field extends keyof Config = never>(
   const tell = isTold ? tellOperator(log, config.logFormat, note) : note
   if (isTold) {
     tell(`giving ${serves}: data directory ${path.resolve(config.dataDir)}`)
-    for (const problem of misspeltVariables(environment)) log.warn(problem)
+    for (const problem of unreadVariables(environment)) log.warn(problem)
   }
   const cleanup = new CleanupStack()
   const clock = () => new Date()

@@ -29,15 +29,7 @@ import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-export const consoleFields = [
-  ...statusFields,
-  'alerts',
-  'ops',
-  'twoPersons',
-  'tls',
-  'rateLimitPerAddress',
-  'trustProxy',
-] as const
+export const consoleFields = [...statusFields, 'alerts', 'ops', 'tls', 'rateLimitPerAddress', 'trustProxy'] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
@@ -51,7 +43,7 @@ const failedJobsShown = 20
 
 /**
  * Serves the console for operators and returns its address; without OPS_PORT a taken port is replaced by a free one. Throws
- * `configuration-invalid` when OPS_PORT is taken, or two persons are to decide and fewer are named.
+ * `configuration-invalid` when OPS_PORT is taken.
  */
 export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
   const { config, secrets, log, clock, signal, feedsDir } = given
@@ -69,12 +61,6 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
   const runtime = { ...given, store: pool.answeringWithin(pageMs) }
   const parsed = parseOperatorTokens(secrets.opsTokens ?? '')
   const operators = 'value' in parsed ? parsed.value : []
-  if (config.twoPersons && new Set(operators.map(({ name }) => name)).size < 2) {
-    throw new ServiceError(
-      'configuration-invalid',
-      `OPS_TWO_PERSONS: expected OPS_TOKEN to name at least two operators, got ${operators.length}`,
-    )
-  }
   // A certificate is for the public name, which loopback addresses do not have.
   const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
   const app = await createConsole({

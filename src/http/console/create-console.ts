@@ -69,7 +69,6 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
 // An operator's own decision that cannot be carried out is no failure of the service.
 const statuses: Partial<Record<ServiceError['code'], number>> = {
   'release-refused': 409,
-  'second-person-needed': 409,
   'media-type-unsupported': 415,
   'queue-unavailable': 503,
 }

@@ -220,8 +220,6 @@ const fields = {
   alerts: readAlerts,
   /** Where the console listens; without a port at 8081 or, where that is taken, at a free one. */
   ops: readOps,
-  /** Whether what is public and final takes two operators. */
-  twoPersons: (variable) => variable.get('OPS_TWO_PERSONS'),
   metricsOnApi: (variable) => variable.get('METRICS_ON_API'),
   /** Port of the metrics of a worker process; undefined: they are not served. */
   metricsPort: (variable) => variable.get('METRICS_PORT'),

@@ -11,10 +11,17 @@ export function processEnvironment(): Environment {
   return { ...variablesOfFile('.env'), ...process.env }
 }
 
-/** What an operator should know of names in the environment that look like variables of this service and are none. */
-export function misspeltVariables(environment: Environment): readonly string[] {
+/** Variables that earlier versions read, and what there is instead. */
+const removedVariables: Readonly<Record<string, string>> = {
+  OPS_TWO_PERSONS: 'each operator decides alone, and the audit trail keeps who did what and why',
+}
+
+/** What an operator should know of names in the environment that earlier versions read, or that look like variables of this service. */
+export function unreadVariables(environment: Environment): readonly string[] {
   const known = Object.keys(variables).flatMap((name) => [name, `${name}_FILE`])
-  return Object.keys(environment).flatMap((name) => {
+  return Object.entries(environment).flatMap(([name, text]) => {
+    const instead = text?.trim() ? removedVariables[name] : undefined
+    if (instead !== undefined) return [`${name} is set, and no longer exists: ${instead}`]
     const meant = known.includes(name) ? undefined : misspelt(name, known)
     return meant === undefined ? [] : [`${name} is set, but there is no such variable; ${meant} may be meant`]
   })

@@ -550,11 +550,6 @@ export const variables = {
     'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
     readableBy(parseOperatorTokens),
   ),
-  OPS_TWO_PERSONS: variable(
-    'Whether approving a release, rolling back and changing the publisher take two operators; true: OPS_TOKEN must name at least two.',
-    valueTypes.truth,
-    'false',
-  ),
   METRICS_ON_API: variable(
     'Whether /metrics is also on the port of the API; goes away with version 2.',
     valueTypes.truth,

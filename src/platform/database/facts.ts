@@ -39,8 +39,6 @@ export type FactName =
   | 'tried-backup'
   /** How often stored gifts, or what files name their projects by, have changed; triggers count it. */
   | 'gift-turn'
-  /** What one operator has asked for and a second one has not yet, as JSON. */
-  | 'second-person'
 
 /** The fact's value; undefined when it was never recorded. */
 export async function findFact(db: Db, name: FactName): Promise<string | undefined> {

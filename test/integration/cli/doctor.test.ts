@@ -68,6 +68,14 @@ describe('giving doctor', { shuffle: false }, async () => {
     ])
   })
 
+  it('names variables that no longer exist, with what there is instead', async () => {
+    const { diagnoses, toFix } = await examine({ OPS_TWO_PERSONS: 'true' })
+    expect(toFix).toEqual([])
+    expect(diagnoses.filter(({ about, state }) => about === 'configuration' && state === 'note')).toMatchObject([
+      { message: expect.stringMatching(/^OPS_TWO_PERSONS is set, and no longer exists: each operator decides alone/) },
+    ])
+  })
+
   it('notices that another store answers at the public address', async () => {
     served = { 'x-release': '20261101T020000Z-7' }
     const { toFix } = await examine()

@@ -347,68 +347,6 @@ describe('the console', { shuffle: false }, () => {
       expect((await send(ana)).status).toBe(303)
     })
 
-    it('takes two operators for what is public and final where that is asked for, in the console and by commands', async () => {
-      const environment = { OPS_TOKEN, OPS_TWO_PERSONS: 'true' }
-      const one = await consoleOfTest(environment)
-      const [ana, robot] = [basic('ana:a-long-token-of-ana'), basic('robot:a-long-token-of-robot')]
-      const rollback = `/releases/${ids[0]}/rollback`
-      const live = (await publisher.live()).id
-      for (const comment of ['first', 'again']) {
-        expect(await one.confirm(rollback, { comment }, ana)).toMatchObject({
-          status: 409,
-          text: expect.stringContaining('is asked for by operator ana: it is done when another operator'),
-        })
-      }
-      expect((await publisher.live()).id).toBe(live)
-      expect((await one.confirm(rollback, { comment: 'the titles are wrong' }, robot)).status).toBe(303)
-      expect((await publisher.live()).id).toBe(ids[0])
-      const [asked, , done] = await listAudit(database.store.db, { since: new Date(0), limit: 3 })
-      expect(asked).toMatchObject({
-        action: 'second-person-asked',
-        actor: 'operator ana (console)',
-        details: { comment: 'first' },
-      })
-      expect(done).toMatchObject({
-        ...{ action: 'release-rolled-back', actor: 'operator robot (console)' },
-        details: { comment: 'the titles are wrong; asked for by operator ana' },
-      })
-      const back = await runCommandLine(['releases', 'rollback', live], environmentOf(environment))
-      expect(back).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/when another operator asks for the same within a day/),
-      })
-      await expect(consoleOfTest({ ...environment, OPS_TOKEN: 'ana:a-long-token-of-ana' })).rejects.toThrow(
-        /at least two operators, got 1/,
-      )
-    })
-
-    it('takes no other wish for the first, nor one that is older than a day or was done', async () => {
-      const one = await consoleOfTest({ OPS_TOKEN, OPS_TWO_PERSONS: 'true' })
-      const [ana, robot] = [basic('ana:a-long-token-of-ana'), basic('robot:a-long-token-of-robot')]
-      const dayLater = () =>
-        database.store.db.query(
-          `update store_fact set value = regexp_replace(value, '"at":"[^"]+"', '"at":"2026-11-01T00:00:00.000Z"', 'g')
-          where name = 'second-person'`,
-        )
-      await dayLater()
-      const live = (await publisher.live()).id
-      const target = live === ids[0] ? ids[1] : ids[0]
-      const ask = async (address: string, who: Record<string, string>) => {
-        const { status, text } = await one.confirm(`/releases/${address}`, {}, who)
-        const [, first] = / is asked for by operator (\w+):/.exec(text) ?? []
-        return [status, first, (await publisher.live()).id]
-      }
-      expect(await ask(`${target}/rollback`, ana)).toEqual([409, 'ana', live])
-      expect(await ask(`${ids[2]}/approve`, robot)).toEqual([409, 'robot', live])
-      await dayLater()
-      expect(await ask(`${target}/rollback`, robot)).toEqual([409, 'robot', live])
-      expect(await ask(`${target}/rollback`, ana)).toEqual([303, undefined, target])
-      expect(await ask(`${live}/rollback`, ana)).toEqual([409, 'ana', target])
-      expect(await ask(`${live}/rollback`, robot)).toEqual([303, undefined, live])
-      expect(await ask(`${target}/rollback`, ana)).toEqual([409, 'ana', live])
-      await dayLater()
-    })
-
     it('tells without a token only that it is there: docs/reference/keyless-routes.md names both addresses', async () => {
       const one = await consoleOfTest({ OPS_TOKEN })
       const open = ['/healthz', '/readyz']
