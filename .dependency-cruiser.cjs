@@ -239,7 +239,6 @@ module.exports = {
     onlyIn('dataloader', '^src/http/api/', 'Only reads of the API share statements (docs/adr/0012).'),
     onlyIn('fastify|@fastify', '^src/http/(api|console)/', 'HTTP stays in the API and the console.'),
     onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
-    onlyIn('@bull-board', '^src/http/console/', 'The board of the queue is a part of the console.'),
     onlyIn(
       'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache|@resvg|uqr',
       '^src/http/portal/',

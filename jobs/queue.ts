@@ -137,11 +137,6 @@ export class JobQueue implements AsyncDisposable {
     return found.flat()
   }
 
-  /** These queues as BullMQ has them, for programs that read them by themselves. */
-  opened(queues: readonly string[]): EngineQueue[] {
-    return queues.map((name) => this.#queue(name))
-  }
-
   /** Starts taking jobs of one queue; resolves when the connections stand. The caller closes the consumer. */
   async work(name: string, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
     const lockMs = this.settings.lockSeconds * 1000

@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net'
 import { type JobQueue, openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { closeApi } from '../../http/api/close-api.js'
-import type { BoardQueue } from '../../http/console/board.js'
 import type { Looks, OperatorActions } from '../../http/console/console-deps.js'
 import { createConsole } from '../../http/console/create-console.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -126,8 +125,6 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
       const [failed, schedulers] = await inTime(asked)
       return { failed, schedulers }
     },
-    // The board needs BullMQ's own class; the rest of this program sees a part of it.
-    boardQueues: async () => (await inTime(open())).opened(names) as unknown as BoardQueue[],
   }
 }
 

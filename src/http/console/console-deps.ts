@@ -10,7 +10,6 @@ import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { HeldFilter } from '../../release/sql/renderings.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { ApiLimits, ServerDeps } from '../api/deps.js'
-import type { BoardQueue } from './board.js'
 import type { HeldProject, HeldRule } from './pages/held.js'
 
 /** Everything that the console works with. */
@@ -46,7 +45,6 @@ export type Looks = {
   readonly mirror: () => Promise<Mirror | undefined>
   /** The newest failed jobs of all queues, and when each scheduler's next job is due. */
   readonly jobs: () => Promise<{ readonly failed: readonly GivenUpJob[]; readonly schedulers: readonly NextJob[] }>
-  readonly boardQueues: () => Promise<readonly BoardQueue[]>
 }
 
 export type ServiceState = {

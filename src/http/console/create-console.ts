@@ -9,7 +9,6 @@ import { metricsRoute } from '../api/routes/metrics.js'
 import { createServer } from '../api/server.js'
 import { guardAccess, operatorOf } from './access.js'
 import { actionRoutes } from './action-routes.js'
-import { boardPath, createBoard } from './board.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { pageRoutes } from './page-routes.js'
 import { refusal, signedOut, signOutPath } from './pages/frame.js'
@@ -62,7 +61,6 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   metricsRoute(app, deps.metrics)
   pageRoutes(app, deps)
   actionRoutes(app, deps)
-  boardRoutes(app, deps)
   return app
 }
 
@@ -79,23 +77,4 @@ function answerFailure(error: unknown, request: FastifyRequest, reply: FastifyRe
   if (status === 500) request.log.error({ requestId: request.id, err: error }, 'a page of the console failed')
   if (status === 503) reply.header('retry-after', '5')
   return reply.code(status).type('text/html; charset=utf-8').send(refusal(message))
-}
-
-/** Bull Board has a server of its own, made when somebody first asks for it. */
-function boardRoutes(app: FastifyInstance, { look }: ConsoleDeps): void {
-  let opened: Promise<FastifyInstance> | undefined
-  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    opened ??= look.boardQueues().then(createBoard)
-    const board = await opened.catch((error: unknown) => {
-      opened = undefined
-      throw error
-    })
-    reply.hijack()
-    for (const [name, value] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value ?? '')
-    board.routing(request.raw, reply.raw)
-  }
-  // Bull Board only reads here: other methods have no route.
-  app.get(boardPath, serve)
-  app.get(`${boardPath}/*`, serve)
-  app.addHook('onClose', async () => await (await opened?.catch(() => undefined))?.close())
 }

@@ -39,10 +39,8 @@ export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiW
   const needing = [
     ...[readyz, `${baseUrl}/feeds/status.json`],
     `${baseUrl}/api/public/projectservice/all/projects.json?api_key=${apiKey}`,
-    ...['/', '/releases', '/runs', '/held'].map((path) => consoleUrl + path),
+    ...['/', '/releases', '/runs', '/held', '/queues'].map((path) => consoleUrl + path),
   ]
-  // The queue may be away while the database is there, and Bull Board answers with 500 then.
-  const others = ['/queues', '/board/api/queues'].map((path) => consoleUrl + path)
   const agent = new Agent({ connections: 20, pipelining: 1 })
   const faults: string[] = []
   const sightings: Sighting[] = []
@@ -65,7 +63,7 @@ export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiW
         if (sightings.length > 2_000) sightings.splice(0, 1_000)
         const what = `${url.replace(/\?.*/, '')} ${seen.status}`
         counts[what] = (counts[what] ?? 0) + 1
-        const allowed = always.includes(url) ? [200] : others.includes(url) ? [200, 500, 503] : [200, 503]
+        const allowed = always.includes(url) ? [200] : [200, 503]
         if (!allowed.includes(seen.status)) faults.push(`${what}: ${seen.body.slice(0, 200)}`)
       } catch (error) {
         faults.push(`${url}: no answer: ${error instanceof Error ? error.message : error}`)
@@ -73,7 +71,7 @@ export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiW
       await sleep(100)
     }
   }
-  const watching = [...always, ...needing, ...others].map(watch)
+  const watching = [...always, ...needing].map(watch)
   return {
     faults,
     databaseWasAway: (from, to) => {
@@ -85,7 +83,7 @@ export function watchApi({ baseUrl, consoleUrl }: Watched, apiKey: string): ApiW
       }
     },
     recovered: async () => {
-      for (const url of [...always, ...needing, ...others]) {
+      for (const url of [...always, ...needing]) {
         for (;;) {
           const { status, body } = await look(url).catch(() => ({ status: 0, body: '' }))
           if (status === 200 && (url !== metrics || /^giving_database_up 1$/m.test(body))) break

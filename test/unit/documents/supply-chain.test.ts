@@ -38,7 +38,7 @@ const allowedLicences = new Set([
  */
 const licenceInFile: ReadonlySet<string> = new Set(['buildcheck', 'cpu-features', 'dejavu-fonts-ttf', 'png-js', 'ssh2'])
 
-// More of them is a decision: each is code that others can change. Bull Board brings 14 (docs/adr/0016-console.md), SFTP 7 (docs/adr/0027-sftp.md),
+// More of them is a decision: each is code that others can change. SFTP 7 (docs/adr/0027-sftp.md),
 // receipts as PDF 19 (docs/adr/0028-receipts-as-pdf.md), pictures of shared links 14, of which one processor installs three
 // (docs/adr/0030-pictures-of-shared-links.md), mirrored pictures 29, of which one processor installs five (docs/adr/0031-mirrored-pictures.md).
 const mostInProduction = 345

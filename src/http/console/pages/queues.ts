@@ -1,10 +1,9 @@
 import { type Html, html } from '../../portal/html.js'
-import { boardPath } from '../board.js'
 import type { GivenUpJob, NextJob, QueueState } from '../console-deps.js'
 import { withoutMailAddresses } from '../without-mail-addresses.js'
 import { listed, shownInstant } from './frame.js'
 
-/** The state of every queue, the same on both engines; Bull Board has the details. */
+/** The state of every queue, the same on both engines. */
 export function queuesPage(
   queue: QueueState,
   { failed, schedulers }: { readonly failed: readonly GivenUpJob[]; readonly schedulers: readonly NextJob[] },
@@ -17,7 +16,7 @@ export function queuesPage(
       html`<tr><th scope="row">${name}</th>${states.map((state) => html`<td class="number">${counts[state] ?? 0}</td>`)}</tr>\n`,
   )
   return [
-    html`<p class="lead">The queue is in ${queue.engine}; workers that are connected: ${queue.workers}. <a href="${boardPath}/">Bull Board</a> shows every job; it needs scripts and can change nothing.</p>
+    html`<p class="lead">The queue is in ${queue.engine}; workers that are connected: ${queue.workers}.</p>
 ${listed('Jobs by state', ['Queue', ...states], rows, 1)}
 <h2>Schedulers</h2>
 ${listed(

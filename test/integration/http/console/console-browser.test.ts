@@ -169,23 +169,4 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     expect(await statusAfter(() => page.goto(`${guarded.base}/audit`))).toBe(401)
     await page.close()
   })
-
-  it('shows the queues in Bull Board, whose scripts and styles its policy allows, and asks no other host', async () => {
-    const page = await browser.newPage()
-    const problems: string[] = []
-    page.on('console', (message) => problems.push(message.text()))
-    page.on('request', (request) => {
-      if (!request.url().startsWith(`${one.base}/`)) problems.push(`another host: ${request.url()}`)
-    })
-    page.on('response', (answer) => {
-      if (answer.status() >= 400) problems.push(`${answer.status()}: ${answer.url()}`)
-    })
-    await page.goto(`${one.base}/board/`)
-    await page.getByText('settlement').first().waitFor()
-    // A page below it, asked for by its own address.
-    await page.goto(`${one.base}/board/queue/settlement`)
-    await page.getByText('settlement').first().waitFor()
-    expect(problems).toEqual([])
-    await page.close()
-  })
 })
