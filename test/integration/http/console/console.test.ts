@@ -121,7 +121,7 @@ describe('the console', { shuffle: false }, () => {
           'href="/sources/crm/approve"',
           'href="/sources/crm/refuse"',
         ],
-        '/queues': ['settlement', '/board/'],
+        '/queues': ['settlement'],
       }
       for (const [address, parts] of Object.entries(shown)) {
         const { status, headers, text } = await one.ask(address)
@@ -316,7 +316,7 @@ describe('the console', { shuffle: false }, () => {
       const one = await consoleOfTest({ OPS_TOKEN })
       const refused = await one.ask('/')
       expect(refused).toMatchObject({ status: 401, headers: { 'www-authenticate': expect.stringMatching(/^Basic /) } })
-      for (const address of ['/metrics', '/board/', '/publish', '/nothing']) {
+      for (const address of ['/metrics', '/queues', '/publish', '/nothing']) {
         expect((await one.ask(address)).status, address).toBe(401)
       }
       for (const address of ['/healthz', '/readyz']) expect((await one.ask(address)).status, address).toBe(200)
