@@ -280,11 +280,6 @@ module.exports = {
       '^src/(outbound/bucket|catalogue/sources)/',
       'What speaks S3 writes the bucket or reads a source; the library is loaded when one is used.',
     ),
-    onlyIn(
-      'sharp',
-      '^src/outbound/pictures/',
-      'Pictures of others are decoded in one place; the library is loaded with the first.',
-    ),
     onlyIn('ssh2', '^src/catalogue/sources/', 'SFTP is read by sources alone; the library is loaded when one is used.'),
     onlyIn('csv-parse', '^src/catalogue/import/', 'CSV is read in one place.'),
     onlyIn('csv-stringify', '^src/catalogue/export/', 'Tables for spreadsheets are written in one place.'),

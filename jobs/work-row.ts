@@ -24,8 +24,6 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly tellHub?: (signal: AbortSignal) => Promise<string>
   /** Mails subscribers what is new in the live release; without it that is left to other workers. */
   readonly mailReports?: (signal: AbortSignal) => Promise<string>
-  /** Fetches pictures of other hosts for the portal; without it that is left to other workers. */
-  readonly mirrorPictures?: (signal: AbortSignal) => Promise<string>
   /** What needs a person now; without it alarms are left to other workers. */
   readonly needs?: () => Promise<readonly Cause[]>
 }

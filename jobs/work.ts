@@ -4,7 +4,6 @@ import { backups } from './backups.js'
 import { bucket } from './bucket.js'
 import { donors } from './donors.js'
 import { hub } from './hub.js'
-import { pictures } from './pictures.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { receipts } from './receipts.js'
@@ -35,7 +34,6 @@ export const work = [
   backups,
   bucket,
   hub,
-  pictures,
   pruning,
 ] as const satisfies readonly Work[]
 

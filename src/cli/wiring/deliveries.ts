@@ -1,7 +1,6 @@
 import type { DonorVault } from '../../money/donors/donor-vault.js'
 import { deliverRelease } from '../../outbound/bucket/deliver-release.js'
 import { mailReports } from '../../outbound/mail-reports.js'
-import { mirrorPictures } from '../../outbound/pictures/mirror-pictures.js'
 import { tellHub } from '../../outbound/tell-hub.js'
 import { SmtpSender } from '../../platform/mail/smtp.js'
 import { forgetBucketState } from '../../release/bucket-state.js'
@@ -66,16 +65,4 @@ export function openReportMail(
     const { sent, later, ended } = await mailReports(mailing, signal)
     return `${sent} sent, ${later} later, ${ended} not sent`
   }
-}
-
-/** How pictures of other hosts are mirrored; undefined where they are links. */
-export function openPictures(
-  runtime: Runtime<
-    'pictures' | 'upstream' | 'allowPrivateNetworks' | (typeof publisherFields)[number] | (typeof baseUrlFields)[number]
-  >,
-): ((signal: AbortSignal) => Promise<string>) | undefined {
-  if (!runtime.config.pictures) return undefined
-  return async (signal) =>
-    (await tellingRefusal(runtime)) ??
-    (await mirrorPictures({ ...runtime, baseUrl: await resolveBaseUrl(runtime) }, signal))
 }

@@ -12,7 +12,7 @@ import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { openDelivery, openHub, openPictures, openReportMail } from './deliveries.js'
+import { openDelivery, openHub, openReportMail } from './deliveries.js'
 import { ownFolderRefusal } from './folder.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
@@ -42,7 +42,6 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
   const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
   const tellHub = openHub(runtime)
   const mailReports = openReportMail(runtime, payments.donors)
-  const mirrorPictures = openPictures(runtime)
   const worker = await startWorker({
     config,
     secrets,
@@ -65,7 +64,6 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     ...(deliver && { deliver }),
     ...(tellHub && { tellHub }),
     ...(mailReports && { mailReports }),
-    ...(mirrorPictures && { mirrorPictures }),
     needs: async () => {
       const ownFolder = await ownFolderRefusal(runtime)
       if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())

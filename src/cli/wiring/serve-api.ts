@@ -9,7 +9,6 @@ import { unlessReadOnly } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createBulkReader } from '../../release/bulk/bulk-reader.js'
-import { MirroredPictures } from '../../release/read/mirrored-pictures.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { nextPublication } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
@@ -38,7 +37,6 @@ export const apiFields = [
   'maxConnectionsPerAddress',
   'metricsOnApi',
   'portal',
-  'pictures',
   'projectLinkTemplate',
   'websubHub',
   'brand',
@@ -118,7 +116,6 @@ export async function serveApi(
     clock,
     releases: createReleaseReader(runtime.feedsDir),
     bulk: createBulkReader(runtime.feedsDir),
-    pictures: config.pictures ? new MirroredPictures(runtime.feedsDir) : undefined,
     listRuns: (limit) => listRuns(store.db, limit),
     nextRun: () => nextPublication({ store, clock }),
     passwords: createPasswordHashing(),

@@ -91,7 +91,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const turns = new Turns(2)
   const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
   const portal = config.portal
-    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions, pictures: deps.pictures })
+    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions })
     : undefined
   activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })

@@ -8,7 +8,6 @@ import type { TemplateChoice } from '../../platform/mail/load-template.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import type { BulkReader } from '../../release/bulk/bulk-reader.js'
-import type { MirroredPictures } from '../../release/read/mirrored-pictures.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { Brand } from '../portal/view.js'
@@ -45,8 +44,6 @@ export type ApiDeps = AccessDeps & {
   /** As `reads`, through separate connections, so that slow searches do not delay other requests. */
   readonly searches: Store
   readonly releases: ReleaseReader
-  /** The operator's mirror of pictures; undefined: those of other hosts are links. */
-  readonly pictures?: MirroredPictures | undefined
   readonly bulk: BulkReader
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>

@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache'
 import type { IsoInstant } from '../../kernel/dates.js'
 import type { Turns } from '../../kernel/turns.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
-import type { MirroredPictures } from '../../release/read/mirrored-pictures.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
@@ -66,14 +65,9 @@ type Site = {
   readonly brand: Brand
   /** Whether readers may get the reports of a project by mail. */
   readonly takesSubscriptions?: boolean
-  /** The operator's mirror of pictures; undefined: those of other hosts are links. */
-  readonly pictures?: MirroredPictures | undefined
 }
 
-type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'> & {
-  /** Of the mirrored pictures. */
-  readonly pictures: string
-}
+type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
 
 /** Draws pages from the live release alone. Each page is wholly of one release. */
 export class Portal {
@@ -85,7 +79,6 @@ export class Portal {
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   #drawnRelease: string | undefined
-  #drawnPictures = ''
   #licence: Licence | undefined
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
@@ -119,10 +112,7 @@ export class Portal {
     const release = await this.#releases.live()
     const index = release && (await this.#readIndex(release))
     if (!index) return undefined
-    const pictures = (await this.#site.pictures?.refresh()) ?? ''
-    // Pages of earlier releases, and with other pictures, are not served any more.
-    if (pictures !== this.#drawnPictures) this.#pages.clear()
-    this.#drawnPictures = pictures
+    // Pages of earlier releases are not served any more.
     if (release.id !== this.#drawnRelease) {
       this.#pages.clear()
       this.#licence = await licenceOf(release)
@@ -130,7 +120,7 @@ export class Portal {
     this.#drawnRelease = release.id
     const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(release, index, namesOf)
     this.#projectIndexes.set(index, known)
-    return { release, index, projectIndex: await known, licence: this.#licence, pictures }
+    return { release, index, projectIndex: await known, licence: this.#licence }
   }
 
   /** Whether there is a release that pages can be drawn from. */
@@ -146,19 +136,13 @@ export class Portal {
     const search = new URLSearchParams(query).toString()
     const address = search === '' ? request.address : `${request.address}?${search}`
     const view = this.#view(opened, request, address)
-    const key = [opened.release.id, opened.pictures, request.language, request.isChosen, view.baseUrl, address].join(
-      ' ',
-    )
+    const key = [opened.release.id, request.language, request.isChosen, view.baseUrl, address].join(' ')
     const known = this.#pages.get(key)
     if (known) return known
     return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
   }
 
-  #view(
-    { pictures: _, ...opened }: Opened,
-    { language, isChosen }: Pick<PageRequest, 'language' | 'isChosen'>,
-    address: string,
-  ): View {
+  #view(opened: Opened, { language, isChosen }: Pick<PageRequest, 'language' | 'isChosen'>, address: string): View {
     return {
       ...opened,
       language,
@@ -170,7 +154,6 @@ export class Portal {
       projectLinkTemplate: this.#site.projectLinkTemplate,
       brand: this.#site.brand,
       takesSubscriptions: this.#site.takesSubscriptions ?? false,
-      mirrored: (url) => this.#site.pictures?.fileOf(url),
     }
   }
 

@@ -46,8 +46,6 @@ export type View = {
   readonly projectLinkTemplate?: string | undefined
   /** Whether readers may get the reports of a project by mail. */
   readonly takesSubscriptions: boolean
-  /** The file that a picture of another host is kept in. */
-  readonly mirrored: (url: string) => string | undefined
 }
 
 /** A page before its frame. */

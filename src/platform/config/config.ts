@@ -191,8 +191,6 @@ const fields = {
     wordsDir: toAbsolute(variable.get('PORTAL_WORDS_DIR')),
   }),
   portal: (variable) => variable.get('PORTAL') === 'on',
-  /** Whether pictures of other hosts are mirrored. */
-  pictures: readPictures,
   /** Where people give to a project; undefined: the page of its record. */
   projectLinkTemplate: (variable) => variable.get('PROJECT_LINK_TEMPLATE'),
   tokenTimeoutHours: (variable) => variable.get('TOKEN_TIMEOUT_HOURS'),
@@ -411,15 +409,6 @@ function readBucket(variable: VariableReader) {
     ...{ name, region: variable.get('FEEDS_S3_REGION'), endpoint: variable.get('FEEDS_S3_ENDPOINT'), accessKeyId },
     isFolder: variable.get('FEEDS_S3_IS_FOLDER') === 'on',
   }
-}
-
-/** Machines share the folder of pictures, as they share the releases; in a bucket it is not. */
-function readPictures(variable: VariableReader) {
-  const isMirror = variable.get('PICTURES') === 'mirror'
-  if (isMirror && variable.get('FEEDS_S3_IS_FOLDER') === 'on') {
-    variable.refuse({ field: 'PICTURES', expected: 'links, since FEEDS_S3_IS_FOLDER is on', got: 'mirror' })
-  }
-  return isMirror
 }
 
 function readMail(variable: VariableReader) {

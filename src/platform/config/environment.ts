@@ -14,6 +14,7 @@ export function processEnvironment(): Environment {
 /** Variables that earlier versions read, and what there is instead. */
 const removedVariables: Readonly<Record<string, string>> = {
   OPS_TWO_PERSONS: 'each operator decides alone, and the audit trail keeps who did what and why',
+  PICTURES: 'pages link to pictures of other hosts, and you can delete feeds/pictures',
 }
 
 /** What an operator should know of names in the environment that earlier versions read, or that look like variables of this service. */

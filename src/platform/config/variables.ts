@@ -388,11 +388,6 @@ export const variables = {
     text('a folder'),
   ),
   PORTAL: variable('Pages for people: on; off: only the page for developers.', wordOf('on', 'off'), 'on'),
-  PICTURES: variable(
-    'What the portal does with pictures of other hosts: links: link to them; mirror: fetch and serve copies (docs/how-to/pictures.md).',
-    wordOf('links', 'mirror'),
-    'links',
-  ),
   PROJECT_LINK_TEMPLATE: variable(
     'Where people give to a project or read more, with {id} for its number; unset: the page that its record names.',
     text('an address that begins with https:// or http:// and has {id}', /^https?:\/\/[^\s<>"]*\{id\}[^\s<>"]*$/),

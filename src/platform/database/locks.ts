@@ -8,8 +8,6 @@ export type LockName =
   | 'publishing'
   /** Write to the bucket. */
   | 'bucket'
-  /** Write to the mirror of pictures. */
-  | 'pictures'
 
 // A holder that was killed keeps the lock for so long; one that runs renews it every second.
 const seconds = 5

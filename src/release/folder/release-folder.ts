@@ -11,7 +11,6 @@ import { toStorageError } from './storage-errors.js'
  *     drafts/{id}/                                       being written; drafts of dead writers are removed
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
- *     pictures/index.json, {sha256}.webp                 the operator's mirror of pictures
  *     folder-id                                          which folder this is (docs/reference/files.md)
  *     database-seen                                      the newest primary that processes of this folder have seen
  */
@@ -22,7 +21,6 @@ export type ReleaseFolder = {
   readonly held: string
   readonly current: string
   readonly checked: string
-  readonly pictures: string
 }
 
 export function releaseFolder(feedsDir: string): ReleaseFolder {
@@ -33,7 +31,6 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     held: path.join(feedsDir, 'held'),
     current: path.join(feedsDir, 'current'),
     checked: path.join(feedsDir, 'checked.json'),
-    pictures: path.join(feedsDir, 'pictures'),
   }
 }
 

@@ -40,14 +40,12 @@ const licenceInFile: ReadonlySet<string> = new Set(['buildcheck', 'cpu-features'
 
 // More of them is a decision: each is code that others can change. SFTP 7 (docs/adr/0027-sftp.md),
 // receipts as PDF 19 (docs/adr/0028-receipts-as-pdf.md), pictures of shared links 14, of which one processor installs three
-// (docs/adr/0030-pictures-of-shared-links.md), mirrored pictures 29, of which one processor installs five (docs/adr/0031-mirrored-pictures.md).
-const mostInProduction = 345
+// (docs/adr/0030-pictures-of-shared-links.md).
+const mostInProduction = 300
 
-// MPL-2.0 and LGPL-3.0, whose terms are about changed files or libraries: these are used as they come (docs/adr/0030-pictures-of-shared-links.md,
-// docs/adr/0031-mirrored-pictures.md).
+// MPL-2.0 and LGPL-3.0, whose terms are about changed files or libraries: these are used as they come (docs/adr/0030-pictures-of-shared-links.md).
 const usedUnchanged: Readonly<Record<string, RegExp>> = {
   'MPL-2.0': /^@resvg\/resvg-js/,
-  'LGPL-3.0-or-later': /^@img\/sharp-(?:libvips|wasm32|win32)/,
 }
 
 type Workflow = {

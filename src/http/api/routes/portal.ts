@@ -80,11 +80,6 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   for (const form of ['csv', 'json'] as const) {
     serve(`/projects.${form}`, (request, reply) => serveList(portal, request, reply, form))
   }
-  serve('/pictures/mirrored/:file', async (request, reply) => {
-    const bytes = await deps.pictures?.find((request.params as { file: string }).file)
-    if (!bytes) return sendNothingHere(deps, request, reply)
-    return reply.header('content-type', 'image/webp').header('cache-control', immutable).send(bytes)
-  })
   serve('/robots.txt', async (_request, reply) =>
     reply
       .header('content-type', 'text/plain; charset=utf-8')

@@ -25,10 +25,10 @@ import {
 import { size } from './developers.js'
 import {
   legend,
+  localAddress,
   monthPoints,
   monthTable,
   openingSum,
-  pictureAddress,
   pictureLink,
   projectCards,
   tickOf,
@@ -82,7 +82,7 @@ ${fileSection(view)}
 function mosaic(view: View): Html | undefined {
   const pictures = view.projectIndex.all.places
     .slice(0, searchedForPictures)
-    .flatMap((place) => pictureAddress(view, view.projectIndex.entry(place).picture) ?? [])
+    .flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])
     .slice(0, 3)
   if (pictures.length < 3) return undefined
   return html`<div class="mosaic">${pictures.map((picture) => html`<img src="${picture}" alt="" width="480" height="320">`)}</div>`
@@ -139,7 +139,7 @@ ${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href
 function reportSection(view: View, reports: readonly ShownReport[]): Html {
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report) => {
-    const project = report.images.length > 0 ? pictureAddress(view, report.images[0]?.url) : undefined
+    const project = report.images.length > 0 ? localAddress(view, report.images[0]?.url) : undefined
     return html`<li class="card">${project ? html`<img src="${project}" alt="" loading="lazy" width="480" height="320">` : undefined}<div><h3 dir="auto"><a href="${report.address}">${report.title}</a></h3>
 <p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p dir="auto">${cut(report.text, 180)}</p></div></li>
 `

@@ -37,7 +37,7 @@ export function projectCard(
   level: 'h1' | 'h2' | 'h3',
   reasons: readonly string[],
 ): Html {
-  const picture = pictureAddress(view, entry.picture)
+  const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
     ([currency, sum]) =>
@@ -101,12 +101,6 @@ export function pictureLink({ baseUrl, language }: View, name: string): Html {
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */
 export function localAddress({ baseUrl }: View, url: string | undefined): string | undefined {
   return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
-}
-
-/** The path of a picture that this service serves, its own or mirrored; undefined for others. */
-export function pictureAddress(view: View, url: string | undefined): string | undefined {
-  const file = url && view.mirrored(url)
-  return file ? `/pictures/mirrored/${file}` : localAddress(view, url)
 }
 
 /** What was received in a month, without totals until a day, whose months are not known. */

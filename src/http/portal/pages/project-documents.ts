@@ -6,7 +6,7 @@ import type { ShownProject } from '../read-project.js'
 import type { ShownReport } from '../read-reports.js'
 import { child, children, narrativeText } from '../record.js'
 import { codeHtml, cut, dayText, type View } from '../view.js'
-import { localAddress, pictureAddress } from './parts.js'
+import { localAddress } from './parts.js'
 
 /** Reports that the page has. */
 export const shownReports = 20
@@ -28,7 +28,7 @@ export function photoSection({ view, activity }: ShownProject): Html {
   const items = photos.map((one) => {
     const title = narrativeText(child(one, 'title'), view.language)
     const url = one.attributes.url ?? ''
-    const address = pictureAddress(view, url)
+    const address = localAddress(view, url)
     return address
       ? html`<li><img src="${address}" alt="${title}" loading="lazy" width="384" height="256"></li>\n`
       : html`<li>${outside(view, url, title)}</li>\n`
@@ -63,7 +63,7 @@ export function reportSection({ view, entry, reports }: ShownProject): Html {
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report, at) => {
     const pictures = report.images.map(({ url }) => {
-      const address = pictureAddress(view, url)
+      const address = localAddress(view, url)
       return address
         ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
         : html`<p>${outside(view, url, words.project.picture(cut(report.title, 120)))}</p>`
@@ -80,7 +80,7 @@ ${items}<p><a href="${projectFeedPath(entry.project)}">${words.project.more}</a>
 function contentOf(view: View, { html: content }: ShownReport): string {
   return content.replace(/<(\/?)h[1-6]\b/g, '<$1h4').replace(/<img\b[^>]*>/g, (tag) => {
     const url = /\bsrc="([^"]*)"/.exec(tag)?.[1] ?? ''
-    const address = pictureAddress(view, unescapeText(url))
+    const address = localAddress(view, unescapeText(url))
     const alt = /\balt="([^"]*)"/.exec(tag)?.[1] ?? ''
     if (address !== undefined) return `<img src="${address}" alt="${alt}" loading="lazy">`
     return /^https?:/.test(url) ? `<a href="${url}" rel="external nofollow">${alt || url}</a>` : alt

@@ -5,7 +5,7 @@ import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, narrativeText, type ShownTransaction, transactionsOf } from '../record.js'
 import { countText, cut, dayText, moneyName, moneyText, month } from '../view.js'
-import { pictureAddress } from './parts.js'
+import { localAddress } from './parts.js'
 import { reportAnchor, shownReports } from './project-documents.js'
 
 // Months that are open to read, and all that the page has.
@@ -41,7 +41,7 @@ type Event = readonly [day: string, event: Html]
 
 function reports({ view, reports: all }: ShownProject): Event[] {
   return all.slice(0, shownReports).map(({ published, title, images }, at) => {
-    const picture = images.flatMap(({ url }) => pictureAddress(view, url) ?? [])[0]
+    const picture = images.flatMap(({ url }) => localAddress(view, url) ?? [])[0]
     const { width, height } = pictureSize
     const shown = picture && html`<img src="${picture}" alt="" loading="lazy" width="${width}" height="${height}">`
     return [

@@ -5,7 +5,7 @@ import { linkedData } from '../linked-data.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
 import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
-import { localAddress, pictureAddress, pictureLink } from './parts.js'
+import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
 import { moneySection } from './project-money.js'
@@ -54,7 +54,7 @@ ${shareSection(shown)}`,
 function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
   const { baseUrl, words, publisherName } = view
   const id = String(entry.project)
-  const picture = pictureAddress(view, entry.picture)
+  const picture = localAddress(view, entry.picture)
   const linked = {
     '@context': 'https://schema.org',
     '@type': 'Project',
@@ -105,7 +105,7 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
 }
 
 function heroPicture({ view, entry }: ShownProject): Html | undefined {
-  const picture = pictureAddress(view, entry.picture)
+  const picture = localAddress(view, entry.picture)
   return picture === undefined
     ? undefined
     : html`<img src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
