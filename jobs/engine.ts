@@ -258,7 +258,7 @@ async function refuseEach(hosts: readonly Host[], problemAt: (host: Host) => Pro
   )
   const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
   if (failures.length === answers.length) {
-    // What a server says is told before that another one says nothing.
+    // Prefer a server's error over another's time-out.
     throw failures.find((one) => one instanceof ServiceError && one.code === 'configuration-invalid') ?? failures[0]
   }
   for (const one of answers) if (one.status === 'fulfilled' && one.value) throw redisRefused(one.value)

@@ -202,7 +202,7 @@ const closedMessage = 'the job queue has been closed'
 
 /**
  * Opens the queue; on PostgreSQL its tables are created or brought up to date first. Throws `queue-unavailable`, or
- * `configuration-invalid` when Redis does not accept the user or password, or is none that takes jobs: waiting would not help.
+ * `configuration-invalid` when Redis does not accept the user or password, or never accepts jobs (replica, sentinel); do not retry.
  */
 export async function openQueue(settings: QueueSettings, log: Log): Promise<JobQueue> {
   const { connection } = settings

@@ -2,8 +2,7 @@ import { parseIsoDate, parseWireDateTime } from './dates.js'
 import { type CurrencyCode, type Decimal, parseCurrencyCode, parseDecimal, signOf } from './money.js'
 
 /**
- * How a text is read, and what a message expects instead of one that cannot be. Fields of requests, records, import files
- * and queries, and variables, are read by these; what a place says otherwise, it says itself.
+ * How a text is read, and what a message expects instead of one that cannot be. Fields of requests, records, import files * and queries, and variables, are read by these; callers may override `expected`.
  */
 export type ValueType<T = unknown> = {
   readonly expected: string

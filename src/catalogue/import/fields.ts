@@ -129,8 +129,7 @@ export function readRow<F extends KindFields>(
   return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
 }
 
-const missingExpected =
-  'a text, or an empty cell; this one is left out with giving import --missing empty, a text with giving import --missing text'
+const missingExpected = 'a value; for NULL and the like choose --missing empty or --missing text'
 
 function isClear(value: ParsedValue | undefined): boolean {
   return value === null || (typeof value === 'string' && value.trim() === clearMark)

@@ -69,7 +69,7 @@ export type ImportOptions = {
   /** Who imports; absent: not known. */
   readonly operator?: Operator
   /**
-   * What ends beside the files, once all of them were read: it returns how many records, in transactions of the import.
+   * Runs after all files, in the import's transactions; returns how many records it ended.
    */
   readonly ending?: (transact: Transact, saving: ImportSaving, summary: ImportSummary) => Promise<number>
   /** How many problems of records the summary has; the default is 100. */

@@ -92,7 +92,7 @@ function wireRecord<T extends { readonly id: number }>(
   return { row, key, once: ['id', key] }
 }
 
-/** Takes `externalId` out of an object. An object without a number of its own has one that stands for it until it is saved. */
+/** Takes `externalId` out of an object. Uses a placeholder id until the record is saved, where it has no number of its own. */
 function withNumber(value: ParsedValue): { readonly value: ParsedValue; readonly externalId?: string } {
   if (!isObject(value) || typeof value.externalId !== 'string') return { value }
   const { externalId, ...rest } = value
@@ -140,7 +140,7 @@ async function saveNumbered<T extends { readonly id: number; readonly organisati
   )
 }
 
-/** When the page of the records of a batch is known to have said so. */
+/** Newest instant on the batch's page. */
 type KnownAt = { readonly knownAt: Date | undefined }
 
 export const wireProjects: RecordImporter<Wire<ProjectRecord>, Wire<ProjectRecord> & KnownAt> = {

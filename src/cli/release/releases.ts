@@ -172,7 +172,7 @@ async function changeFolder(
       ...(known ? [`a process that has ${from} publishes no more: stop it, or give it this folder`] : []),
       live
         ? `readers get release ${live.id} from here until the next publication`
-        : 'readers get no files from here until the next publication, which writes every file anew: giving publish',
+        : 'readers get no files from here until the next publication, which writes every file again: giving publish',
       confirm ? 'done' : 'nothing was changed: repeat the command with --confirm',
     ],
     { code: confirm ? 0 : 1 },

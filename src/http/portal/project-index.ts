@@ -402,7 +402,7 @@ export class ProjectIndex {
     return (place) => this.#isInYear(place, year)
   }
 
-  /** Of the places that passed the filters, those that have all terms of a search, and the one whose number or identifier it is. */
+  /** Keeps projects with all terms, plus the one whose number or identifier was typed, of those that passed the filters. */
   async #findWords(
     words: string,
     passed: Uint32Array<ArrayBuffer> | undefined,

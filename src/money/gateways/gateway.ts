@@ -20,9 +20,7 @@ export type Gateway = {
   readonly notes?: readonly string[]
   /** A nonce that is approved as long as no money moves. */
   readonly testNonce: string
-  /**
-   * Whether it charges in this currency, which is not the platform's, and says later what it settled for it; absent: in none.
-   */
+  /** Whether it charges this foreign currency and reports the settled amount. */
   takes?(currency: string): boolean
   /** What a page needs to make a nonce with the processor's client library. */
   clientToken(signal: AbortSignal): Promise<string>

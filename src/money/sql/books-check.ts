@@ -65,7 +65,7 @@ const comparisons = [
       where p.funding <> m.amount`,
   },
   {
-    what: 'number of donations of the project is the sum of its months',
+    what: 'number of donations to the project is the sum of its months',
     sql: `select 'project ' || p.id as subject, m.count::text as expected, p.number_of_donations::text as got
       from project p join (
         select project_id, sum(case when kind = 'refund' then -count else count end) as count

@@ -121,8 +121,8 @@ const settle = `
   from answer`
 
 /**
- * Enters another settled amount than before of a donation of which nothing went back: in its month, its fee and the totals of its
- * project. Call it in a transaction that has locked the donation.
+ * Corrects the settled amount of an unrefunded donation: in its month, its fee and its project's totals. Call it in a transaction that
+ * has locked the donation.
  */
 export async function recordResettled(
   db: Db,

@@ -251,7 +251,7 @@ export const variables = {
   ),
   GIVING_DATA_DIR: variable('Folder for published files and the embedded database.', text('a folder'), './data'),
   PUBLISH_SCHEDULE: variable('When publications run, as a cron expression in PUBLISH_TIMEZONE.', cron, '0 2 * * *'),
-  PUBLISH_TIMEZONE: variable('Time zone of PUBLISH_SCHEDULE and of the schedules of sources.', timezone, 'UTC'),
+  PUBLISH_TIMEZONE: variable("Time zone of PUBLISH_SCHEDULE and the sources' schedules.", timezone, 'UTC'),
   PUBLISH_KEEP_RELEASES: variable(
     'How many releases stay readable, the live one included.',
     wholeNumberIn(3, 1000),
@@ -304,7 +304,7 @@ export const variables = {
   REGISTRY_CLIENT_SECRET: secret('registryClientSecret', 'Secret of REGISTRY_CLIENT_ID.', text('a secret', /^\S+$/)),
   REGISTRY_TOKEN: secret(
     'registryToken',
-    'Token in place of a client; its file is read anew for each call, so that others can renew it.',
+    'Token in place of a client; its file is read again for each call, so that others can renew it.',
     text('a token', /^\S+$/),
   ),
   REGISTRY_SYNC: variable('Whether a worker registers new activity files.', valueTypes.truth, 'false'),

@@ -119,7 +119,7 @@ type Fenced = { readonly fence: Fence; readonly lineage: Lineage; readonly seen:
 
 const fencedClients = new WeakMap<object, Fenced>()
 
-/** Whether a newer primary was seen since, or an older one accepted: the connection gives way to a new one. */
+/** Whether to replace the connection: a newer primary was seen since it opened, or an older one accepted. */
 function isOutdated({ fence, lineage, seen }: Fenced): boolean {
   return fence.seen(lineage.system) !== seen
 }
@@ -332,7 +332,7 @@ class SettledQuery extends pg.Query {
   }
 
   override prepare(connection: Outgoing): void {
-    // The settings return no rows, since nobody reads them. A CASE keeps the server from setting what its WHERE leaves out.
+    // The settings return no rows, since nobody reads them. CASE prevents evaluating set_config for excluded rows.
     const settings =
       this.#timeline === 0
         ? 'json_each_text($1)'

@@ -75,7 +75,7 @@ export class Fence {
   get refusal(): string | undefined {
     if (!this.#refused || !this.isBehind(this.#refused)) return undefined
     const { system, timeline } = this.#refused
-    return `the database is an older primary: it is at timeline ${timeline}, and timeline ${this.seen(system)} was seen, so nothing is written: correct DATABASE_URL, stop the old primary, or use this one all the same (giving database accept)`
+    return `the database is an older primary: it is at timeline ${timeline}, and timeline ${this.seen(system)} was seen. Nothing is written: correct DATABASE_URL, stop the old primary, or use this one all the same (giving database accept)`
   }
 
   /** As `refusal`, or that of another process with this folder within the last minutes. */

@@ -128,7 +128,7 @@ export async function checkCluster({ clusterDir, user }: Place, major: string): 
   }
   if (version !== major) {
     throw incompatible(
-      `the database in ${clusterDir} was made by PostgreSQL ${version} and this program brings PostgreSQL ${major}: use the release of this program that made it, or move it away to start anew`,
+      `the database in ${clusterDir} was made by PostgreSQL ${version} and this program brings PostgreSQL ${major}: use the release that made it, or move it away to start again`,
     )
   }
   // The server refuses a folder that others can enter, and copying or unpacking often widens the mode.

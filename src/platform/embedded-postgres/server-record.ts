@@ -64,7 +64,7 @@ export async function findRecord(folder: LauncherFolder): Promise<ServerRecord |
   const record = parseRecord(text)
   if (record === undefined) {
     throw unavailable(
-      `${folder.recordFile} is damaged: restore it from a backup, or remove it to start anew (a database in ${join(folder.dataDir, 'postgres')} is kept)`,
+      `${folder.recordFile} is damaged: restore it from a backup, or remove it to start again (a database in ${join(folder.dataDir, 'postgres')} is kept)`,
     )
   }
   return record

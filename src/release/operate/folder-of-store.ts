@@ -52,7 +52,7 @@ export async function folderRefusal({
     return `${begin}, and ${here} has releases but no file ${folderIdFile} that says it is the same: set GIVING_DATA_DIR to that folder, or make this one the store's (${use})`
   }
   const empty = here === describePlace(known) ? 'which is empty now' : `and ${here} is empty`
-  return `${begin}, ${empty}: mount, move or restore that folder here; where it is lost, begin anew in this one (${use})`
+  return `${begin}, ${empty}: mount, move or restore that folder here; where it is lost, begin again in this one (${use})`
 }
 
 /**

@@ -40,7 +40,7 @@ export async function restoredProblem(db: Db): Promise<string | undefined> {
   const text = await findFact(db, 'restored-behind')
   if (text === undefined) return undefined
   const { release, at } = JSON.parse(text) as RestoredBehind
-  return `the database was restored from before release ${release}, as was found at ${at}: what was entered between is missing: import it again, enter donations from their charges (giving books reconcile), then giving database accept`
+  return `the database was restored from before release ${release}, as was found at ${at}. What was entered between is missing: import it again, enter donations from their charges (giving books reconcile), then giving database accept`
 }
 
 /** The run that made a release, from its manifest. */

@@ -71,7 +71,7 @@ export async function planRelease(
   { publicKey, isSameSet = false }: PlanOptions = {},
 ): Promise<PlanResult> {
   const { db } = snapshot
-  // What never was published has no name in public.
+  // Do not name held activities that were never published.
   const heldRows = await heldRenderings(db, maxHeldNamed, { isPublished: true })
   const held: Manifest['held'] = {
     count: heldRows.count,

@@ -224,7 +224,7 @@ describe('--problems', () => {
     await give(['import', xml, ndjson, '--problems', at('bad.csv')])
     const written = (await contentsOf('themes-nd.bad.csv')).trimEnd().split('\n')
     expect(written.map((line) => JSON.parse(line) as object)).toEqual([
-      { why: expect.stringMatching(/^name: expected a text, or/), id: 'nd', name: 'NULL' },
+      { why: expect.stringMatching(/^name: expected a value; for NULL/), id: 'nd', name: 'NULL' },
       { why: expect.stringContaining('one JSON object'), text: 'no json' },
     ])
     const fixed = path.join(folder, 'themes-fixed.ndjson')

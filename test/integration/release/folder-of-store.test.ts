@@ -130,7 +130,7 @@ describe('the folder of a store', { shuffle: false }, () => {
   it('is changed by a person only, and written down in the audit trail', async () => {
     const [restored, second] = [of('restored'), of('second')]
     const looked = await second.run('releases use-folder')
-    expect(looked).toMatchObject({ code: 1, stdout: expect.stringMatching(/writes every file anew.*--confirm/s) })
+    expect(looked).toMatchObject({ code: 1, stdout: expect.stringMatching(/writes every file again.*--confirm/s) })
     expect(looked.stdout).toContain(`folder of the store: ${restored.place} -> ${second.place}\n`)
     expect((await second.publish()).code).toBe(2)
     expect((await second.run('releases use-folder --confirm')).code).toBe(0)

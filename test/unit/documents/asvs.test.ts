@@ -11,7 +11,7 @@ import {
 import { type Variable, variables } from '../../../src/platform/config/variables.js'
 import { projectRoot } from '../../support/documents/how-to.js'
 import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
-import { asvsDoesNotApply, promisesOf } from '../../support/promises.js'
+import { asvsDoesNotApply, promisesOf } from '../../support/documents/promises.js'
 
 const document = readProjectFile('docs/reference/secrets.md')
 const page = readProjectFile('docs/reference/asvs.md')

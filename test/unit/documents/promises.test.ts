@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readProjectFile } from '../../support/documents/markdown-table.js'
-import { promisesOf, unshownPromises } from '../../support/promises.js'
+import { promisesOf, unshownPromises } from '../../support/documents/promises.js'
 
 it('test/promises.json names tests that exist, and of each promise one that runs anywhere', () => {
   expect(unshownPromises()).toEqual([])

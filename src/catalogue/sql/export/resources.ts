@@ -164,7 +164,7 @@ export const resources = {
     },
   },
   'report-places': {
-    means: 'The place of each report in the archives of the feed of all reports; it never changes.',
+    means: 'The place of each report in the archives of reports; it never changes.',
     rows: { table: 'report_place', order: ['place'], members: { report: 'report_id', place: 'place' } },
   },
   gifts: {

@@ -15,9 +15,9 @@ const examples = JSON.parse(readFileSync(new URL('../examples/answers.json', imp
   Record<string, Example>
 >
 
-const description = `Every operation below /api answers in XML and JSON, which say the same: by .xml or .json at the end of its address, else by Accept, else in the format of the request's body, else XML. HEAD answers as GET does, without a body; OPTIONS answers any origin. Clients must ignore fields that they do not know, since fields may be added; nothing is removed, renamed, retyped or made required.
+const description = `Every operation below /api answers in XML and JSON, which say the same. The format is that of .xml or .json at the end of its address, else of Accept, else of the request's body, else XML. HEAD answers as GET does, without a body; OPTIONS answers any origin. Clients must ignore fields that they do not know, since fields may be added; nothing is removed, renamed, retyped or made required.
 
-Every answer also has the headers of its transport (Content-Length or Transfer-Encoding, Date, Connection), of CORS (Access-Control-Allow-Origin: *, Access-Control-Expose-Headers) and of browser security (Content-Security-Policy, Cross-Origin-Resource-Policy, Referrer-Policy, X-Content-Type-Options, Strict-Transport-Security where the service has HTTPS).`
+Every answer also has the headers of its transport (Content-Length or Transfer-Encoding, Date, Connection) and of CORS (Access-Control-Allow-Origin: *, Access-Control-Expose-Headers). Those of browser security are Content-Security-Policy, Cross-Origin-Resource-Policy, Referrer-Policy, X-Content-Type-Options and, where the service has HTTPS, Strict-Transport-Security.`
 
 /** The description of all operations as OpenAPI 3.1. */
 export function openApiDocument(

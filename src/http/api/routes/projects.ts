@@ -83,7 +83,7 @@ function plural(record: string): string {
 /** Public project reads (wire.md 4). */
 export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
   const list = createProjectList(reads)
-  // Whoever follows changes misses none that a standby has not yet.
+  // Read the primary: a lagging standby would hide changes.
   const listChanges = createProjectList(store)
   const listProjects: ListProjects = (input) => (input.modifiedSince ? listChanges : list)(input)
   const getProject = createProjectFinder(reads)

@@ -148,7 +148,7 @@ ${heldSection(view, held.count, heldItems)}`,
   }
 }
 
-/** What is held back; what never was published has no name in public. */
+/** What is held back. Does not name held activities that were never published. */
 function heldSection({ words, language }: View, count: number, items: readonly Html[]): Html | undefined {
   if (count === 0) return undefined
   return html`<h2>${words.changes.held} (${countText({ language }, count)})</h2>${items.length > 0 ? html`<ul>${items}</ul>` : undefined}${count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined}\n`

@@ -193,7 +193,7 @@ export const en = {
     partners: 'Partners',
     status: 'By status',
     split:
-      'The money of projects in several of them is split by the percentages of their records; the projects count in each.',
+      'The money of projects in several of them is split by the percentages that their records state; the projects count in each.',
     site: 'Website',
     compare: 'Compare with another',
     biggest: 'Projects',

@@ -210,7 +210,7 @@ describe('the books', async () => {
 
   const [funding, count, singles, charged] = [
     'funding of the project is the sum of its months',
-    'number of donations of the project is the sum of its months',
+    'number of donations to the project is the sum of its months',
     'gifts, refunds and fees of the month are the sum of the donations',
     'the sandbox gateway charged what has settled, and nothing else',
   ]

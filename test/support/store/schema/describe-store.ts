@@ -113,8 +113,8 @@ What a person would see to be wrong is refused in words, such as \`project.deadl
 | \`source\` | \`local\`; rows of another source cannot be changed or deleted |
 | months with donations that were made here | cannot be deleted, moved or made smaller than these donations |
 
-A key that another row has, or that no row has, is refused by PostgreSQL itself, which names column and value in DETAIL: \`Key
-(theme_id)=(wat) is not present in table "theme".\` The service cannot say it sooner: what asks before a row is written would refuse
+PostgreSQL itself refuses a key that another row has, or that no row has. It names column and value in DETAIL: \`Key
+(theme_id)=(wat) is not present in table "theme"\`. The service cannot say it sooner: what asks before a row is written would refuse
 \`insert ... on conflict\` too.
 
 This page is generated from the database's catalogs by \`npm run schema:dump\`; a test compares both.

@@ -2,7 +2,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { type Variable, variables } from '../../../../src/platform/config/variables.js'
-import { readFirstTable, readProjectFile } from '../../../support/documents/markdown-table.js'
+import { readFirstTable, readProjectFile, readTable } from '../../../support/documents/markdown-table.js'
 
 const definitions: [string, Variable<unknown>][] = Object.entries(variables)
 
@@ -23,6 +23,12 @@ describe('.env.example', () => {
 })
 
 describe('docs/reference/configuration.md', () => {
+  it('begins with the ten that an operator needs', () => {
+    const needed = readFirstTable(readProjectFile('docs/reference/configuration.md')).map(([name = '']) => name)
+    expect(needed).toHaveLength(10)
+    expect(needed.filter((name) => !(name in variables))).toEqual([])
+  })
+
   it('lists the variables with their defaults and meanings, and nothing else', () => {
     const expected = definitions.map(([name, { meaning, fallback, secret }]) => [
       name,
@@ -30,7 +36,7 @@ describe('docs/reference/configuration.md', () => {
       secret ? `${meaning} *Secret.*` : meaning,
     ])
     expect(
-      readFirstTable(readProjectFile('docs/reference/configuration.md')),
+      readTable(readProjectFile('docs/reference/configuration.md'), '| Variable |'),
       'write docs/reference/configuration.md again from src/platform/config/variables.ts',
     ).toEqual(expected)
   })

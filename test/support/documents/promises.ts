@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { projectRoot } from './documents/how-to.js'
-import { readProjectFile } from './documents/markdown-table.js'
+import { projectRoot } from './how-to.js'
+import { readProjectFile } from './markdown-table.js'
 
 /** The tests below `test`, by file and title as it is written there, each with what it shows: `wire 1.1; asvs 1.2.3; security NAME`. */
 const { tests, asvsDoesNotApply } = JSON.parse(readProjectFile('test/promises.json')) as {
