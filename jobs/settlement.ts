@@ -12,14 +12,15 @@ export const settlement: Work<never> = {
   fields: [],
   queues: { settlement: 1 },
   schedules: () => ({ settlement: { expression: '* * * * *', timezone: 'UTC' } }),
-  open: ({ payments, queue, log }) =>
+  open: ({ payments, queue, log, clockAgrees }) =>
     payments && {
       begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'settlement' } }),
       tick: async ({ signal }) => {
         const round = await settleOpen(payments, signal)
         const { settled, declined, failed, refunded, waiting, open } = round
         if (Object.values(round).some((count) => count > 0)) log.info({ ...round }, 'open payments were looked up')
-        const plans = await chargeDuePlans(payments, signal)
+        // A clock that is ahead would charge before the instant.
+        const plans = (await clockAgrees()) ? await chargeDuePlans(payments, signal) : 0
         if (plans > 0) log.info({ plans }, 'regular gifts were looked at')
         return `${plans} regular gifts, ${settled} settled, ${declined} declined, ${failed} failed, ${refunded} refunded, ${waiting} waiting, ${open} open`
       },

@@ -34,8 +34,9 @@ export async function awaitEarlierDonation(
       })
       if (found === 'differs') throw pending(undefined)
       if (found !== 'unknown') return found
-      if (earlier.leaseOver && (await takeOverIntent(store.db, id, leaseSecondsOf(payments)))) {
-        return await takePayment(payments, id, { ...chargeOf(reference), again: true }, { triedBefore: true })
+      const lease = earlier.leaseOver ? await takeOverIntent(store.db, id, leaseSecondsOf(payments)) : undefined
+      if (lease !== undefined) {
+        return await takePayment(payments, id, { ...chargeOf(reference), again: true }, { triedBefore: true, lease })
       }
       nextAsk = performance.now() + askEveryMs
     }

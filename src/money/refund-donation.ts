@@ -57,7 +57,7 @@ async function giveBack({ gateway, store, timeoutMs }: Payments, intent: RefundI
     await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
   } catch (cause) {
     if (cause instanceof GatewayRefusal) {
-      await cancelRefund(store.db, intent.id)
+      await cancelRefund(store.db, intent)
       throw new ServiceError('payment-unavailable', `the gateway gave nothing back: ${cause.message}`, { cause })
     }
     const reason = cause instanceof RefundLater ? cause.message : 'the outcome of the refund is not known yet'

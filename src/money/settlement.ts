@@ -1,9 +1,8 @@
-import type { Donation } from '../kernel/donation.js'
 import { toServiceError } from '../kernel/errors.js'
 import { withTimeout } from './gateways/gateway.js'
 import { leaseSecondsOf, lookAgainSeconds, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
-import { takeOverDonations } from './sql/donation-intents.js'
+import { type TakenOver, takeOverDonations } from './sql/donation-intents.js'
 import { closeFailedDonation, recordFailed } from './sql/donation-outcomes.js'
 import { takeOverOpenRefunds } from './sql/refunds.js'
 import { abandonCharge, findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
@@ -62,7 +61,7 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
  * A charge of a failed donation is refunded, never counted: its caller was told that nothing was charged, and may have paid
  * again under another key. One of another amount or project is of a donation that the books lost, and is left.
  */
-async function lookAgain(payments: Payments, donation: Donation): Promise<void> {
+async function lookAgain(payments: Payments, donation: TakenOver): Promise<void> {
   const { gateway, store, timeoutMs, warn } = payments
   const { id, reference = '' } = donation
   try {
@@ -71,7 +70,7 @@ async function lookAgain(payments: Payments, donation: Donation): Promise<void> 
       const { amount, outcome } = found
       await returnLateCharge(payments, donation, { reference, chargeId: outcome.chargeId, amount })
     } else if (found?.outcome.kind !== 'processing') {
-      await closeFailedDonation(store.db, id)
+      await closeFailedDonation(store.db, donation)
     }
   } catch (error) {
     warn(
@@ -81,9 +80,9 @@ async function lookAgain(payments: Payments, donation: Donation): Promise<void> 
   }
 }
 
-async function settleOne(payments: Payments, donation: Donation): Promise<keyof SettlementRound> {
+async function settleOne(payments: Payments, donation: TakenOver): Promise<keyof SettlementRound> {
   const { store, clock, warn } = payments
-  const { id, reference = '', receivedAt = new Date(0) } = donation
+  const { id, reference = '', receivedAt = new Date(0), lease } = donation
   try {
     const found = await findOutcome(payments, donation)
     if (found === 'differs') return 'open'
@@ -94,7 +93,7 @@ async function settleOne(payments: Payments, donation: Donation): Promise<keyof 
       await abandonCharge(payments, donation)
       return (await recordFailed(store.db, id, { reason: 'not confirmed by the donor', at })) ? 'failed' : 'open'
     }
-    const failure = { reason: 'never charged', at: clock(), lookAgainSeconds }
+    const failure = { reason: 'never charged', at: clock(), lookAgainSeconds, lease }
     return (await recordFailed(store.db, id, failure)) ? 'failed' : 'open'
   } catch (error) {
     warn({ donationId: id, reference, error: toServiceError(error).message }, 'a donation could not be settled yet')

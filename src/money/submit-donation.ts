@@ -63,9 +63,9 @@ export async function submitDonation(
   const take = async (reference: string) => {
     const intent = await payments.books.recordIntent(intentOf(reference))
     if (!intent) return undefined
-    const { id, attempt } = intent
+    const { id, attempt, lease } = intent
     await begin(id, reference)
-    return await takePayment(payments, id, chargeOf(request, reference, attempt), { triedBefore: attempt > 1 })
+    return await takePayment(payments, id, chargeOf(request, reference, attempt), { triedBefore: attempt > 1, lease })
   }
   try {
     const first = await take(await usedReference(payments, references))

@@ -14,7 +14,7 @@ import {
 } from './gateways/gateway.js'
 import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
 import { settledShare } from './settled-share.js'
-import { type EarlierDonation, findDonationTarget, findEarlierDonation } from './sql/donation-intents.js'
+import { type EarlierDonation, findDonationTarget, findEarlierDonation, type Lease } from './sql/donation-intents.js'
 import {
   claimLateCharge,
   recordDeclined,
@@ -38,13 +38,14 @@ export type PendingDonation = { readonly receivedAt: Date; readonly totals: Proj
  * Charges an intent that is in the books and records the outcome. Throws `payment-unavailable` when nothing was
  * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
  * settlement or a repeated request finds the outcome by its reference. Throws `request-invalid` when the reference has the
- * charge of another request. `triedBefore`: the books know of an earlier call for this donation.
+ * charge of another request. `triedBefore`: the books know of an earlier call for this donation;
+ * `lease`: that of who calls.
  */
 export async function takePayment(
   payments: Payments,
   id: number,
   charge: Charge,
-  { triedBefore }: { readonly triedBefore: boolean },
+  { triedBefore, lease }: { readonly triedBefore: boolean; readonly lease: Lease },
 ): Promise<PaymentResult> {
   const { gateway, store, clock, timeoutMs } = payments
   let outcome: ChargeOutcome
@@ -52,7 +53,7 @@ export async function takePayment(
     outcome = await withTimeout(timeoutMs, (signal) => gateway.charge(charge, signal))
     if (outcome.kind !== 'declined' && outcome.charged && !isChargeOf(charge, outcome.charged)) {
       // The books lost the donation that was charged so; it is entered again from the processor.
-      await recordFailed(store.db, id, { reason: 'its transactionId has another charge', at: clock() })
+      await recordFailed(store.db, id, { reason: 'its transactionId has another charge', at: clock(), lease })
       throw otherDonation()
     }
   } catch (cause) {
@@ -60,7 +61,7 @@ export async function takePayment(
     if (!(cause instanceof GatewayRefusal)) throw pending(cause)
     // This call did nothing, but an earlier one with the same reference may have charged.
     const again = triedBefore && { lookAgainSeconds }
-    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), ...again }).catch(() => false)
+    await recordFailed(store.db, id, { reason: 'gateway unavailable', at: clock(), lease, ...again }).catch(() => false)
     throw new ServiceError('payment-unavailable', 'the payment gateway cannot be reached; nothing was charged', {
       cause,
     })

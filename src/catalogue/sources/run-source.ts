@@ -30,6 +30,7 @@ import {
   holdFile,
   type KnownFile,
   listKnownFiles,
+  lockOwnSource,
   missingRecords,
   recordFile,
   releaseSource,
@@ -213,6 +214,7 @@ async function readFile(
   known: KnownFile | undefined,
 ): Promise<Done> {
   const { store, clock } = deps
+  const own = createOwn(deps, source)
   const settled = settledFile(known)
   const content = await place.open({ name, version }, settled?.version)
   if (!content) return { known: true }
@@ -221,13 +223,14 @@ async function readFile(
   return await withFetched(folder, name, content.chunks, async (file, sha256) => {
     const dealtWith = { name, sha256, ...(content.version !== undefined && { version: content.version }) }
     if (settled?.sha256 === sha256) {
-      await recordFile(store.db, source.name, { ...dealtWith, refused: 0 }, clock())
+      await own((db) => recordFile(db, source.name, { ...dealtWith, refused: 0 }, clock()))
       return { known: true }
     }
     // What a process that died had read of a file.
-    await clearReading(store.db, source.name)
-    const { refused } = await readRecords(deps, source, file, (batch) => addToReading(store.db, source.name, batch))
-    const difference = guarded(source, await compareReading(store.db, source.name, name))
+    await own((db) => clearReading(db, source.name))
+    const take = (batch: readonly SaidRecord[]) => own((db) => addToReading(db, source.name, batch))
+    const { refused } = await readRecords(deps, source, file, take)
+    const difference = guarded(source, await own((db) => compareReading(db, source.name, name)))
     const isApproved = source.held?.approved === true && source.held.sha256 === sha256
     if (isTooMuch(source, difference) && !isApproved) {
       const examples = await differingKeys(store.db, source.name, source.complete, shownRecords)
@@ -239,8 +242,10 @@ async function readFile(
         since,
         examples: examples.map(shownKey),
       }
-      await holdFile(store.db, source.name, held)
-      await clearReading(store.db, source.name)
+      await own(async (db) => {
+        await holdFile(db, source.name, held)
+        await clearReading(db, source.name)
+      })
       return { held }
     }
     // A record that cannot be read may be one that seems to be missing.
@@ -248,15 +253,24 @@ async function readFile(
     const summary = await importFiles(store, [file], {
       ...importOptionsOf(deps, source),
       shownAs: shownName(source, name),
-      ...(ends && { ending: endingOf(deps.signal, source) }),
+      ...(ends && { ending: endingOf(deps, source) }),
     })
-    await store.transaction(async (db) => {
+    await own(async (db) => {
       await adoptReading(db, source.name, name, ends)
       await recordFile(db, source.name, { ...dealtWith, refused: summary.refused + summary.brokenFiles }, clock())
       await holdFile(db, source.name, null)
     })
     return { imported: summary }
   })
+}
+
+/** Works in transactions in which the source is still this process's. */
+function createOwn({ store, owner }: SourceDeps, { name }: Source) {
+  return <T>(work: (db: Db) => Promise<T>): Promise<T> =>
+    store.transaction(async (db) => {
+      await lockOwnSource(db, name, owner)
+      return await work(db)
+    })
 }
 
 /** The file as it was read; one with refused records may be good by now, since what they refer to may have come. */
@@ -419,17 +433,20 @@ function isTooMuch({ guard }: SourceDefinition, { before, changed, gone }: Diffe
 }
 
 /** Ends what the file does not have, in transactions of its import. */
-function endingOf(signal: AbortSignal, source: Source): NonNullable<ImportOptions['ending']> {
+function endingOf({ signal, owner }: SourceDeps, source: Source): NonNullable<ImportOptions['ending']> {
   return async (transact: Transact, saving: ImportSaving, { brokenFiles }: ImportSummary) => {
     if (brokenFiles > 0) return 0
     let ended = 0
     for (let after = ''; ; ) {
       signal.throwIfAborted()
-      const keys = await transact((db: Db) => missingRecords(db, source.name, after, endedAtOnce))
-      const last = keys.at(-1)
-      if (last === undefined) return ended
-      ended += await transact((db: Db) => endRecords(db, source.kind, keys, saving))
-      after = last
+      const round = await transact(async (db: Db) => {
+        await lockOwnSource(db, source.name, owner)
+        const keys = await missingRecords(db, source.name, after, endedAtOnce)
+        return { last: keys.at(-1), ended: await endRecords(db, source.kind, keys, saving) }
+      })
+      if (round.last === undefined) return ended
+      ended += round.ended
+      after = round.last
     }
   }
 }

@@ -134,7 +134,9 @@ export async function claimDueSource(db: Db, { owner, seconds }: SourceLease, no
 export async function claimSource(db: Db, name: string, { owner, seconds }: SourceLease): Promise<Source | undefined> {
   const { rows } = await db.query<Source>(
     `update import_source s set lease_owner = $2, lease_until = clock_timestamp() + make_interval(secs => $3)
-      where s.name = $1 and coalesce(s.lease_until < clock_timestamp(), true) returning ${columns}`,
+      where s.name = (
+        select name from import_source where name = $1 and coalesce(lease_until < clock_timestamp(), true) for update)
+      returning ${columns}`,
     [name, owner, seconds],
   )
   return rows[0] && withoutNulls(rows[0])
@@ -148,6 +150,17 @@ export async function renewSource(db: Db, name: string, { owner, seconds }: Sour
     [name, owner, seconds],
   )
   return rowCount === 1
+}
+
+/**
+ * Keeps others from taking a source over until the transaction ends. Throws `run-superseded` when one has: who comes back after a
+ * pause must neither mix its records with those that are read now, nor end what is not read yet.
+ */
+export async function lockOwnSource(db: Db, name: string, owner: string): Promise<void> {
+  // The lock lets the lease be extended, and no other process claim the source.
+  const held = 'select from import_source where name = $1 and lease_owner = $2 for key share'
+  const { rowCount } = await db.query(held, [name, owner])
+  if (rowCount === 0) throw new ServiceError('run-superseded', `another process works on the source ${name}`)
 }
 
 /** What became of a source's files. */

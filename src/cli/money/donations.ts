@@ -95,7 +95,7 @@ async function cancelPlan(runtime: Runtime, output: Output, id: number): Promise
   const { store, clock } = runtime
   await store.transaction(async (db) => {
     orNotFound(await findPlan(db, id), `there is no plan ${id}`)
-    if (!(await endPlan(db, id, { state: 'ended', reason: 'the operator ended it', at: clock() }))) {
+    if (!(await endPlan(db, id, { reason: 'the operator ended it', at: clock() }))) {
       throw new ServiceError('request-invalid', `plan ${id} has ended already`)
     }
     await auditOperator(runtime, db, { action: 'plan-ended', subject: `plan ${id}` })

@@ -4,6 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Log } from '../../platform/observability/log.js'
 import { clientNetwork } from './client-network.js'
 import type { ApiLimits } from './deps.js'
+import type { LostTime } from './late-loop.js'
 import type { ProxyTrust } from './proxy-trust.js'
 import { warnSometimes } from './warn-sometimes.js'
 
@@ -24,9 +25,13 @@ type Connection = { readonly network: string; unanswered: number; waitingSince: 
  */
 export function limitConnections(
   server: Server,
-  limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'> & { readonly trusts: ProxyTrust; readonly log: Log },
+  limits: Pick<ApiLimits, 'connections' | 'connectionsPerAddress'> & {
+    readonly trusts: ProxyTrust
+    readonly log: Log
+    readonly lost: LostTime
+  },
 ): void {
-  const { connections, connectionsPerAddress, trusts, log } = limits
+  const { connections, connectionsPerAddress, trusts, log, lost } = limits
   const connectionsPerNetwork = Math.max(2 * connectionsPerAddress, Math.floor(connections * networkShare))
   const warnRefused = warnSometimes(log)
   const open = new Map<Socket, Connection>()
@@ -60,6 +65,8 @@ export function limitConnections(
     const now = performance.now()
     if (open.size < connections * crowded || now - checkedAt < checkedEveryMs) return
     checkedAt = now
+    // After a stop what arrived meanwhile is not read yet.
+    if (lost(shortMs) > 0) return
     for (const [socket, { unanswered, waitingSince }] of open) {
       if (unanswered === 0 && now - waitingSince > shortMs) close(socket)
     }

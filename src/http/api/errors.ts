@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, errorKinds, type FieldProblem, problemText, ServiceError } from '../../kernel/errors.js'
@@ -54,9 +54,10 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
   }
   log.info({ code: error.code }, 'broken HTTP request')
   if (endAfterAnswers(socket)) return
-  const body = errorDocument('xml', { status: 400, errors: [{ message: brokenHttpMessage(error.code) }] })
+  const { status, message } = brokenHttp(error.code)
+  const body = errorDocument('xml', { status, errors: [{ message }] })
   const head = [
-    'HTTP/1.1 400 Bad Request',
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `Content-Type: ${mediaTypes.xml}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Access-Control-Allow-Origin: *',
@@ -131,8 +132,8 @@ const frameworkErrors: Readonly<Record<string, { code: ErrorCode; message: strin
   },
 }
 
-function brokenHttpMessage(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'the request headers are too large'
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'the request did not arrive in time'
-  return 'the request is not valid HTTP'
+function brokenHttp(code: string | undefined): { readonly status: 400 | 408; readonly message: string } {
+  if (code === 'HPE_HEADER_OVERFLOW') return { status: 400, message: 'the request headers are too large' }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, message: 'the request did not arrive in time' }
+  return { status: 400, message: 'the request is not valid HTTP' }
 }

@@ -3,6 +3,8 @@ import { createServer as createSecureServer } from 'node:https'
 import { answerInOrder } from './answer-in-order.js'
 import { limitConnections } from './connections.js'
 import type { ServerDeps } from './deps.js'
+import { answerBrokenHttp } from './errors.js'
+import { judgeTimeouts, measureLostTime } from './late-loop.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */
@@ -58,6 +60,8 @@ export function createHttpServer(
     ? createSecureServer({ ...options, ...config.tls, minVersion: 'TLSv1.2', ciphers: cipherSuites.join(':') }, answer)
     : createPlainServer(options, answer)
   server.setTimeout(times.silentMs)
-  limitConnections(server, { ...config.limits, trusts, log })
+  const lost = measureLostTime(server, times.checkedEveryMs)
+  judgeTimeouts(server, { ...times, lost }, (error, socket) => answerBrokenHttp(error, socket, log))
+  limitConnections(server, { ...config.limits, trusts, log, lost })
   return server
 }

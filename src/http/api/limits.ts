@@ -8,9 +8,10 @@ import { MinuteCounter } from './minute-counter.js'
 import { warnSometimes } from './warn-sometimes.js'
 
 /**
- * Answers requests with 503 while the event loop lags: by then every waiting answer is late, and new work would make all
- * of them later. Health and published files, which are read from disk and cost little, are served on. The lag is a mean over
- * `measuredMs`: one long step of other work in the process is no overload.
+ * Answers requests with 503 while the event loop lags and others wait: by then every waiting answer is late, and new work would
+ * make all of them later. A few are always served, since a machine that is busy with other programs lags too. Health and
+ * published files, which are read from disk and cost little, are served on. The lag is a mean over `measuredMs`: one long step
+ * of other work in the process is no overload.
  */
 export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: ApiLimits, measuredMs = 5_000): void {
   if (eventLoopDelayMs === 0) return
@@ -28,11 +29,21 @@ export function refuseUnderPressure(app: FastifyInstance, { eventLoopDelayMs }: 
     clearInterval(timer)
     lag.disable()
   })
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (!underPressure || costsLittle.has(request.routeOptions.url ?? '')) return done()
-    done(new ServiceError('server-busy', 'too many requests at this moment; try again in a few seconds'))
+  let working = 0
+  app.addHook('onRequest', (request, reply, done) => {
+    if (costsLittle.has(request.routeOptions.url ?? '')) return done()
+    if (underPressure && working >= alwaysServed) {
+      done(new ServiceError('server-busy', 'too many requests wait at this moment; try again in a few seconds'))
+      return
+    }
+    working++
+    reply.raw.once('close', () => working--)
+    done()
   })
 }
+
+// So many requests at a time are served however late the event loop is.
+const alwaysServed = 8
 
 // Part of every measured delay.
 const sampleMs = 10

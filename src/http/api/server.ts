@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -12,7 +11,7 @@ import {
 import { ServiceError } from '../../kernel/errors.js'
 import { loggableUrl } from './access-log.js'
 import type { ServerDeps } from './deps.js'
-import { allowAnyOrigin, answerBrokenHttp, sendFrameworkError } from './errors.js'
+import { allowAnyOrigin, sendFrameworkError } from './errors.js'
 import { createHttpServer } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
 import { proxyTrustOf } from './proxy-trust.js'
@@ -42,7 +41,8 @@ export function createServer(deps: ServerDeps): FastifyInstance {
     rewriteUrl: rewriteApiUrl,
     routerOptions: { maxParamLength: 2_048, querystringParser: parseQuery },
     frameworkErrors: sendFrameworkError,
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => answerBrokenHttp(error, socket, log),
+    // Answered by the server that the factory makes.
+    clientErrorHandler: () => undefined,
   }
   const app = fastify(options)
   app.addHook('onRequest', (request, reply, done) => {

@@ -12,7 +12,7 @@ import {
   activatePlan,
   claimDuePlan,
   type DuePlan,
-  endPlan,
+  endClaimedPlan,
   enterPlanCharge,
   hasPlanCharge,
   notPaid,
@@ -70,7 +70,7 @@ async function start(payments: Payments, plan: DuePlan, donation: Donation): Pro
     return await end(payments, plan, 'ended', 'the first gift was given back')
   }
   if (!found?.kept) return await end(payments, plan, 'asleep', 'the processor keeps no way to pay')
-  await activatePlan(store.db, plan.id, { ...found.kept, nextAt: instantOf(donation, 1) })
+  await activatePlan(store.db, plan, { ...found.kept, nextAt: instantOf(donation, 1) })
 }
 
 async function chargeInstant(payments: Payments, plan: DuePlan, first: EarlierDonation): Promise<void> {
@@ -84,30 +84,32 @@ async function chargeInstant(payments: Payments, plan: DuePlan, first: EarlierDo
   const donor = await donorOf(db, payments.donors, plan.donationId)
   if (!donor) return await end(payments, plan, 'ended', 'the donor was erased')
   const charge = await takeCharge(payments, { ...plan, nextAt }, { first, donor })
+  if (charge === 'moved on') return
   if (!charge) return await end(payments, plan, 'asleep', 'the project takes no donations')
   const { status } = charge.donation
   if (status === 'settled' || status === 'refunded') return await schedule(payments, plan, first.donation)
   if (status === 'received') return
   if (status === 'failed' && charge.chargeId === undefined) {
     if (late > latestMs) return await end(payments, plan, 'asleep', 'the processor could not be reached')
-    return await postponePlan(db, plan.id, { tries, lookAt: new Date(clock().getTime() + 3_600_000) })
+    return await postponePlan(db, plan, { tries, lookAt: new Date(clock().getTime() + 3_600_000) })
   }
   const again = triedAgainAfterDays[tries]
   if (again === undefined) return await end(payments, plan, 'asleep', `declined ${tries + 1} times at month ${instant}`)
-  await postponePlan(db, plan.id, { tries: tries + 1, lookAt: new Date(nextAt.getTime() + again * day) })
+  await postponePlan(db, plan, { tries: tries + 1, lookAt: new Date(nextAt.getTime() + again * day) })
 }
 
-/** The donation of an instant, charged where that is not done; undefined: the project takes none. */
+/** The donation of an instant, charged where that is not done; undefined: the project takes none. `moved on`: by another process. */
 async function takeCharge(
   payments: Payments,
   plan: DuePlan & { readonly nextAt: Date },
   { first, donor }: { readonly first: EarlierDonation; readonly donor: Donor },
-): Promise<EarlierDonation | undefined> {
+): Promise<EarlierDonation | 'moved on' | undefined> {
   const { store, donors, books, gateway, clock } = payments
   const { reference: ofFirst = '', projectId, amount, addon, currency, refcode = '', fee } = first.donation
   const { id, instant, tries } = plan
   const [own] = donors.references('plan', ofFirst, String(instant), String(tries))
-  const reference = await enterPlanCharge(store.db, plan, own)
+  const reference = await enterPlanCharge(store.db, plan, { reference: own, now: clock() })
+  if (reference === undefined) return 'moved on'
   const find = () => findDonationByReference(store.db, [reference])
   const earlier = await find()
   if (earlier && (earlier.donation.status !== 'failed' || earlier.chargeId !== undefined)) return earlier
@@ -146,7 +148,8 @@ async function takeCharge(
     method: { kind: 'kept', token, customer } as const,
   }
   // Its outcome is read from the books: what is not known yet is found by the settlement.
-  await takePayment(payments, recorded.id, charge, { triedBefore: recorded.attempt > 1 }).catch((error: unknown) => {
+  const tried = { triedBefore: recorded.attempt > 1, lease: recorded.lease }
+  await takePayment(payments, recorded.id, charge, tried).catch((error: unknown) => {
     payments.warn({ plan: id, error: toServiceError(error).message }, 'a regular gift is not charged yet')
   })
   return await find()
@@ -156,17 +159,17 @@ async function takeCharge(
 async function schedule({ store, clock }: Payments, plan: DuePlan, first: Donation): Promise<void> {
   let instant = plan.instant + 1
   while (instantOf(first, instant) <= clock()) instant += 1
-  await schedulePlan(store.db, plan.id, { instant, nextAt: instantOf(first, instant) })
+  await schedulePlan(store.db, plan, { instant, nextAt: instantOf(first, instant) })
 }
 
 async function end(
   { store, clock, warn }: Payments,
-  { id }: DuePlan,
+  plan: DuePlan,
   state: 'asleep' | 'ended',
   reason: string,
 ): Promise<void> {
-  await endPlan(store.db, id, { state, reason, at: clock() })
-  if (state === 'asleep') warn({ plan: id, reason }, 'a regular gift sleeps')
+  const ended = await endClaimedPlan(store.db, plan, { state, reason, at: clock() })
+  if (ended && state === 'asleep') warn({ plan: plan.id, reason }, 'a regular gift sleeps')
 }
 
 /** The same day and time that many months after the first donation was paid; the last day of a month that is too short. */

@@ -58,7 +58,8 @@ export async function mailQueue<Due extends { readonly tries: number }>(
   const { what } = queue
   const mailed = { sent: 0, later: 0, ended: 0 }
   while (!signal.aborted) {
-    const due = await queue.claim(clock())
+    const claimedAt = clock()
+    const due = await queue.claim(claimedAt)
     if (!due) break
     const named = queue.named(due)
     const outcome = await mailOne(mailing, queue, due, signal).catch((error: unknown): SendOutcome => {
@@ -69,17 +70,17 @@ export async function mailQueue<Due extends { readonly tries: number }>(
     const at = clock()
     if (outcome.kind === 'sent') {
       mailed.sent += 1
-      await queue.record(due, { state: 'sent', at })
+      await queue.record(due, { state: 'sent', at, claimedAt })
     } else if (outcome.kind === 'not-sent' && due.tries < mostTries) {
       mailed.later += 1
       const waitMs = Math.min(60_000 * 2 ** (due.tries - 1), longestWaitMs)
       const nextAt = new Date(at.getTime() + waitMs)
-      await queue.record(due, { state: 'due', at, nextAt, reply: outcome.code })
+      await queue.record(due, { state: 'due', at, claimedAt, nextAt, reply: outcome.code })
     } else {
       mailed.ended += 1
       const state = outcome.kind === 'not-sent' ? 'failed' : outcome.kind
       const reply = 'code' in outcome ? outcome.code : undefined
-      await queue.record(due, { state, at, reply })
+      await queue.record(due, { state, at, claimedAt, reply })
       if (outcome.kind !== 'dropped')
         mailing.warn({ ...named, state, reply }, `${what} was not mailed and will not be tried again`)
       if (state === 'unknown') break

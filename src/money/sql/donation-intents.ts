@@ -28,7 +28,10 @@ export type DonationIntent = {
 }
 
 /** An intent in the books; `attempt`: how often its donation was tried, this time included. */
-export type RecordedIntent = { readonly id: number; readonly attempt: number }
+export type RecordedIntent = { readonly id: number; readonly attempt: number; readonly lease: Lease }
+
+/** Until when a donation or refund belongs to who has taken it: that alone may give it up. As PostgreSQL writes it, to the microsecond. */
+export type Lease = string
 
 /**
  * Records intents, their donors and their first events, in one statement that is durable when it returns, in the order of the
@@ -88,7 +91,7 @@ const insertIntents = `
     where d.reference = g.reference and d.status = 'failed' and d.charge_id is null
       and not exists (select from donation o where o.api_key_id = g.api_key_id
         and o.idempotency_key = g.idempotency_key and o.status <> 'failed')
-    returning d.id, d.reference, g.at,
+    returning d.id, d.reference, g.at, d.lease_until,
       (select count(*)::integer from donation_event e where e.donation_id = d.id and e.kind = 'received') + 1 as attempt
   ), entered as (
     insert into donation (project_id, amount, addon, fee, currency, source, status, reference, gateway, api_key_id,
@@ -101,9 +104,10 @@ const insertIntents = `
     where not exists (select from tried t where t.reference = g.reference)
     order by g.api_key_id, g.idempotency_key
     on conflict do nothing
-    returning id, reference, received_at
+    returning id, reference, received_at, lease_until
   ), intent as (
-    select id, reference, at, attempt from tried union all select id, reference, received_at, 1 from entered
+    select id, reference, at, attempt, lease_until from tried
+    union all select id, reference, received_at, 1, lease_until from entered
   ), event as (
     insert into donation_event (donation_id, kind, at) select id, 'received', at from intent
   ), giver as (
@@ -114,7 +118,7 @@ const insertIntents = `
       sealed = excluded.sealed, email_hash = excluded.email_hash, payload_salt = excluded.payload_salt,
       payload_hash = excluded.payload_hash, email = null, details = null
   )
-  select id, reference, attempt from intent`
+  select id, reference, attempt, lease_until::text as lease from intent`
 
 /** An earlier donation with the same idempotency key, as a repeated request needs it. */
 export type EarlierDonation = {
@@ -210,29 +214,32 @@ export async function claimDonation(db: Db, id: number, claim: DonationIntent): 
   )
 }
 
-/** Takes over an open donation whose lease is over; false: another process has it, or it is no longer open. */
-export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): Promise<boolean> {
-  const { rowCount } = await db.query(
+/** Takes over an open donation whose lease is over; undefined: another process has it, or it is no longer open. */
+export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): Promise<Lease | undefined> {
+  const { rows } = await db.query<{ lease: Lease }>(
     `update donation set lease_until = clock_timestamp() + make_interval(secs => $2)
-      where id = $1 and status = 'received' and lease_until < clock_timestamp()`,
+      where id = $1 and status = 'received' and lease_until < clock_timestamp() returning lease_until::text as lease`,
     [id, leaseSeconds],
   )
-  return rowCount > 0
+  return rows[0]?.lease
 }
+
+/** A donation that was taken over. */
+export type TakenOver = Donation & { readonly lease: Lease }
 
 /** Takes over donations whose lease is over, oldest first: open ones, or those that failed and are looked up once more. */
 export async function takeOverDonations(
   db: Db,
   status: 'received' | 'failed',
   { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
-): Promise<Donation[]> {
+): Promise<TakenOver[]> {
   // The status stands in the text, so that the partial index of its donations fits.
-  const { rows } = await db.query<Donation>(
+  const { rows } = await db.query<TakenOver>(
     `with due as (
         select id from donation where status = '${status}' and lease_until < clock_timestamp()
         order by lease_until, id limit $1 for update skip locked)
       update donation d set lease_until = clock_timestamp() + make_interval(secs => $2) from due where d.id = due.id
-      returning ${donationColumns}`,
+      returning ${donationColumns}, d.lease_until::text as lease`,
     [limit, leaseSeconds],
   )
   return rows.map(withoutNulls)

@@ -2,6 +2,7 @@ import type { IsoDate } from '../../kernel/dates.js'
 import type { Decline, ProjectTotals } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
+import type { Lease, TakenOver } from './donation-intents.js'
 
 /** The receipt of a settled donation, and its project's totals after it. */
 export type Settlement = {
@@ -198,24 +199,30 @@ export async function recordDeclined(
 }
 
 /**
- * Closes an open donation that was not charged; false: it was not open (any more). Where it may have been charged after all,
- * it is looked up once more after `lookAgainSeconds`.
+ * Closes an open donation that was not charged; false: it was not open (any more), or another process had taken it over, which
+ * may be charging it now. Where it may have been charged after all, it is looked up once more after `lookAgainSeconds`.
  */
 export async function recordFailed(
   db: Db,
   id: number,
-  failure: { readonly reason: string; readonly at: Date; readonly lookAgainSeconds?: number },
+  failure: {
+    readonly reason: string
+    readonly at: Date
+    readonly lookAgainSeconds?: number
+    /** Absent: its charge was ended at the processor, whoever has it now. */
+    readonly lease?: Lease
+  },
 ): Promise<boolean> {
   const { rows } = await db.query(
     `with failed as (
         update donation set status = 'failed', lease_until = clock_timestamp() + make_interval(secs => $4)
-        where id = $1 and ${isOpen} returning id
+        where id = $1 and ${isOpen} and ($5::text is null or lease_until = $5::timestamptz) returning id
       ), event as (
         insert into donation_event (donation_id, kind, at, details)
         select id, 'failed', $3, jsonb_build_object('reason', $2::text) from failed
       )
       select id from failed`,
-    [id, failure.reason, failure.at, failure.lookAgainSeconds ?? null],
+    [id, failure.reason, failure.at, failure.lookAgainSeconds ?? null, failure.lease ?? null],
   )
   return rows.length > 0
 }
@@ -254,7 +261,10 @@ export async function recordLateChargeReturned(
   )
 }
 
-/** Ends the lookups of a failed donation. */
-export async function closeFailedDonation(db: Db, id: number): Promise<void> {
-  await db.query(`update donation set lease_until = null where id = $1 and status = 'failed'`, [id])
+/** Ends the lookups of a failed donation, unless it was tried and has failed again since it was taken over. */
+export async function closeFailedDonation(db: Db, { id, lease }: Pick<TakenOver, 'id' | 'lease'>): Promise<void> {
+  await db.query(
+    `update donation set lease_until = null where id = $1 and status = 'failed' and lease_until = $2::timestamptz`,
+    [id, lease],
+  )
 }

@@ -25,7 +25,7 @@ export type DonationPlan = {
   readonly reason?: string | undefined
 }
 
-/** A plan that is looked at now, by who has claimed it. */
+/** A plan that is looked at now, as who has claimed it saw it: only that moves it on. */
 export type DuePlan = {
   readonly id: number
   readonly donationId: number
@@ -35,7 +35,13 @@ export type DuePlan = {
   readonly instant: number
   readonly tries: number
   readonly nextAt?: Date | undefined
+  /** When another process may claim it; changes with each claim. */
+  readonly claimedUntil: Date
 }
+
+// SQL: the plan is still as its claim found it. Who stalls longer than a claim lasts moves nothing.
+const asSeen = 'p.id = $1 and p.state = $2 and p.instant = $3 and p.tries = $4 and p.look_at = $5'
+const seen = ({ id, state, instant, tries, claimedUntil }: DuePlan) => [id, state, instant, tries, claimedUntil]
 
 const planColumns = `p.id, p.donation_id as "donationId", coalesce(d.reference, '') as reference, d.project_id as "projectId",
   d.amount, d.addon, d.currency, p.state, p.created_at as "createdAt", p.next_at as "nextAt", p.tries,
@@ -52,7 +58,10 @@ export async function recordPlan(db: Db, donationId: number, at: Date): Promise<
       on conflict (donation_id) do update set
         state = case when donation_plan.reason = $3 then 'starting' else donation_plan.state end,
         ended_at = case when donation_plan.reason = $3 then null else donation_plan.ended_at end,
-        reason = nullif(donation_plan.reason, $3)
+        reason = nullif(donation_plan.reason, $3),
+        -- The donation is paid anew: who looks at the plan meanwhile must not end it for the payment before.
+        look_at = case when donation_plan.state = 'starting' or donation_plan.reason = $3 then excluded.look_at
+          else donation_plan.look_at end
       returning id`,
     [donationId, at, notPaid],
   )
@@ -68,66 +77,73 @@ export async function claimDuePlan(
   const { rows } = await db.query<DuePlan>(
     `with due as (
         select p.id from donation_plan p join donation d on d.id = p.donation_id
-        where p.state in ('starting', 'active') and p.look_at <= $2 and d.gateway = $1
+        where p.state in ('starting', 'active') and p.look_at <= $2 and (p.next_at <= $2 or p.state = 'starting')
+          and d.gateway = $1
         order by p.look_at, p.id limit 1 for update of p skip locked)
       update donation_plan p set look_at = $2::timestamptz + interval '10 minutes' from due where p.id = due.id
       returning p.id, p.donation_id as "donationId", p.state, p.customer, p.method, p.instant, p.tries,
-        p.next_at as "nextAt"`,
+        p.next_at as "nextAt", p.look_at as "claimedUntil"`,
     [gateway, now],
   )
   return rows[0] && withoutNulls(rows[0])
 }
 
-/** Puts a plan in force, with the processor's names for the donor's way to pay. */
+/** Puts a claimed plan in force, with the processor's names for the donor's way to pay. */
 export async function activatePlan(
   db: Db,
-  id: number,
+  plan: DuePlan,
   kept: { readonly customer?: string | undefined; readonly token: string; readonly nextAt: Date },
 ): Promise<void> {
   await db.query(
-    `update donation_plan set state = 'active', customer = $2, method = $3, next_at = $4, look_at = $4
-      where id = $1 and state = 'starting'`,
-    [id, kept.customer ?? null, kept.token, kept.nextAt],
+    `update donation_plan p set state = 'active', customer = $6, method = $7, next_at = $8, look_at = $8 where ${asSeen}`,
+    [...seen(plan), kept.customer ?? null, kept.token, kept.nextAt],
   )
 }
 
-/** Sets which instant is charged next. */
+/** Sets which instant of a claimed plan is charged next. */
 export async function schedulePlan(
   db: Db,
-  id: number,
+  plan: DuePlan,
   next: { readonly instant: number; readonly nextAt: Date },
 ): Promise<void> {
   await db.query(
-    `update donation_plan set instant = $2, next_at = $3, look_at = $3, tries = 0
-      where id = $1 and state = 'active' and instant < $2`,
-    [id, next.instant, next.nextAt],
+    `update donation_plan p set instant = $6, next_at = $7, look_at = $7, tries = 0 where ${asSeen} and p.instant < $6`,
+    [...seen(plan), next.instant, next.nextAt],
   )
 }
 
-/** Sets how often an instant was declined, and when it is tried again. */
+/** Sets how often the instant of a claimed plan was declined, and when it is tried again. */
 export async function postponePlan(
   db: Db,
-  id: number,
+  plan: DuePlan,
   { tries, lookAt }: { readonly tries: number; readonly lookAt: Date },
 ): Promise<void> {
-  await db.query(`update donation_plan set tries = $2, look_at = $3 where id = $1 and state = 'active'`, [
-    id,
-    tries,
-    lookAt,
-  ])
+  await db.query(`update donation_plan p set tries = $6, look_at = $7 where ${asSeen}`, [...seen(plan), tries, lookAt])
 }
 
-/** Ends a plan; the donor of one that falls asleep is told. False: it was over before, or there is none. */
+type PlanEnd = { readonly state: 'asleep' | 'ended'; readonly reason: string; readonly at: Date }
+
+/** Ends a claimed plan; the donor of one that falls asleep is told. False: it was moved on meanwhile. */
+export async function endClaimedPlan(db: Db, plan: DuePlan, { state, reason, at }: PlanEnd): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update donation_plan p set state = $6, reason = $7, ended_at = $8,
+        tell_at = case when $6 = 'asleep' then $8::timestamptz end
+      where ${asSeen}`,
+    [...seen(plan), state, reason, at],
+  )
+  return rowCount > 0
+}
+
+/** Ends a plan because a person says so. False: it was over before, or there is none. */
 export async function endPlan(
   db: Db,
   id: number,
-  { state, reason, at }: { readonly state: 'asleep' | 'ended'; readonly reason: string; readonly at: Date },
+  { reason, at }: { readonly reason: string; readonly at: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query(
-    `update donation_plan set state = $2, reason = $3, ended_at = $4,
-        tell_at = case when $2 = 'asleep' then $4::timestamptz end
+    `update donation_plan set state = 'ended', reason = $2, ended_at = $3
       where id = $1 and state in ('starting', 'active')`,
-    [id, state, reason, at],
+    [id, reason, at],
   )
   return rowCount > 0
 }
@@ -146,15 +162,24 @@ export async function endPlansOfMethod(
   return rowCount
 }
 
-/** The reference of a try of an instant: the given one, or the one that was entered before. */
-export async function enterPlanCharge(db: Db, { id, instant, tries }: DuePlan, reference: string): Promise<string> {
+/**
+ * The reference of a try of the instant of a claimed plan: the given one, or the one that was entered before. Undefined, and
+ * nothing may be charged: the instant has not come at `now`, or the plan was moved on meanwhile.
+ */
+export async function enterPlanCharge(
+  db: Db,
+  plan: DuePlan,
+  { reference, now }: { readonly reference: string; readonly now: Date },
+): Promise<string | undefined> {
   const { rows } = await db.query<{ reference: string }>(
-    `insert into donation_plan_charge (plan_id, instant, try, reference) values ($1, $2, $3, $4)
+    `insert into donation_plan_charge (plan_id, instant, try, reference)
+        select p.id, p.instant, p.tries, $6 from donation_plan p
+        where ${asSeen} and p.state = 'active' and p.next_at <= $7 for update
       on conflict (plan_id, instant, try) do update set reference = donation_plan_charge.reference
       returning reference`,
-    [id, instant, tries, reference],
+    [...seen(plan), reference, now],
   )
-  return rows[0]?.reference ?? reference
+  return rows[0]?.reference
 }
 
 /** Whether a charge of this instant was begun. */
@@ -226,5 +251,8 @@ export async function claimSleepingPlan(db: Db, now: Date): Promise<SleepingPlan
 
 /** Tells the donor of a sleeping plan later: the message was certainly not accepted. */
 export async function tellLater(db: Db, id: number, at: Date): Promise<void> {
-  await db.query('update donation_plan set tell_at = $2 where id = $1', [id, at])
+  await db.query(`update donation_plan set tell_at = $2 where id = $1 and state = 'asleep' and tell_at is null`, [
+    id,
+    at,
+  ])
 }

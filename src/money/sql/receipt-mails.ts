@@ -73,17 +73,22 @@ export type MailOutcome = {
   readonly at: Date
   readonly nextAt?: Date
   readonly reply?: number | undefined
+  /** When it was claimed. */
+  readonly claimedAt: Date
 }
 
 const keyOf = { receipt_mail: 'donation_id', donor_mail: 'id', subscription_mail: 'id' } as const
 
-/** Records how a claimed message ended; receipts are named by their donation. */
+/**
+ * Records how a claimed message ended; receipts are named by their donation. Only that it was sent counts after an operator has
+ * made it due again: nothing else may make it due for a third time.
+ */
 export async function recordMail(db: Db, table: keyof typeof keyOf, id: number, outcome: MailOutcome): Promise<void> {
-  const { state, at, nextAt = at, reply = null } = outcome
+  const { state, at, nextAt = at, reply = null, claimedAt } = outcome
   await db.query(
     `update ${table} set state = $2, next_at = $3, reply = $4, sent_at = case when $2 = 'sent' then $5::timestamptz end
-      where ${keyOf[table]} = $1`,
-    [id, state, nextAt, reply, at],
+      where ${keyOf[table]} = $1 and ($2 = 'sent' or state = 'sending' and next_at = $6)`,
+    [id, state, nextAt, reply, at, claimedAt],
   )
 }
 

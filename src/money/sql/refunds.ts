@@ -5,6 +5,7 @@ import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
+import type { Lease } from './donation-intents.js'
 
 /** `chargeback`: the processor took the money back; `failure`: it never got the money that it had approved. */
 export type RefundKind = 'refund' | 'chargeback' | 'failure'
@@ -16,6 +17,7 @@ export type RefundIntent = {
   readonly kind: RefundKind
   readonly donation: Donation
   readonly chargeId: string | undefined
+  readonly lease: Lease
   /** What is given back of the amount. */
   readonly amount: Decimal
   /** What is given back of the tip. */
@@ -60,13 +62,14 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
   const amount = request.amount ?? left
   const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
-  const inserted = await db.query<{ id: number }>(
+  const inserted = await db.query<{ id: number; lease: Lease }>(
     `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
-      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7)) returning id`,
+      values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7))
+      returning id, lease_until::text as lease`,
     [donationId, request.reference, request.kind, amount, addon, request.at, request.leaseSeconds],
   )
   return {
-    id: inserted.rows[0]?.id ?? 0,
+    ...(inserted.rows[0] ?? { id: 0, lease: '' }),
     reference: request.reference,
     kind: request.kind,
     donation,
@@ -180,9 +183,12 @@ export async function recordOutsideRefund(db: Db, refund: OutsideRefund): Promis
   await recordRefundDone(db, { ...refund, id: rows[0]?.id ?? 0 })
 }
 
-/** Removes a refund that the gateway refused; false: it is done already. */
-export async function cancelRefund(db: Db, id: number): Promise<boolean> {
-  const { rowCount } = await db.query('delete from donation_refund where id = $1 and done_at is null', [id])
+/** Removes a refund that the gateway refused; false: it is done already, or another process had taken it over. */
+export async function cancelRefund(db: Db, { id, lease }: Pick<RefundIntent, 'id' | 'lease'>): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'delete from donation_refund where id = $1 and done_at is null and lease_until = $2::timestamptz',
+    [id, lease],
+  )
   return rowCount > 0
 }
 
@@ -199,7 +205,8 @@ export async function takeOverOpenRefunds(
         update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $2)
         from due where r.id = due.id returning r.*)
       select ${donationColumns}, json_build_object('id', r.id, 'reference', r.reference, 'kind', r.kind,
-        'chargeId', d.charge_id, 'amount', r.amount::text, 'addon', r.addon::text) as refund
+        'chargeId', d.charge_id, 'amount', r.amount::text, 'addon', r.addon::text,
+        'lease', r.lease_until::text) as refund
       from taken r join donation d on d.id = r.donation_id order by r.id`,
     [limit, leaseSeconds],
   )

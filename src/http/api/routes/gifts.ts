@@ -35,7 +35,7 @@ export function giftRoutes(app: FastifyInstance, { payments, clock, config }: Ap
   })
   app.post<LinkOf>(`${giftsPath}:link`, pageForPeople, async (request, reply) => {
     const { id } = await planOf(request)
-    await endPlan(store.db, id, { state: 'ended', reason: 'the donor ended it', at: clock() })
+    await endPlan(store.db, id, { reason: 'the donor ended it', at: clock() })
     return await answer(request, reply)
   })
   app.get<LinkOf>(`${giftsPath}receipts/:link`, pageForPeople, async (request, reply) => {

@@ -166,14 +166,24 @@ describe('downloads of one address', async () => {
 })
 
 describe('an event loop that lags', () => {
-  it('turns requests away with 503, and serves health and published files on', async () => {
+  it('turns away with 503 what comes while others wait, and serves a few, health and published files on', async () => {
     const { deps } = await testApi(store, { store })
     const app = createServer(deps)
     refuseUnderPressure(app, { ...testConfig.limits, eventLoopDelayMs: 20 }, 100)
     app.setErrorHandler(sendError)
     for (const path of ['/api/x', '/projects', '/iati/*', '/healthz']) app.get(path, async () => 'served')
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    app.get('/slow', async () => {
+      await finished
+      return 'served'
+    })
+    const waiting = Array.from({ length: 7 }, () => app.inject('/slow'))
     let answer = await app.inject('/api/x')
     expect(answer.body).toBe('served')
+    waiting.push(app.inject('/slow'))
     for (let round = 0; round < 100 && answer.statusCode !== 503; round++) {
       const end = performance.now() + 100
       while (performance.now() < end);
@@ -186,6 +196,10 @@ describe('an event loop that lags', () => {
     expect((await app.inject('/projects')).statusCode).toBe(503)
     expect((await app.inject('/iati/activities.xml')).body).toBe('served')
     expect((await app.inject('/healthz')).body).toBe('served')
+    finish()
+    expect((await Promise.all(waiting)).map(({ body }) => body)).toEqual(waiting.map(() => 'served'))
+    // The loop is as late as before.
+    expect((await app.inject('/api/x')).body).toBe('served')
     await app.close()
   })
 })

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { type AnswerError, createClient } from '../../../../src/client/client.js'
+import { GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
 import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
 import { mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
+import { claimDuePlan, endClaimedPlan, notPaid, recordPlan } from '../../../../src/money/sql/donation-plans.js'
 import { eraseDonor } from '../../../../src/money/sql/donors.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
@@ -295,6 +297,54 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     await chargeDuePlans(payments)
     expect(await settledDays()).toHaveLength(2)
     expect(ledger.held(charged?.reference ?? '').charges).toBe(1)
+    await store.db.query(`update donation_plan set state = 'ended' where id = $1`, [id])
+  })
+
+  it('are not made due early by a process that stalls after a failed charge, while another charges them', async () => {
+    await begin()
+    const { id } = await plan()
+    const { rows } = await store.db.query<{ next_at: Date }>('select next_at from donation_plan where id = $1', [id])
+    now = rows[0]?.next_at ?? now
+    const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    let other: Promise<void> | undefined
+    const charge = async () => {
+      await new Promise<void>((locked) => {
+        // The other process has moved the plan on by the time this one may postpone it.
+        other = store.transaction(async (db) => {
+          await db.query('select from donation_plan where id = $1 for update', [id])
+          locked()
+          await expect.poll(async () => (await store.db.query(waits)).rowCount).toBe(1)
+          await db.query(
+            `update donation_plan set instant = 2, tries = 0, next_at = next_at + interval '28 days',
+              look_at = next_at + interval '28 days' where id = $1`,
+            [id],
+          )
+        })
+      })
+      throw new GatewayRefusal('the processor is out of reach')
+    }
+    await chargeDuePlans({ ...payments, gateway: { ...payments.gateway, charge } })
+    await other
+    now = new Date(now.getTime() + 2 * 3_600_000)
+    await tick()
+    expect(await settledDays()).toHaveLength(1)
+    // Nor by a program of before, in whose statement this was left out.
+    const early = store.db.query('update donation_plan set tries = 0, look_at = $2 where id = $1', [id, now])
+    await expect(early).rejects.toThrow('donation_plan_not_early')
+    await days(28)
+    expect(await settledDays()).toHaveLength(2)
+    await store.db.query(`update donation_plan set state = 'ended' where id = $1`, [id])
+  })
+
+  it('do not end for a first payment that is tried again while a process that saw it fail stalls', async () => {
+    await send(fields({}, { paymentGatewayNonce: 'fake-declined-2001-nonce' })).catch(() => undefined)
+    const { id } = await plan()
+    now = new Date(now.getTime() + 120_000)
+    const seen = await claimDuePlan(store.db, { gateway: payments.gateway.name, now })
+    if (seen?.id !== id) throw new Error('another plan is due')
+    await recordPlan(store.db, seen.donationId, now)
+    expect(await endClaimedPlan(store.db, seen, { state: 'ended', reason: notPaid, at: now })).toBe(false)
+    expect(await plan()).toMatchObject({ id, state: 'starting' })
     await store.db.query(`update donation_plan set state = 'ended' where id = $1`, [id])
   })
 })

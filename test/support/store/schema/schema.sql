@@ -1315,6 +1315,7 @@ CASE kind
 END) NOT VALID;
 alter table donation_option add constraint donation_option_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;
 alter table donation_option add constraint option_amount_is_whole CHECK (amount = trunc(amount)) NOT VALID;
+alter table donation_plan add constraint donation_plan_not_early CHECK (state <> 'active'::text OR look_at >= next_at) NOT VALID;
 alter table organisation add constraint organisation_external_id_check CHECK (external_id ~ '^[^[:cntrl:]]{1,200}$'::text AND external_id = btrim(external_id) AND external_id !~ '^[1-9][0-9]{0,15}$'::text) NOT VALID;
 alter table organisation add constraint organisation_has_name CHECK (name <> ''::text) NOT VALID;
 alter table payout_plan add constraint payout_plan_amount_is_a_number CHECK (amount <> 'NaN'::numeric) NOT VALID;

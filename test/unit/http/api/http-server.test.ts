@@ -35,6 +35,51 @@ describe('the server under the framework', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /)
   })
 
+  const times = { headersMs: 150, requestMs: 150, checkedEveryMs: 20, silentMs: 300 }
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\n'
+  const answerWhole: RequestListener = (request, response) => {
+    request.resume().once('end', () => response.end('served'))
+  }
+  const standStill = () => {
+    const until = performance.now() + 600
+    while (performance.now() < until);
+  }
+
+  it.each([
+    ['nothing', ''],
+    ['a part of the headers', head.slice(0, 20)],
+    ['the headers', head],
+    ['a part of the body', `${head}ab`],
+  ])(
+    'serves a request of which it had read %s when it stood still for longer than the client has',
+    async (_, before) => {
+      const socket = await connectTo(answerWhole, times)
+      await once(socket, 'connect')
+      if (before !== '') socket.write(before)
+      await new Promise((resolve) => setTimeout(resolve, 40))
+      socket.write(`${head}abcd`.slice(before.length))
+      standStill()
+      expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*served$/s)
+    },
+  )
+
+  it('answers 408 to a client whose bytes are missing when it goes on', async () => {
+    const socket = await connectTo(answerWhole, times)
+    socket.write(`${head}ab`)
+    await once(socket, 'connect')
+    standStill()
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout.*<error_code>408</s)
+  })
+
+  it('does not count the time in which nobody reads a body that has arrived', async () => {
+    const late: RequestListener = (request, response) => void setTimeout(answerWhole, 400, request, response)
+    const socket = await connectTo(late, { ...times, silentMs: 60_000 })
+    const body = Buffer.alloc(256 * 1024)
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`)
+    socket.write(body)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*served$/s)
+  })
+
   it('cuts a reader that takes no byte any more', async () => {
     const times = { headersMs: 60_000, requestMs: 60_000, checkedEveryMs: 1_000, silentMs: 200 }
     // More than the two machines hold between them.
