@@ -14,7 +14,12 @@ import {
 } from './gateways/gateway.js'
 import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
 import { settledShare } from './settled-share.js'
-import { type EarlierDonation, findDonationTarget, findEarlierDonation, type Lease } from './sql/donation-intents.js'
+import {
+  type EarlierDonation,
+  findDonationTarget,
+  findEarlierDonation,
+  type HeldUntil,
+} from './sql/donation-intents.js'
 import {
   claimLateCharge,
   recordDeclined,
@@ -45,7 +50,7 @@ export async function takePayment(
   payments: Payments,
   id: number,
   charge: Charge,
-  { triedBefore, lease }: { readonly triedBefore: boolean; readonly lease: Lease },
+  { triedBefore, lease }: { readonly triedBefore: boolean; readonly lease: HeldUntil },
 ): Promise<PaymentResult> {
   const { gateway, store, clock, timeoutMs } = payments
   let outcome: ChargeOutcome

@@ -28,10 +28,10 @@ export type DonationIntent = {
 }
 
 /** An intent in the books; `attempt`: how often its donation was tried, this time included. */
-export type RecordedIntent = { readonly id: number; readonly attempt: number; readonly lease: Lease }
+export type RecordedIntent = { readonly id: number; readonly attempt: number; readonly lease: HeldUntil }
 
 /** Until when a donation or refund belongs to who has taken it: that alone may give it up. As PostgreSQL writes it, to the microsecond. */
-export type Lease = string
+export type HeldUntil = string
 
 /**
  * Records intents, their donors and their first events, in one statement that is durable when it returns, in the order of the
@@ -215,8 +215,8 @@ export async function claimDonation(db: Db, id: number, claim: DonationIntent): 
 }
 
 /** Takes over an open donation whose lease is over; undefined: another process has it, or it is no longer open. */
-export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): Promise<Lease | undefined> {
-  const { rows } = await db.query<{ lease: Lease }>(
+export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): Promise<HeldUntil | undefined> {
+  const { rows } = await db.query<{ lease: HeldUntil }>(
     `update donation set lease_until = clock_timestamp() + make_interval(secs => $2)
       where id = $1 and status = 'received' and lease_until < clock_timestamp() returning lease_until::text as lease`,
     [id, leaseSeconds],
@@ -225,7 +225,7 @@ export async function takeOverIntent(db: Db, id: number, leaseSeconds: number): 
 }
 
 /** A donation that was taken over. */
-export type TakenOver = Donation & { readonly lease: Lease }
+export type TakenOver = Donation & { readonly lease: HeldUntil }
 
 /** Takes over donations whose lease is over, oldest first: open ones, or those that failed and are looked up once more. */
 export async function takeOverDonations(

@@ -2,7 +2,7 @@ import type { IsoDate } from '../../kernel/dates.js'
 import type { Decline, ProjectTotals } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import type { Lease, TakenOver } from './donation-intents.js'
+import type { HeldUntil, TakenOver } from './donation-intents.js'
 
 /** The receipt of a settled donation, and its project's totals after it. */
 export type Settlement = {
@@ -210,7 +210,7 @@ export async function recordFailed(
     readonly at: Date
     readonly lookAgainSeconds?: number
     /** Absent: its charge was ended at the processor, whoever has it now. */
-    readonly lease?: Lease
+    readonly lease?: HeldUntil
   },
 ): Promise<boolean> {
   const { rows } = await db.query(

@@ -5,7 +5,7 @@ import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
-import type { Lease } from './donation-intents.js'
+import type { HeldUntil } from './donation-intents.js'
 
 /** `chargeback`: the processor took the money back; `failure`: it never got the money that it had approved. */
 export type RefundKind = 'refund' | 'chargeback' | 'failure'
@@ -17,7 +17,7 @@ export type RefundIntent = {
   readonly kind: RefundKind
   readonly donation: Donation
   readonly chargeId: string | undefined
-  readonly lease: Lease
+  readonly lease: HeldUntil
   /** What is given back of the amount. */
   readonly amount: Decimal
   /** What is given back of the tip. */
@@ -62,7 +62,7 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   if (!enough) throw refuse(`at most ${left}, which is left of donation ${donationId}`, request.amount ?? 'everything')
   const amount = request.amount ?? left
   const addon = request.amount === undefined ? donation.addon : ('0' as Decimal)
-  const inserted = await db.query<{ id: number; lease: Lease }>(
+  const inserted = await db.query<{ id: number; lease: HeldUntil }>(
     `insert into donation_refund (donation_id, reference, kind, amount, addon, requested_at, lease_until)
       values ($1, $2, $3, $4, $5, $6, clock_timestamp() + make_interval(secs => $7))
       returning id, lease_until::text as lease`,
