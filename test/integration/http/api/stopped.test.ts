@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
-import { newInstallation } from '../../../support/cli.js'
-import { testDatabase } from '../../../support/database.js'
-import { donationFields, targetRecord } from '../../../support/donations.js'
-import { layRelease } from '../../../support/release.js'
+import { newInstallation } from '../../../support/commands/cli.js'
+import { donationFields, targetRecord } from '../../../support/money/donations.js'
+import { layRelease } from '../../../support/release/release.js'
+import { testDatabase } from '../../../support/store/database.js'
 
 // Longer than a client has for a request.
 const stoppedMs = 33_000
