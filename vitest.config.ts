@@ -2,22 +2,61 @@ import { defineConfig } from 'vitest/config'
 import { slowestFiles } from './test/support/runner/slowest-files.js'
 import { waitingFirst } from './test/support/runner/waiting-first.js'
 
-// Two forks for each of the two cores of the machines this runs on, since many tests wait for other processes.
+// `npm test` leaves these out and `npm run test:all` runs them: they start and kill processes, browsers, Redis, sshd and PostgreSQL of their own,
+// or take more than five seconds for what a smaller file in `store` notices first.
+const processes = [
+  'test/e2e/{start,worker-processes}.test.ts',
+  'test/integration/catalogue/{imports,own-platform,sources-faults}.test.ts',
+  'test/integration/catalogue/sync/{hostile,this-service}.test.ts',
+  'test/integration/cli/{completion,init}.test.ts',
+  'test/integration/http/api/{exhaustion,python-client}.test.ts',
+  'test/integration/http/console/console-browser.test.ts',
+  'test/integration/http/portal/{browser,hostile-pages,links,subscriptions,visitors}.test.ts',
+  'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
+  'test/integration/outbound/{alerts,bucket,pictures}.test.ts',
+  'test/integration/platform/{backup,hostile-values,systemd}.test.ts',
+  'test/integration/release/{assumptions,publisher-checklist,same-bytes,storage}.test.ts',
+  'test/integration/work/{first-publication,postgres,redis-servers}.test.ts',
+]
+
+/** Limits are guards against a hang, never measurements: a machine may have twenty times as much to do. */
+const shared = {
+  pool: 'forks',
+  // Loading the program again for each of three hundred files takes longer than most of them: files leave nothing behind.
+  isolate: false,
+  testTimeout: 120_000,
+  expect: { poll: { timeout: 15_000 } },
+  hookTimeout: 60_000,
+} as const
+
+/** Files that work in databases; both projects have one server. */
+const onPostgres = {
+  ...shared,
+  setupFiles: ['test/support/api/recorded-traffic.ts', 'test/support/runner/file-end.ts'],
+  globalSetup: ['test/support/runner/global-setup.ts'],
+}
+
 export default defineConfig({
   test: {
-    include: ['test/{unit,golden,integration,e2e}/**/*.test.ts'],
-    reporters: ['default', slowestFiles],
-    setupFiles: ['test/support/api/recorded-traffic.ts', 'test/support/runner/file-end.ts'],
-    globalSetup: ['test/support/runner/global-setup.ts', 'test/support/api/api-traffic-setup.ts'],
-    pool: 'forks',
-    // Most of what tests run is called too seldom to repay an optimised form: the V8 of Node 20 makes it later, others lack the option.
-    // Processes that share two cores gain nothing from threads that collect garbage, and little from collecting it early.
-    execArgv: [
-      ...(process.versions.v8.startsWith('11.') ? ['--interrupt-budget=1000000'] : []),
-      ...['--single-threaded-gc', '--max-semi-space-size=32', '--initial-old-space-size=256'],
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'pure',
+          include: ['test/{unit,golden}/**/*.test.ts'],
+          setupFiles: ['test/support/runner/file-end.ts'],
+        },
+      },
+      {
+        test: { ...onPostgres, name: 'store', include: ['test/{integration,e2e}/**/*.test.ts'], exclude: processes },
+      },
+      { test: { ...onPostgres, name: 'processes', include: processes } },
     ],
-    // Loading the program again for each of two hundred files takes longer than most of them: files leave nothing behind.
-    isolate: false,
+    globalSetup: ['test/support/api/api-traffic-setup.ts'],
+    reporters: ['default', slowestFiles],
+    // What was transformed is kept between runs, by its content.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
+    // Two forks for each of the two cores of the machines this runs on, since many tests wait for other processes.
     maxWorkers: 4,
     sequence: {
       sequencer: waitingFirst([
@@ -26,10 +65,6 @@ export default defineConfig({
         'test/e2e/start.test.ts',
       ]),
     },
-    testTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
-    hookTimeout: 60_000,
-    // A test that hangs is a failure, not a wait: these are guards, never measurements.
     teardownTimeout: 20_000,
   },
 })

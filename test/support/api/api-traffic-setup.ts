@@ -13,11 +13,12 @@ export default function setup(project: TestProject): () => Promise<void> {
       readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as string[]),
     )
     rmSync(folder, { recursive: true })
-    const { testFiles } = await project.globTestFiles()
-    // The campaign repeats a part of the tests only.
+    const projects = project.vitest.projects.filter(({ name }) => name !== 'pure')
+    const files = await Promise.all(projects.map((one) => one.globTestFiles()))
+    // `npm test` and the campaign run a part of the tests only.
     const whole =
-      project.config.include.some((pattern) => pattern.includes('integration')) &&
-      testFiles.length === project.vitest.state.getFiles().length &&
+      ['store', 'processes'].every((name) => projects.some((one) => one.name === name)) &&
+      files.flatMap(({ testFiles }) => testFiles).every((file) => project.vitest.state.filesMap.has(file)) &&
       !project.config.testNamePattern
     if (!whole && process.env.SHOW_TRAFFIC === undefined) return
     const unseen = expectedTraffic(committedDescription()).filter((name) => !seen.has(name))

@@ -42,3 +42,28 @@ export async function demoSite(): Promise<{ base: string; publisher: Publisher }
   await publisher.publish()
   return { base, publisher }
 }
+
+/** Follows the links of pages to all that they lead to on this host, every project in one language. */
+export async function followLinks(
+  app: FastifyInstance,
+  wanted: string[],
+  look: (address: string, body: string) => void = () => {},
+): Promise<{ dead: string[]; seen: Set<string> }> {
+  const seen = new Set(wanted)
+  const dead: string[] = []
+  for (let address = wanted.pop(); address !== undefined; address = wanted.pop()) {
+    const answer = await app.inject(address)
+    if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
+    look(address, answer.body)
+    if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
+    for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
+      const link = (href || '').replaceAll('&amp;', '&').replace(mappingConfig.baseUrl, '')
+      // Lists of the other language are looked at too, but not those behind each figure of a year.
+      if (!link.startsWith('/') || seen.has(link) || /^\/(?:en|fr)\/(?:projects|organisations)\/./.test(link)) continue
+      if (/^\/..\/projects\?.*figure=/.test(link)) continue
+      seen.add(link)
+      wanted.push(link)
+    }
+  }
+  return { dead, seen }
+}

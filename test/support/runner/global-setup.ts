@@ -19,8 +19,28 @@ declare module 'vitest' {
 /** The database that every test file's own database is cloned from. */
 export const templateDatabase = 'giving_template'
 
-/** One embedded cluster for the whole suite, with a migrated template; stopped and removed afterwards. */
+type Cluster = { readonly url: string; readonly administratorUrl: string; close(): Promise<void> }
+
+/** The cluster of the run, and how many projects use it: each loads this file by itself. */
+const shared = globalThis as { givingCluster?: { opened: Promise<Cluster>; users: number } }
+
+/** One embedded cluster for the whole run, with a migrated template; stopped and removed when its last project has ended. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.givingCluster ??= { opened: openCluster(), users: 0 }
+  const { givingCluster } = shared
+  givingCluster.users += 1
+  const cluster = await givingCluster.opened
+  project.provide('databaseUrl', cluster.url)
+  project.provide('administratorUrl', cluster.administratorUrl)
+  return async () => {
+    givingCluster.users -= 1
+    if (givingCluster.users > 0) return
+    delete shared.givingCluster
+    await cluster.close()
+  }
+}
+
+async function openCluster(): Promise<Cluster> {
   const scratch = await openScratch()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-test-'))
   const server = await openEmbeddedPostgres({ dataDir })
@@ -34,12 +54,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   template.pathname = `/${templateDatabase}`
   await using store = openStore({ url: template.href, max: 1, applicationName: 'giving test template' })
   await migrate(store)
-  project.provide('databaseUrl', server.url)
-  project.provide('administratorUrl', await administratorUrl(dataDir, server.url))
-  return async () => {
-    await server.release()
-    await rm(server.clusterDir, { recursive: true, force: true })
-    await rm(scratch, { recursive: true, force: true })
+  return {
+    url: server.url,
+    administratorUrl: await administratorUrl(dataDir, server.url),
+    close: async () => {
+      await server.release()
+      await rm(server.clusterDir, { recursive: true, force: true })
+      await rm(scratch, { recursive: true, force: true })
+    },
   }
 }
 
