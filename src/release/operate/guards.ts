@@ -48,10 +48,33 @@ export function holdReason(
   if (exceedsLoss(BigInt(live.activities), BigInt(next.activities), maxLossPercent)) {
     return `activities would fall from ${live.activities} to ${next.activities}, by more than ${maxLossPercent}%`
   }
-  for (const [currency, amount] of Object.entries(live.money)) {
-    const after = next.money[currency] ?? '0'
-    if (exceedsLoss(toMinorUnits(amount as Decimal, places), toMinorUnits(after as Decimal, places), maxLossPercent)) {
-      return `incoming funds would fall from ${currency} ${amount} to ${after}, by more than ${maxLossPercent}%`
+  const own = lostMoney('incoming funds', live.money, next.money, maxLossPercent)
+  if (own !== undefined || !live.flows || !next.flows) return own
+  for (const [kind, named] of Object.entries(kindsOfMoney)) {
+    const lost = lostMoney(named, live.flows[kind] ?? {}, next.flows[kind] ?? {}, maxLossPercent)
+    if (lost !== undefined) return lost
+  }
+  return undefined
+}
+
+const kindsOfMoney = {
+  in: 'incoming funds',
+  partners: 'money paid to partners',
+  expenditure: 'expenditure',
+  budget: 'budgets',
+} as const
+
+/** Which currency of a kind of money would lose too much. */
+function lostMoney(
+  named: string,
+  live: Readonly<Record<string, string>>,
+  next: Readonly<Record<string, string>>,
+  percent: number,
+): string | undefined {
+  for (const [currency, amount] of Object.entries(live)) {
+    const after = next[currency] ?? '0'
+    if (exceedsLoss(toMinorUnits(amount as Decimal, places), toMinorUnits(after as Decimal, places), percent)) {
+      return `${named} would fall from ${currency} ${amount} to ${after}, by more than ${percent}%`
     }
   }
   return undefined

@@ -16,7 +16,7 @@ import {
   reportFeedsFingerprint,
   unbalancedRenderings,
 } from '../sql/renderings.js'
-import { incomingMoney, listSegments } from '../sql/segments.js'
+import { incomingMoney, listSegments, sumOfFlows } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
 import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
@@ -129,6 +129,7 @@ export async function planRelease(
     totals: {
       activities: segments.reduce((sum, segment) => sum + segment.activities, 0),
       money: await incomingMoney(db, segments),
+      flows: await sumOfFlows(db, segments),
     },
     isSameSet,
     vanished: isSameSet ? { count: 0, sample: [] } : await vanishedIdentifiers(db, 10),

@@ -66,7 +66,13 @@ export type Manifest = {
   /** All held activities counted, those that were published before named. */
   readonly held: Sample<HeldActivity>
   /** What the guards compare from release to release; amounts by currency. */
-  readonly totals: { readonly activities: number; readonly money: Readonly<Record<string, string>> }
+  readonly totals: {
+    readonly activities: number
+    /** What came in from donors of the platform. */
+    readonly money: Readonly<Record<string, string>>
+    /** All money in the activities by kind: `in`, `partners`, `expenditure`, `budget`; absent from releases of before. */
+    readonly flows?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  }
 }
 
 /** A release as the database records it. */

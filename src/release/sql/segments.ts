@@ -1,5 +1,8 @@
 import type { Db } from '../../platform/database/connection.js'
 
+/** Decimal amounts by kind of money (`in`, `partners`, `expenditure`, `budget`) and currency. */
+type Flows = Readonly<Record<string, Readonly<Record<string, string>>>>
+
 /** The activities of one file, as a release tells of them. */
 export type Segment = {
   readonly segment: number
@@ -12,6 +15,8 @@ export type Segment = {
   readonly noticeCounts: Readonly<Record<string, number>>
   /** What the activities report as incoming, decimal by currency. */
   readonly incoming: Readonly<Record<string, string>>
+  /** Sums of what stands in the activities, their own and moved money, by kind and currency. */
+  readonly flows: Flows
   /** For each table how many rows of it the activities have, and a hash of them. */
   readonly rows: readonly { readonly count: number; readonly hash: string }[]
 }
@@ -23,7 +28,7 @@ export type RowsFormat = { readonly version: number; readonly tables: number; re
 export type TextWithoutRows = { readonly projectId: number; readonly contentHash: string; readonly text: string }
 
 // Raise it with every change of what a summary says of the same activities.
-const summaryFormat = 1
+const summaryFormat = 2
 
 /**
  * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
@@ -107,6 +112,19 @@ export async function incomingMoney(db: Db, segments: readonly Segment[]): Promi
   return Object.fromEntries(rows.map((row) => [row.currency, row.amount]))
 }
 
+/** The sums of all publishable activities by kind and currency. */
+export async function sumOfFlows(db: Db, segments: readonly Segment[]): Promise<Flows> {
+  const { rows } = await db.query<{ kind: string; amounts: Readonly<Record<string, string>> }>(
+    `select kind, jsonb_object_agg(currency, amount::text order by currency collate "C") as amounts from (
+        select kind, currency, sum(amount::numeric) as amount
+          from unnest($1::jsonb[]) flows, jsonb_each(flows) k (kind, amounts), jsonb_each_text(amounts) c (currency, amount)
+          group by kind, currency) sums
+      where amount <> 0 group by kind order by kind`,
+    [segments.map(({ flows }) => JSON.stringify(flows))],
+  )
+  return Object.fromEntries(rows.map(({ kind, amounts }) => [kind, amounts]))
+}
+
 function versionOf({ version }: RowsFormat): string {
   return `${summaryFormat} ${version}`
 }
@@ -121,7 +139,8 @@ function summaries({ tables, hashBytes }: RowsFormat, segments: string): string 
   return `
     select segment, jsonb_build_object(
         'segment', segment, 'activities', activities, 'bytes', bytes, 'fingerprint', fingerprint, 'warnings', warnings,
-        'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'), 'rows', rows) as summary
+        'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'),
+        'flows', coalesce(flows, '{}'), 'rows', rows) as summary
       from (
         select segment, count(*) as activities, sum(bytes) as bytes,
             md5(string_agg(project_id || ' ' || rendering.content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
@@ -141,5 +160,18 @@ function summaries({ tables, hashBytes }: RowsFormat, segments: string): string 
             from rendering, jsonb_each(money) as t (currency, value)
             where text is not null and segment = any (${segments}) group by segment, currency
         ) as money group by segment
-      ) as money using (segment)`
+      ) as money using (segment) left join (
+        select segment, jsonb_object_agg(kind, amounts) as flows from (
+          select segment, kind, jsonb_object_agg(currency, amount::text) as amounts from (
+            select segment, kind, currency, sum(amount::numeric) as amount
+              from rendering join activity_rows using (project_id),
+                -- The first line of an entry is what the index says.
+                jsonb_each(split_part(convert_from(entry, 'UTF8'), E'\\n', 1)::jsonb -> 'money') as m (currency, sums),
+                lateral (values ('in', sums ->> 'in'), ('budget', sums ->> 'budget'),
+                  ('expenditure', sums ->> 'expenditure'),
+                  ('partners', ((sums ->> 'out')::numeric - (sums ->> 'expenditure')::numeric)::text)) as f (kind, amount)
+              where text is not null and segment = any (${segments}) group by segment, kind, currency
+          ) as sums group by segment, kind
+        ) as kinds group by segment
+      ) as flows using (segment)`
 }

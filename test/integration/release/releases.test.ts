@@ -61,6 +61,24 @@ describe('a release that would lose too much', () => {
     })
   })
 
+  it('is held when payouts fall by more than five percent, however much comes in meanwhile', async () => {
+    await gift(5, '1000.00')
+    const [day] = publisher.now.toISOString().split('T')
+    const pay = `insert into disbursement (project_id, reference, amount, currency, disbursed_on, source)
+      values (5, 'a', 500, 'USD', $1::date - 30, 'import'), (5, 'b', 300, 'USD', $1::date - 20, 'import')`
+    await database.store.db.query(pay, [day])
+    expect(await publisher.publish()).toMatchObject({ state: 'published' })
+    later()
+    await gift(6, '5000.00')
+    await database.store.db.query(`delete from disbursement where reference = 'b'`)
+    expect(await publisher.publish()).toMatchObject({
+      state: 'held',
+      reason: expect.stringMatching(
+        /^money paid to partners would fall from USD 800(.00)? to 500(.00)?, by more than 5%$/,
+      ),
+    })
+  })
+
   it('is held once: the same content again is the same held release, other content another one', async () => {
     await loseProjects(database.store, [3])
     const first = await publisher.publish()

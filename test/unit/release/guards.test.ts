@@ -25,6 +25,19 @@ describe('a release', () => {
     )
   })
 
+  it.each([
+    ['partners', 'money paid to partners'],
+    ['expenditure', 'expenditure'],
+    ['budget', 'budgets'],
+    ['in', 'incoming funds'],
+  ])('is held when it would lose more of its %s, where both releases tell it', (kind, named) => {
+    const of = (amount: string) => ({ ...live, flows: { [kind]: { USD: amount } } })
+    const reason = `${named} would fall from USD 100.00 to 94.99, by more than 5%`
+    expect(holdReason(of('100.00'), of('94.99'), options)).toBe(reason)
+    expect(holdReason(of('100.00'), of('95.00'), options)).toBeUndefined()
+    expect(holdReason(live, of('1.00'), options)).toBeUndefined()
+  })
+
   it('is held when it would lose more money of any currency', () => {
     expect(holdReason(live, { ...live, money: { USD: '5000.00' } }, options)).toContain('KES 100 to 0')
     expect(holdReason(live, { ...live, money: { ...live.money, USD: '4749.99' } }, options)).toContain('4749.99')

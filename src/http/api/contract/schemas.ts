@@ -206,7 +206,11 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
         }),
       ),
     }),
-    totals: objectOf({ activities: integer, money: { type: 'object', additionalProperties: text } }),
+    totals: objectOf({
+      activities: integer,
+      money: { type: 'object', additionalProperties: text },
+      'flows?': { type: 'object', additionalProperties: { type: 'object', additionalProperties: text } },
+    }),
   }),
   Status: objectOf({
     ...{ 'release?': text, 'generated?': instant, 'activities?': integer, 'held?': integer },
