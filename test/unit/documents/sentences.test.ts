@@ -61,11 +61,13 @@ function problemsOf(text: string): string[] {
 }
 
 const pages = ['', 'docs', '.github'].flatMap(filesIn).filter((file) => file.endsWith('.md') && !/glossary/.test(file))
+const texts = filesIn('src').filter((file) => /\.en\.txt$|\/words\/en\.json$/.test(file))
 const sources = ['src', 'jobs'].flatMap(filesIn).filter((file) => file.endsWith('.ts') && !file.endsWith('types.ts'))
 
 // The output of `--help` is docs/cli.md; errors, notices and variables have pages too.
 it.each([
   ['pages', pages, textsOfPage],
+  ['templates and words', texts, (text: string) => text.split(/\n|": "/)],
   ['sources', sources, textsOfSource],
 ] as const)(
   '%s have sentences that are read once: 30 words, two "of", no word that the glossary replaces',

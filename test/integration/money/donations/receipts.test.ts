@@ -86,7 +86,7 @@ describe('receipts by mail', async () => {
     await refundDonation(payments, { donationId: id, kind: 'refund', amount: '15' as Decimal })
     expect(await notices()).toEqual({ sent: 1, later: 0, ended: 0 })
     expect(told().headers).toContain('Subject: $15.00 of your donation were given back')
-    expect(told().text).toContain('$15.00 of your donation of $42.50 to "Wells for Tara" of November 21, 2026 were')
+    expect(told().text).toContain('$15.00 were given back of your donation of $42.50 to "Wells for Tara", made')
     expect(told().text).toContain(`Your donation is now $25.00. Please keep this message with the receipt ${number}.`)
     expect(told().text).not.toContain('void')
     expect(told().text).toContain('This was a test through "sandbox"')
