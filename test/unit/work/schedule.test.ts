@@ -43,6 +43,26 @@ describe('a schedule', () => {
     },
   )
 
+  test.each([
+    ['0 0 * * *', 'Africa/Cairo', '2027-04-29T12:00:00Z', '2027-04-29T22:00:00Z', '2027-04-30T21:00:00Z'],
+    ['30 0 * * *', 'Africa/Cairo', '2027-04-29T12:00:00Z', '2027-04-29T22:00:00Z', '2027-04-30T21:30:00Z'],
+    ['0 0 * * *', 'Asia/Beirut', '2027-03-27T12:00:00Z', '2027-03-27T22:00:00Z', '2027-03-28T21:00:00Z'],
+    ['0 0 * * 0', 'America/Santiago', '2027-08-29T12:00:00Z', '2027-09-05T04:00:00Z', '2027-09-12T03:00:00Z'],
+    ['0 0 * * *', 'America/Havana', '2027-03-13T12:00:00Z', '2027-03-14T05:00:00Z', '2027-03-15T04:00:00Z'],
+    ['0 0 4 11 *', 'America/Sao_Paulo', '2018-01-01T12:00:00Z', '2018-11-04T03:00:00Z', '2019-11-04T03:00:00Z'],
+    // Hours that go on, and a time that the parser itself moves behind the gap, have no second instant.
+    ['15 * * * *', 'Africa/Cairo', '2027-04-29T21:15:00Z', '2027-04-29T22:15:00Z', '2027-04-29T23:15:00Z'],
+    ['30 2 * * *', 'Europe/Berlin', '2027-03-27T12:00:00Z', '2027-03-28T01:30:00Z', '2027-03-29T00:30:00Z'],
+  ])('is due after the gap for a time that clocks leave out (%s, %s)', (expression, timezone, from, ...dues) => {
+    const schedule = { expression, timezone }
+    let after = at(from)
+    for (const due of dues) {
+      after = nextDue(schedule, after)
+      expect(after).toEqual(at(due))
+      expect(isDue(schedule, after)).toBe(true)
+    }
+  })
+
   test('that cannot be read is refused in one sentence', () => {
     const message = 'the schedule must be a cron expression such as "0 2 * * *", "0 0 31 2 *" is not'
     expect(() => nextDue({ expression: '0 0 31 2 *', timezone: 'UTC' }, at('2026-03-01T00:00:00Z'))).toThrow(
