@@ -74,19 +74,25 @@ export async function underLease<T extends NonNullable<unknown>>(
   const limitMs = lease.seconds * 1000
   let superseded = false
   let renewing = false
-  let renewedAt = performance.now()
+  const everyMs = Math.min(1000, limitMs / 3)
+  // Time in which this process ran. While it is stopped it cannot renew: on its return the ledger says whether the lease is still its own.
+  let awakeMs = 0
+  let seenAt = performance.now()
   const beat = async () => {
     if (lost.signal.aborted) return
-    if (performance.now() - renewedAt > limitMs) {
+    const now = performance.now()
+    awakeMs += Math.min(now - seenAt, 2 * everyMs)
+    seenAt = now
+    if (awakeMs > limitMs) {
       const message = `the lease of ${lease.seconds} s could not be renewed in time`
       lost.abort(new ServiceError('database-unavailable', message))
       return
     }
     if (renewing) return
     renewing = true
-    const began = performance.now()
+    const begunAt = awakeMs
     try {
-      if (await renew()) renewedAt = began
+      if (await renew()) awakeMs -= begunAt
       else {
         superseded = true
         lost.abort(new ServiceError('run-superseded', 'another worker has taken this run over'))
@@ -97,7 +103,7 @@ export async function underLease<T extends NonNullable<unknown>>(
       renewing = false
     }
   }
-  const timer = setInterval(() => void beat(), Math.min(1000, limitMs / 3))
+  const timer = setInterval(() => void beat(), everyMs)
   try {
     const value = await work(AbortSignal.any([signal, lost.signal]))
     return superseded ? undefined : value
