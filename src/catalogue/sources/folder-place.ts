@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { atPlace, bounded, isHidden, type PlaceDeps, type SourcePlace, sourceUnavailable } from './place.js'
+import { atPlace, bounded, isHidden, leadsOut, type PlaceDeps, type SourcePlace, sourceUnavailable } from './place.js'
 
 // A file that was written within this time may be written still.
 const quietMs = 2_000
@@ -26,14 +26,18 @@ export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
         const files = []
         for (const name of names.sort()) {
           const file = path.join(location, name)
-          if ((await stat(file)).isFile()) files.push({ name, version: (await versionOf(file)).version })
+          // A link that leads nowhere, or out of the folder, fails when it is opened.
+          const stats = await stat(file).catch(() => undefined)
+          if (stats === undefined || stats.isFile()) files.push({ name })
         }
         return files
       }),
     open: ({ name }, known) =>
       atPlace(location, deps, async () => {
-        const file =
-          path.basename(location) === name && (await stat(location)).isFile() ? location : path.join(location, name)
+        const isFile = (await stat(location)).isFile()
+        const file = isFile ? location : await fileIn(location, name)
+        // What was no link a moment ago may be one by now.
+        const flags = isFile ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NOFOLLOW
         let before = await versionOf(file)
         if (before.version === known) return undefined
         if (Math.abs(Date.now() - before.mtimeMs) < quietMs) {
@@ -42,7 +46,7 @@ export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
         }
         const { version } = before
         async function* chunks() {
-          yield* bounded(addAbortSignal(signal, createReadStream(file)), file, deps)
+          yield* bounded(addAbortSignal(signal, (await open(file, flags)).createReadStream()), file, deps)
           const after = await atPlace(file, deps, () => versionOf(file))
           if (after.version !== version) throw sourceUnavailable(`${file} was changed while it was read`)
         }
@@ -50,4 +54,11 @@ export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
       }),
     [Symbol.asyncDispose]: async () => undefined,
   }
+}
+
+/** The path of a folder's file, of a link that of the file which it leads to. Throws `input-unusable` when that is elsewhere. */
+async function fileIn(folder: string, name: string): Promise<string> {
+  const [root, file] = await Promise.all([realpath(folder), realpath(path.join(folder, name))])
+  if (/^\.\.(?:\/|$)/.test(path.relative(root, file))) throw leadsOut(name, folder)
+  return file
 }

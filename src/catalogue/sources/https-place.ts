@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { chunksOf, type HttpAnswer, HttpClient } from '../../platform/outgoing/http-client.js'
-import { atPlace, bounded, type PlaceDeps, readSecret, type SourcePlace, sourceUnavailable } from './place.js'
+import { atPlace, bounded, type PlaceDeps, readPassword, type SourcePlace, sourceUnavailable } from './place.js'
 
 const mostRedirects = 5
 
@@ -11,7 +11,7 @@ export async function openHttps(address: URL, deps: PlaceDeps): Promise<SourcePl
   const url = new URL(address)
   const user = decodeURIComponent(url.username)
   url.username = ''
-  const secret = source.secretFile === undefined ? undefined : await readSecret(source.secretFile)
+  const secret = source.secretFile === undefined ? undefined : await readPassword(source.secretFile)
   const authorization =
     secret === undefined
       ? undefined

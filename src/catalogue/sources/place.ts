@@ -86,6 +86,43 @@ export async function readSecret(file: string): Promise<string> {
   throw sourceUnavailable(`${file} has no secret`)
 }
 
+/**
+ * What a text seems to be that is no password: a key, or a file of another kind. It must never be sent to a server. Undefined
+ * for what may be a password or a token, which is one line of printable characters.
+ */
+export function formOfKey(secret: string): string | undefined {
+  for (const [pattern, name] of keyForms) {
+    const found = pattern.exec(secret)
+    if (found) return name(found)
+  }
+  return undefined
+}
+
+const keyForms: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
+  [/^PuTTY-User-Key-File-(\d+)/, ([, version]) => `a key of PuTTY, version ${version}`],
+  [/^-{4,5} ?BEGIN ([^-\r\n]{1,60}?) ?-{4,5}/, ([, what]) => `a key of the form "${what}"`],
+  [/^(ssh-[\w-]+|ecdsa-sha2-[\w-]+|sk-[\w@.-]+) AAAA/, () => 'a public key of SSH'],
+  [/^SSH PRIVATE KEY FILE FORMAT/, () => 'a key of SSH 1'],
+  [/^AGE-SECRET-KEY-|^age1/, () => 'a key of age'],
+  [/^\{.*"kty"/s, () => 'a key in JSON (JWK)'],
+  [/^MI[A-Z][A-Za-z0-9+/=]{97,}$/, () => 'a key in Base64 alone'],
+  [/\r|\n/, () => 'a text of several lines'],
+  [/[\p{Cc}\uFFFD]/u, () => 'no text'],
+]
+
+/** The secret of a source that is sent as it is: a password or a token. Throws `source-unavailable` for a key. */
+export async function readPassword(file: string): Promise<string> {
+  const secret = await readSecret(file)
+  const form = formOfKey(secret)
+  if (form === undefined) return secret
+  throw sourceUnavailable(`${file} has ${form}, where a password or a token is expected: it was not sent`)
+}
+
+/** The file of a link leads out of its folder, where whoever writes into the folder may have no right to read. */
+export function leadsOut(name: string, folder: string): ServiceError {
+  return new ServiceError('input-unusable', `${name} is a link that leads out of ${folder}: it is not read`)
+}
+
 /** Names of files that are not complete yet, or that nobody sees. */
 export function isHidden(name: string): boolean {
   return /^[.~]|\.(?:part|partial|tmp|filepart|crdownload)$/i.test(name)

@@ -9,7 +9,7 @@ import {
   isHidden,
   type PlaceDeps,
   type PlaceFile,
-  readSecret,
+  readPassword,
   type SourcePlace,
   sourceUnavailable,
   toPlaceError,
@@ -48,7 +48,7 @@ export async function openS3(
   const { source, allowPrivateNetworks, signal, limits } = deps
   if (endpoint !== undefined) checkAddress(new URL(endpoint), allowPrivateNetworks)
   const [accessKeyId = '', ...rest] =
-    source.secretFile === undefined ? [] : (await readSecret(source.secretFile)).split(':')
+    source.secretFile === undefined ? [] : (await readPassword(source.secretFile)).split(':')
   const s3 = await import('@aws-sdk/client-s3')
   const client = new s3.S3Client({
     region,
