@@ -106,5 +106,18 @@ export async function listAudit(db: Db, { since, limit, action, words }: AuditFi
       order by id`,
     [since, limit, action ?? null, words ?? null],
   )
-  return rows.map(({ subject, ...event }) => ({ ...event, ...(subject !== null && { subject }) }))
+  return rows.map(({ subject, details, ...event }) => ({
+    ...event,
+    ...(subject !== null && { subject }),
+    details: withoutQueries(details),
+  }))
+}
+
+/** Earlier versions entered whole addresses, with the tokens in their queries; entries that are kept cannot be changed. */
+function withoutQueries(details: AuditEvent['details']): NonNullable<AuditEvent['details']> {
+  const entries = Object.entries(details ?? {}).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? value.replace(/^(https?:[^?]*)\?.*$/s, '$1?…') : value,
+  ])
+  return Object.fromEntries(entries) as NonNullable<AuditEvent['details']>
 }

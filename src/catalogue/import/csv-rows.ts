@@ -1,132 +1,203 @@
-import { CsvError, parse } from 'csv-parse'
-import { parse as parseOnce } from 'csv-parse/sync'
 import { closestName } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
+import type { FileReading } from '../sql/reading.js'
+import type { ParsedObject } from '../wire/read/parsed-value.js'
+import { cleanName, columnsNamed, isNumbered } from './column-names.js'
+import { type CsvRow, CsvText, isBlank } from './csv-text.js'
 import { type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
-import { signsAtQuotes, withoutUnseenSigns } from './unseen-signs.js'
+import { askedColumns, rowReader } from './row-reading.js'
 
-/** The columns of a CSV file, and its separator. */
-export type CsvHeader = { readonly columns: readonly string[]; readonly delimiter: string }
-
-/** How a CSV file is read that was not made for this program. */
-export type CsvReading = {
-  /** The fields that columns are, by the columns' names; an empty name leaves a column out. */
-  readonly map?: ReadonlyMap<string, string> | undefined
-  /** The encoding of a file without a byte order mark, as the WHATWG Encoding Standard names it; absent: UTF-8. */
-  readonly encoding?: string | undefined
-}
-
-/** The columns with the names of fields. Throws `input-unusable` when `map` names a column that is not there. */
-export function mapColumns(columns: readonly string[], map: ReadonlyMap<string, string> = new Map()): string[] {
-  const missing = [...map.keys()].filter((name) => !columns.some((column) => sameName(column, name)))
-  if (missing.length > 0) {
-    const [absent, present] = [missing, columns].map((names) => names.slice(0, mostShown).map(shownColumn).join(', '))
-    throw new ServiceError('input-unusable', `a first line without ${absent}, which --map names; it has ${present}`)
-  }
-  return columns.map((column) => {
-    const [, field] = [...map].find(([name]) => sameName(column, name)) ?? []
-    return field === undefined ? column : field === '' ? whyColumn : field
-  })
+/** The columns of a CSV file, its separator, the line of the header, and the encoding of its text. */
+export type CsvHeader = {
+  readonly columns: readonly string[]
+  readonly delimiter: string
+  readonly line: number
+  readonly encoding: string
 }
 
 const mostShown = 20
 
-function sameName(one: string, other: string): boolean {
-  return withoutUnseenSigns(one).toLowerCase() === withoutUnseenSigns(other).toLowerCase()
+/**
+ * The columns with the names of fields. Of columns with one name the second is also called `Name#2`. Throws `input-unusable`
+ * when the reading names a column that is not there.
+ */
+export function mapColumns(columns: readonly string[], { map = {}, ignore = [] }: FileReading = {}): string[] {
+  const named = [...Object.entries(map), ...ignore.map((name) => [name, ''] as const)]
+  const missing = named.filter(([name]) => columnsNamed(columns, name).length === 0)
+  if (missing.length > 0) {
+    const [absent, present] = [missing.map(([name]) => name), columns].map((names) =>
+      names.slice(0, mostShown).map(shownColumn).join(', '),
+    )
+    const option = ignore.includes(missing[0]?.[0] ?? '') ? '--ignore-column' : '--map'
+    throw new ServiceError('input-unusable', `a first line without ${absent}, which ${option} names; it has ${present}`)
+  }
+  const mapped = [...columns]
+  // A numbered name says more than the name that several columns have.
+  for (const [name, field] of named.sort(([one], [other]) => Number(isNumbered(one)) - Number(isNumbered(other)))) {
+    for (const at of columnsNamed(columns, name)) mapped[at] = field === '' ? whyColumn : field
+  }
+  return mapped
 }
 
-/** Reads the first line of a CSV file; in many countries spreadsheets separate cells by semicolons or tabs. */
-export function readCsvHeader(head: Buffer, encoding?: string): CsvHeader {
-  const text = new TextDecoder(encodingOf(head, encoding)).decode(head, { stream: true })
-  const [line = ''] = /^[^\r\n]*/.exec(text) ?? []
-  if (line.includes('\uFFFD')) throw notInEncoding(encoding)
-  const outside = line.replace(/"[^"]*"/g, '')
-  const delimiter = [',', ';', '\t'].reduce((best, one) =>
-    outside.split(one).length > outside.split(best).length ? one : best,
-  )
+const delimiters = [',', ';', '\t', '|'] as const
+// What programs write above a table is shorter.
+const mostRowsAbove = 30
+/** Enough of a CSV file to find its header. */
+export const csvHeadBytes = 65_536
+
+/**
+ * Finds the header of a CSV file: the first row whose columns are `fitting`, below whatever a program has written above it,
+ * else the first row. Spreadsheets separate cells by semicolons or tabs in many countries, and may say so (`sep=;`).
+ */
+export function readCsvHeader(
+  head: Buffer,
+  reading: FileReading = {},
+  isFitting: (columns: readonly string[]) => boolean = () => true,
+): CsvHeader {
+  const encoding = encodingOf(head, reading.encoding)
+  const text = new TextDecoder(encoding).decode(head, { stream: true })
+  const [, said] = /^\s*"?sep=([^\r\n"])"?[\r\n]/i.exec(text) ?? []
+  const tables = (said === undefined ? delimiters : [said]).map((delimiter) => ({
+    delimiter,
+    rows: rowsAtTop(text, delimiter, head.length < csvHeadBytes).filter(
+      ({ cells }) => !/^"?sep=.?$/i.test(cells[0] ?? ''),
+    ),
+  }))
+  const found = tables
+    .flatMap(({ delimiter, rows }) => {
+      const row = rows.find(({ cells }) => isFitting(cells.map(cleanName)))
+      return row ? [{ delimiter, row }] : []
+    })
+    .sort((a, b) => a.row.line - b.row.line || b.row.cells.length - a.row.cells.length)[0]
+  const { delimiter, row } = found ?? likelyHeader(tables)
+  const columns = row?.cells.map(cleanName) ?? []
+  if (columns.some((column) => column.includes('\uFFFD'))) throw notInEncoding(reading.encoding)
+  return { columns, delimiter, line: row?.line ?? 1, encoding }
+}
+
+type Table = { readonly delimiter: string; readonly rows: readonly CsvRow[] }
+
+/** The row that is taken for the header where none has the columns that are needed: a message names what it has. */
+function likelyHeader(tables: readonly Table[]): { readonly delimiter: string; readonly row: CsvRow | undefined } {
+  const headers = tables.map(({ delimiter, rows }) => ({
+    delimiter,
+    row: rows.find(({ cells }) => !cells[0]?.startsWith('#')) ?? rows[0],
+  }))
+  return headers.reduce((best, one) => ((one.row?.cells.length ?? 0) > (best.row?.cells.length ?? 0) ? one : best))
+}
+
+function rowsAtTop(text: string, delimiter: string, isWhole: boolean): CsvRow[] {
+  const rows: CsvRow[] = []
   try {
-    const cells = signsAtQuotes()
-    const options = { delimiter, trim: true, relax_column_count: true } as const
-    const [columns = []] = parseOnce(cells(line) + cells(), options) as string[][]
-    return { columns: columns.map(withoutUnseenSigns), delimiter }
+    for (const row of new CsvText(delimiter).push(text, isWhole)) {
+      if (!row.cells.every(isBlank)) rows.push(row)
+      if (rows.length === mostRowsAbove) break
+    }
   } catch (error) {
-    throw new ServiceError('input-unusable', `its first line is not CSV: ${(error as Error).message}`)
+    // FileReading the file says what is wrong with it.
+    if (!(error instanceof ServiceError)) throw error
   }
+  return rows
 }
 
 /**
  * Streams the rows of a CSV file with these fields as its columns, in any order and letter case. A row that cannot be used
  * has a problem; a wrong header or an unclosed quote throws `input-unusable`, since the rows after it cannot be found
- * reliably.
+ * reliably. The last row says when nothing tells that it is whole.
  */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
-  { columns: given, delimiter }: CsvHeader,
+  header: CsvHeader,
   fields: KindFields,
-  { map, encoding }: CsvReading = {},
+  reading: FileReading = {},
 ): AsyncGenerator<FileRecord> {
-  const columns = mapColumns(given, map)
-  const names = matchColumns(columns, fields, given)
-  let isHeader = true
-  let lines = 0
-  let emptyLines = 0
-  let counted = 0
-  // A parser that fails drops the rows that it holds, so it holds none: they are taken from it as soon as they are complete.
-  let complete: FileRecord[] = []
-  const parser = parse({
-    bom: true,
-    delimiter,
-    max_record_size: valueLimits.characters,
-    on_record: (cells: string[], info) => {
-      // `info` counts to the end of a record that may have several lines, and both characters of a CRLF within quotes.
-      const line = lines + 1 + info.empty_lines - emptyLines
-      lines += info.lines - counted - cells.reduce((sum, cell) => sum + countLineEnds(cell), 0)
-      counted = info.lines
-      emptyLines = info.empty_lines
-      const isEmpty = cells.every(isBlank)
-      if (!isHeader && !isEmpty) complete.push(toRecord(names, line, cells))
-      isHeader = false
-      return null
-    },
-    relax_column_count: true,
-    skip_empty_lines: true,
-    trim: true,
-  })
-  let failure: Error | undefined
-  parser.on('error', (error) => {
-    failure = error
-  })
-  const parsed = async function* (run: (done: () => void) => void): AsyncGenerator<FileRecord> {
-    await new Promise<void>(run)
-    yield* complete
-    complete = []
-    if (failure instanceof CsvError) {
-      const message = `from line ${lines + 1} on it is not CSV: ${failure.message}`
-      throw new ServiceError('input-unusable', message, { cause: failure })
+  const { columns: given, delimiter } = header
+  const names = matchColumns(mapColumns(given, reading), fields, given, reading.constants)
+  const asked = askedColumns(header.columns, reading)
+  const read = rowReader(given, reading)
+  let last: { readonly record: FileRecord; readonly row: CsvRow } | undefined
+  let fullRows = 0
+  const csv = new CsvText(delimiter)
+  const take = function* (piece: string, isLast: boolean): Generator<FileRecord> {
+    for (const row of csv.push(piece, isLast)) {
+      if (row.line <= header.line || (row.damaged === undefined && row.cells.every(isBlank))) continue
+      asked.look(row.cells)
+      if (last) yield last.record
+      if (last && last.row.cells.length >= given.length) fullRows++
+      last = { record: toRecord(names, row, read), row }
     }
-    if (failure) throw failure
   }
-  const text = signsAtQuotes()
-  for await (const piece of decoded(chunks, encoding)) yield* parsed((done) => parser.write(text(piece), done))
-  yield* parsed((done) => parser.end(text(), done))
+  try {
+    for await (const piece of decoded(chunks, header.encoding, reading.encoding)) yield* take(piece, false)
+    yield* take('', true)
+  } catch (error) {
+    if (last) yield last.record
+    throw error
+  }
+  if (!last) return
+  const { record, row } = last
+  const isShort = fullRows > 0 && row.cells.length < given.length
+  const ending = [row.isOpen ? 'open' : '', isShort ? 'short' : ''].filter(Boolean).join(' ')
+  yield ending === '' ? record : { ...record, ending }
 }
 
-/** The number of line ends of two characters. */
-function countLineEnds(cell: string): number {
-  return cell.includes('\r\n') ? cell.split('\r\n').length - 1 : 0
+/** Whether a row has more than one value in a column that was left out, of a file that can be read twice. */
+export async function askBefore(chunks: AsyncIterable<Buffer>, header: CsvHeader, reading: FileReading): Promise<void> {
+  const asked = askedColumns(header.columns, reading)
+  if (asked.count === 0) return
+  const csv = new CsvText(header.delimiter)
+  const look = (piece: string, isLast: boolean) => {
+    for (const { line, cells } of csv.push(piece, isLast)) if (line > header.line) asked.look(cells)
+  }
+  for await (const piece of decoded(chunks, header.encoding, reading.encoding)) look(piece, false)
+  look('', true)
+}
+
+/** The field that a column is. What a header explains in brackets is no part of its name, unless it may be a unit. */
+function fieldOf(column: string, names: ReadonlyMap<string, string>, fields: KindFields): string | undefined {
+  const whole = names.get(column.toLowerCase())
+  if (whole !== undefined) return whole
+  const [, base = ''] = /^(.*\S) ?\([^()]*\)$/.exec(column) ?? []
+  const field = names.get(base.toLowerCase())
+  const hasUnit = /amount|count|day|instant|latitude|longitude/.test(fields[field ?? '']?.type.name ?? '')
+  return hasUnit ? undefined : field
+}
+
+function namesOf(fields: KindFields): ReadonlyMap<string, string> {
+  return new Map(Object.keys(fields).map((name) => [name.toLowerCase(), name]))
+}
+
+/** Fields that columns with these names lack to hold records of a kind, and whether all columns are fields of it. */
+export function fitOfColumns(
+  columns: readonly string[],
+  fields: KindFields,
+  { constants = {} }: FileReading = {},
+): { readonly missing: readonly string[]; readonly isKnown: boolean } {
+  const names = namesOf(fields)
+  const found = columns.map((column) => (isLeftOut(column) ? '' : fieldOf(column, names, fields)))
+  const given = new Set([...found, ...Object.keys(constants)])
+  return { missing: missingFields(fields, (name) => given.has(name)), isKnown: !found.includes(undefined) }
+}
+
+function isLeftOut(column: string): boolean {
+  return column === '' || column.toLowerCase() === whyColumn
 }
 
 /** The names of the fields in the order of the columns; letter case does not matter. `given` is what the file calls them. */
-function matchColumns(columns: readonly string[], fields: KindFields, given: readonly string[]): readonly string[] {
-  const names = new Map(Object.keys(fields).map((name) => [name.toLowerCase(), name]))
+function matchColumns(
+  columns: readonly string[],
+  fields: KindFields,
+  given: readonly string[],
+  constants: FileReading['constants'] = {},
+): readonly string[] {
+  const names = namesOf(fields)
   const problems: string[] = []
-  const found = new Set<string>()
+  const found = new Set<string>(Object.keys(constants))
   let isUnknown = false
   const matched = columns.map((column, index) => {
-    if (column === '' || column.toLowerCase() === whyColumn) return column.toLowerCase()
-    const name = names.get(column.toLowerCase())
+    if (isLeftOut(column)) return column.toLowerCase()
+    const name = fieldOf(column, names, fields)
     if (name === undefined) {
       isUnknown = true
       const own = given[index]
@@ -165,13 +236,25 @@ function suggestedMap(matched: readonly string[], given: readonly string[], free
 /** Stands for a field that a person must name. */
 const anyField = 'FIELD'
 
-function isBlank(cell: string): boolean {
-  return withoutUnseenSigns(cell.trim()) === ''
-}
-
-function toRecord(names: readonly string[], line: number, cells: readonly string[]): FileRecord {
-  const value: Record<string, string> = {}
-  const at = { line, source: cells }
+function toRecord(names: readonly string[], row: CsvRow, read: ReturnType<typeof rowReader>): FileRecord {
+  const { line, oddCell, damaged } = row
+  const at = { line, source: row.cells }
+  if (damaged !== undefined) {
+    return {
+      line,
+      source: [damaged],
+      problem: { field: 'record', expected: 'cells whose quotes are closed', got: damaged.slice(0, 120) },
+    }
+  }
+  const taken = read(row.cells)
+  if ('leftOut' in taken) return { ...at, leftOut: taken.leftOut }
+  const { cells, constants } = taken
+  // Where quotes are not as CSV has them, only the number of cells tells that they are the right ones.
+  if (oddCell !== undefined && cells.length !== names.length) {
+    const got = `${cells.length} cells, one of them ${oddCell.slice(0, 100)}`
+    return { ...at, problem: { field: 'record', expected: `${names.length} cells, quotes within them doubled`, got } }
+  }
+  const value: Record<string, string> = { ...constants }
   for (const [index, cell] of cells.entries()) {
     const name = names[index]
     if (cell.includes('\0')) {
@@ -187,20 +270,25 @@ function toRecord(names: readonly string[], line: number, cells: readonly string
     }
     value[name] = cell
   }
-  return { ...at, value: value satisfies ParsedObject }
+  const notice =
+    oddCell === undefined
+      ? undefined
+      : { field: 'record', expected: 'quotes within a cell that are doubled', got: oddCell.slice(0, 120) }
+  return { ...at, value: value satisfies ParsedObject, ...(notice && { notice }) }
 }
 
-/** Text of UTF-8, or of UTF-16 with a byte order mark, as spreadsheets save it. */
-async function* decoded(chunks: AsyncIterable<Buffer>, encoding?: string): AsyncGenerator<string> {
-  let decoder: InstanceType<typeof TextDecoder> | undefined
+/** Text in an encoding that its head has told. */
+async function* decoded(
+  chunks: AsyncIterable<Buffer>,
+  encoding: string,
+  given: string | undefined,
+): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
   try {
-    for await (const chunk of chunks) {
-      decoder ??= new TextDecoder(encodingOf(chunk, encoding), { fatal: true, ignoreBOM: true })
-      yield decoder.decode(chunk, { stream: true })
-    }
-    yield decoder?.decode() ?? ''
+    for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
   } catch (error) {
-    throw error instanceof TypeError ? notInEncoding(encoding) : error
+    throw error instanceof TypeError ? notInEncoding(given) : error
   }
 }
 
@@ -213,8 +301,19 @@ function notInEncoding(encoding: string | undefined): ServiceError {
   )
 }
 
-/** The encoding that the byte order mark of a text names, else the one given. */
-export function encodingOf(head: Buffer, given = 'utf-8'): string {
+/** The encoding that the byte order mark of a text names, else the one given, else that of UTF-16 where its zeros tell it. */
+export function encodingOf(head: Buffer, given?: string): string {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
-  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : head[0] === 0xef && head[1] === 0xbb ? 'utf-8' : given
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
+  if (head[0] === 0xef && head[1] === 0xbb) return 'utf-8'
+  return given ?? utf16WithoutMark(head) ?? 'utf-8'
+}
+
+/** Of two bytes of a letter of most languages one is zero in UTF-16, and none in any other encoding of texts. */
+function utf16WithoutMark(head: Buffer): string | undefined {
+  const sample = head.subarray(0, 2000)
+  const zeros = [0, 1].map((first) => sample.filter((byte, at) => at % 2 === first && byte === 0).length)
+  const [even = 0, odd = 0] = zeros
+  if (Math.max(even, odd) * 5 < sample.length || Math.min(even, odd) * 10 > Math.max(even, odd)) return undefined
+  return odd > even ? 'utf-16le' : 'utf-16be'
 }

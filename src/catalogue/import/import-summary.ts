@@ -37,6 +37,8 @@ export type ImportSummary = {
   /** Records whose id stands on an earlier line of their file: the later one counts. */
   readonly repeated: number
   readonly refused: number
+  /** Rows that the reading leaves out, by column and value. */
+  readonly leftOut?: Readonly<Record<string, number>>
   /** Records of which a stored value was kept: an operator's override, or a newer value; `problems` names it. */
   readonly kept: number
   /** Unchanged records from which the store differs, since somebody changed it otherwise; `repair` writes them. */
@@ -81,6 +83,7 @@ export class ImportTally {
   readonly #fileProblems: ImportProblem[] = []
   readonly #problems: ImportProblem[] = []
   readonly #elements = new Map<string, { taken: number; kept: number }>()
+  readonly #leftOut = new Map<string, number>()
   readonly #groups = new Map<string, { count: number; examples: ImportProblem[] }>()
 
   constructor(maxProblems: number, refusedRows?: RefusedRows) {
@@ -97,6 +100,12 @@ export class ImportTally {
     this.#problemCount++
     const expected = 'a readable file of a kind that can be imported'
     this.#fileProblems.push({ file, field: 'file', expected, got: reason })
+  }
+
+  /** Counts a row that the reading leaves out. */
+  leaveOut(reason: string): void {
+    const known = this.#leftOut.has(reason) || this.#leftOut.size < maxGroups ? reason : 'others'
+    this.#leftOut.set(known, (this.#leftOut.get(known) ?? 0) + 1)
   }
 
   /** Counts one refused record, whatever the number of its problems. */
@@ -194,6 +203,7 @@ export class ImportTally {
           return first ? [{ file: first.file, field: first.field, expected: first.expected, count, examples }] : []
         })
         .sort((a, b) => b.count - a.count),
+      ...(this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) }),
       refusedTo: this.#refusedRows?.written ?? [],
       ...(this.#elements.size > 0 && { elements: Object.fromEntries(this.#elements) }),
     }

@@ -12,14 +12,13 @@ import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { findNumbers } from '../sql/external-ids.js'
 import { beginImport, type ImportedFile, recordImport, writeAsImport } from '../sql/imports.js'
-import type { CsvReading } from './csv-rows.js'
+import type { FileReading } from '../sql/reading.js'
 import { identifier, projectReference } from './field-types.js'
 import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
 import { findKnownFile, markOf } from './known-files.js'
-import type { DecimalSign, MissingWords } from './number-notation.js'
 import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
 import type { ReadRecord, RecordImporter } from './record-importer.js'
@@ -50,14 +49,8 @@ export type ImportOptions = {
   readonly photoConsent?: boolean
   /** Whether records older than the stored ones are accepted. */
   readonly force?: boolean
-  /** The decimal sign of the numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
-  readonly decimal?: DecimalSign | undefined
-  /** How days in CSV are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
-  readonly date?: string | undefined
-  /** How the columns and characters of CSV are read. */
-  readonly csv?: CsvReading | undefined
-  /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
-  readonly missing?: MissingWords | undefined
+  /** How files are read that were not made for this program. */
+  readonly reading?: FileReading | undefined
   /** Whether records that were seen before are written where the store differs from them. */
   readonly repair?: boolean
   /** Whether a known reference of a gift or payout with other values replaces what it said. */
@@ -113,9 +106,9 @@ export async function importFiles(
 
 /** How records are read and saved by these options. */
 export function savingOf(options: ImportOptions): ImportSaving {
-  const { source, currency, photoConsent = false, force = false, publisherRef, decimal, date, missing } = options
+  const { source, currency, photoConsent = false, force = false, publisherRef, reading = {} } = options
   return {
-    ...{ source, currency, photoConsent, publisherRef, decimal, date, missing },
+    ...{ source, currency, photoConsent, publisherRef, reading },
     today: isoDateOf(options.clock()),
     keepNewer: !force,
     importId: randomUUID(),
@@ -185,7 +178,11 @@ async function importAll(
   const refusedRows = refusedTo === undefined ? undefined : new RefusedRows(refusedTo, files.length)
   const tally = new ImportTally(maxProblems, refusedRows)
   try {
-    for (const opened of await openFiles(files, { kind, csv: options.csv, stdin: options.stdin }, options.signal)) {
+    for (const opened of await openFiles(
+      files,
+      { kind, reading: saving.reading, stdin: options.stdin },
+      options.signal,
+    )) {
       tally.beginFile()
       const before = tally.counts()
       const name = shownAs ?? opened.file
@@ -213,7 +210,7 @@ async function takeFile(
   options: FileOptions,
 ): Promise<Pick<ImportedFile, 'kind' | 'sha256' | 'mark'>> {
   const { kind } = opened.importer
-  const mark = await markOf(transact, opened, saving, options.csv)
+  const mark = await markOf(transact, opened, saving)
   const known = mark && (await findKnownFile(transact, opened, mark, saving, options.signal))
   if (mark && known) {
     tally.countKnown(known.records)
@@ -266,6 +263,10 @@ async function importFile<Row, Prepared>(
         found.push(() => tally.breakFile(file, item.broken))
         continue
       }
+      if ('leftOut' in item) {
+        tally.leaveOut(item.leftOut)
+        continue
+      }
       tally.records++
       const where: Place = { file, line: item.line, source: item.source }
       const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
@@ -277,6 +278,8 @@ async function importFile<Row, Prepared>(
       }
       const { key, once } = reading
       isAdded &&= reading.isAdded ?? false
+      const { notice } = 'value' in item ? item : {}
+      if (notice) found.push(() => tally.note({ ...where, recordId: key }, notice))
       const earlier = firstLines.add(once.join(' '), item.line)
       const repeats = earlier === undefined ? undefined : repeatedProblem(once, earlier)
       if (repeats) tally.repeated++

@@ -4,8 +4,8 @@ import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
+import type { FileReading } from '../sql/reading.js'
 import type { KindFields, RowOf } from './fields.js'
-import type { DecimalSign, MissingWords } from './number-notation.js'
 
 export type ImportSaving = {
   readonly source: RecordSource
@@ -17,12 +17,7 @@ export type ImportSaving = {
   readonly publisherRef?: string | undefined
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
-  /** The decimal sign of the numbers in CSV, where the operator named it. */
-  readonly decimal?: DecimalSign | undefined
-  /** How days in CSV are written, where the operator said it. */
-  readonly date?: string | undefined
-  /** What `NULL`, `N/A` and the like mean, where the operator said it. */
-  readonly missing?: MissingWords | undefined
+  readonly reading: FileReading
   /** The project of Atom feeds whose links do not tell it. */
   readonly project?: number | undefined
   /** Whether stored projects and organisations of a newer page are kept. */

@@ -2,12 +2,11 @@ import { createHash, hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { Transact } from '../../platform/database/store.js'
 import { type FileMark, filesWithMark } from '../sql/imports.js'
-import type { CsvReading } from './csv-rows.js'
 import type { ImportSaving } from './kind.js'
 import type { ReadableFile } from './record-files.js'
 
 // Raise it when a row that was accepted before would be refused, or saved differently.
-const readingVersion = 2
+const readingVersion = 3
 
 // A smaller file is read sooner than the store is looked through.
 const fewestBytes = 1_000_000
@@ -16,12 +15,11 @@ const fewestBytes = 1_000_000
 export async function markOf(
   transact: Transact,
   { importer, form, bytes = 0 }: ReadableFile,
-  { source, currency, decimal, date, missing, repair }: ImportSaving,
-  { map, encoding }: CsvReading = {},
+  { source, currency, reading, repair }: ImportSaving,
 ): Promise<FileMark | undefined> {
   const version = repair || bytes < fewestBytes ? undefined : await transact(async (db) => importer.known?.version(db))
   if (version === undefined) return undefined
-  const how = [importer.kind, form.name, source, currency, decimal, date, missing, [...(map ?? [])], encoding]
+  const how = [importer.kind, form.name, source, currency, reading]
   return { reading: hash('sha256', JSON.stringify([readingVersion, ...how])), version }
 }
 

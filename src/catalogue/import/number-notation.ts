@@ -1,7 +1,7 @@
 import { parseIsoDate } from '../../kernel/dates.js'
 
 /** What stands before the decimals of a number. */
-export type DecimalSign = 'comma' | 'point'
+type DecimalSign = 'comma' | 'point'
 
 /** What a cell with nothing but `NULL`, `N/A`, `-` or the like is: left out, or the text that it is. */
 export type MissingWords = 'empty' | 'text'

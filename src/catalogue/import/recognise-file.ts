@@ -1,13 +1,22 @@
 import path from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
+import type { FileReading } from '../sql/reading.js'
 import { organisationList, projectList } from '../wire/names.js'
 import { atomEntries } from '../wire/read/atom-entries.js'
 import { jsonRecords, parseJson } from '../wire/read/json-reader.js'
 import { isObject, type ParsedObject, valueLimits } from '../wire/read/parsed-value.js'
 import { xmlRecords } from '../wire/read/xml-records.js'
-import { type CsvHeader, type CsvReading, csvRows, encodingOf, mapColumns, readCsvHeader } from './csv-rows.js'
-import { missingFields } from './fields.js'
-import { type FileRecord, whyColumn } from './file-record.js'
+import {
+  askBefore,
+  type CsvHeader,
+  csvHeadBytes,
+  csvRows,
+  encodingOf,
+  fitOfColumns,
+  mapColumns,
+  readCsvHeader,
+} from './csv-rows.js'
+import type { FileRecord } from './file-record.js'
 import { iatiImporter, iatiKind, iatiOrganisationImporter, iatiRecords } from './iati-activities.js'
 import { jsonLines } from './json-lines.js'
 import type { Kind } from './kind.js'
@@ -23,6 +32,8 @@ export type RecognisedFile = {
   readonly importer: RecordImporter
   readonly form: FileForm
   records(chunks: AsyncIterable<Buffer>): AsyncIterable<FileRecord>
+  /** Throws `input-unusable` where a person must say first how it is meant; it reads the file once more. */
+  ask?(chunks: AsyncIterable<Buffer>): Promise<void>
 }
 
 /**
@@ -34,7 +45,7 @@ export function recogniseFile(
   file: string,
   head: Buffer,
   asked: string | undefined,
-  csv: CsvReading = {},
+  reading: FileReading = {},
 ): RecognisedFile {
   const first = firstCharacterOf(head)
   if (first === undefined) throw new ServiceError('input-unusable', 'an empty file')
@@ -51,25 +62,25 @@ export function recogniseFile(
     const importer = importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other')
     return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
-  const header = readCsvHeader(head, csv.encoding)
-  const known = kindOf(kind, mapColumns(header.columns, csv.map))
+  const header = readCsvHeader(head, reading, (columns) => fits(kind, columns, reading))
+  const known = kindOf(kind, mapColumns(header.columns, reading), reading)
   return {
     importer: importerOfKind(known, 'csv'),
     form: { name: 'csv', ...header },
-    records: (chunks) => csvRows(chunks, header, known.fields, csv),
+    records: (chunks) => csvRows(chunks, header, known.fields, reading),
+    ask: (chunks) => askBefore(chunks, header, reading),
   }
 }
 
-/** Enough of a file to recognise it: its first line, or this much. */
-const headBytes = 65_536
-
 /** Whether this is enough of a file to recognise it. */
 export function isHeadComplete(head: Buffer): boolean {
-  if (head.length >= headBytes) return true
+  if (head.length >= csvHeadBytes) return true
   const first = firstCharacterOf(head)
   if (first === undefined) return false
   if (first === '<') return rootOf(head) !== undefined
-  return first === '[' || isWireJson(head.toString('utf8')) || head.includes(0x0a, head.indexOf(first))
+  if (first === '[' || isWireJson(head.toString('utf8'))) return true
+  // The header of CSV may stand below other lines.
+  return first === '{' && head.includes(0x0a, head.indexOf(first))
 }
 
 /** The first character that is not blank, after a byte order mark. */
@@ -157,16 +168,32 @@ function kindOfName(file: string): string | undefined {
   return kinds.find((kind) => name.startsWith(kind.name) && !/^[a-z0-9]/.test(name.slice(kind.name.length)))?.name
 }
 
-function kindOf(name: string | undefined, columns: readonly string[]): Kind {
+/** The kinds of which columns have all that is needed, and nothing else. */
+function kindsFitting(columns: readonly string[], reading?: FileReading): Kind[] {
+  return kinds.filter(({ fields }) => {
+    const { missing, isKnown } = fitOfColumns(columns, fields, reading)
+    return missing.length === 0 && isKnown
+  })
+}
+
+/** Whether a row may be the header of a kind, or of any. */
+function fits(name: string | undefined, columns: readonly string[], reading: FileReading): boolean {
+  let mapped: readonly string[]
+  try {
+    mapped = mapColumns(columns, reading)
+  } catch (error) {
+    if (error instanceof ServiceError) return false
+    throw error
+  }
+  const kind = name === undefined ? undefined : findKind(name)
+  if (kind) return fitOfColumns(mapped, kind.fields, reading).missing.length === 0
+  return kindsFitting(mapped, reading).length > 0
+}
+
+function kindOf(name: string | undefined, columns: readonly string[], reading?: FileReading): Kind {
   const named = name === undefined ? undefined : findKind(name)
   if (named) return named
-  const given = columns.map((column) => column.toLowerCase()).filter((column) => column !== whyColumn && column !== '')
-  const fitting = kinds.filter(({ fields }) => {
-    const names = Object.keys(fields)
-    const lower = names.map((field) => field.toLowerCase())
-    const missing = missingFields(fields, (field) => given.includes(field.toLowerCase()))
-    return given.every((column) => lower.includes(column)) && missing.length === 0
-  })
+  const fitting = kindsFitting(columns, reading)
   const [only, ...others] = fitting
   if (only && others.length === 0) return only
   const names = (fitting.length > 0 ? fitting : kinds).map((kind) => kind.name).join(', ')

@@ -4,7 +4,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
-import type { CsvReading } from './csv-rows.js'
+import type { FileReading } from '../sql/reading.js'
 import type { FileRecord } from './file-record.js'
 import { iatiKind } from './iati-activities.js'
 import { kinds } from './kinds.js'
@@ -31,9 +31,9 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
 }
 
 /** How files are read; standard input is that of the process where none is given. */
-type Reading = {
+type Opening = {
   readonly kind: string | undefined
-  readonly csv: CsvReading | undefined
+  readonly reading?: FileReading | undefined
   readonly stdin?: Readable | undefined
 }
 
@@ -44,13 +44,13 @@ type Reading = {
  */
 export async function openFiles(
   files: readonly string[],
-  reading: Reading,
+  opening: Opening,
   signal: AbortSignal | undefined,
 ): Promise<(ReadableFile | (Broken & { readonly file: string }))[]> {
   const opened: (ReadableFile | (Broken & { readonly file: string }))[] = []
   for (const file of files) {
     try {
-      opened.push(await recognise(file, reading, signal))
+      opened.push(await recognise(file, opening, signal))
     } catch (error) {
       opened.push({ file, ...toBroken(error, signal) })
     }
@@ -63,14 +63,16 @@ export async function openFiles(
 
 async function recognise(
   file: string,
-  { kind, csv, stdin }: Reading,
+  { kind, reading, stdin }: Opening,
   signal: AbortSignal | undefined,
 ): Promise<ReadableFile> {
   const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
   const { head, rest, close } = await sniff(chunksOf(file, stdin, signal))
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
-  const { importer, form, records: read } = recogniseFile(file, head, kind, csv)
+  const { importer, form, records: read, ask } = recogniseFile(file, head, kind, reading)
+  // What comes from standard input is asked about while it is read.
+  if (bytesTotal !== undefined) await ask?.(chunksOf(file, stdin, signal))
   let sha256: string | undefined
   async function* hashed(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const content = createHash('sha256')
@@ -106,7 +108,7 @@ function isSystemError(error: unknown): boolean {
 
 async function* chunksOf(
   file: string,
-  stdin: Reading['stdin'],
+  stdin: Opening['stdin'],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
   const input = file === '-' ? (stdin ?? process.stdin) : createReadStream(file)

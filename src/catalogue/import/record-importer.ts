@@ -54,7 +54,8 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
     together: kind.together,
     known: kind.known,
     read: (value, saving) => {
-      const { decimal, currency, date, missing, today } = saving
+      const { currency, today, reading: how } = saving
+      const { decimal, date, missing } = how
       const notation = { decimal, date, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
       const reading = readRow(kind.fields, value, { ...(form === 'csv' && { notation }), missing, today })
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])

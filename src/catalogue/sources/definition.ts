@@ -1,12 +1,11 @@
 import path from 'node:path'
-import { closestName } from '../../kernel/closest-name.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { shownValue } from '../../kernel/values.js'
 import { cronSyntaxProblem } from '../../platform/config/cron.js'
 import { iatiKind } from '../import/iati-activities.js'
 import { kinds } from '../import/kinds.js'
-import { datePattern } from '../import/number-notation.js'
+import { type Check, expectedMember, readingChecks, textMember } from '../import/reading.js'
 import type { SourceDefinition, SourceReading } from '../sql/import-sources.js'
 import { canEnd, endingKinds } from './end-missing.js'
 import { readS3Location, type S3Location } from './s3-place.js'
@@ -14,42 +13,21 @@ import { hostKeyPattern } from './sftp-place.js'
 
 export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
 
-type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }
-
-const text = (expected: string, isRight: (raw: string) => boolean): Check<string> => ({
-  expected,
-  read: (raw) => (typeof raw === 'string' && isRight(raw) ? raw : undefined),
-})
-const oneOf = <const Word extends string>(...words: readonly Word[]): Check<Word> => ({
-  expected: words.join(', '),
-  read: (raw) => words.find((word) => word === raw),
-})
 const truth: Check<boolean> = {
   expected: 'true or false',
   read: (raw) => (typeof raw === 'boolean' ? raw : undefined),
 }
 
 const checks = {
-  name: text('1 to 63 small letters, digits and hyphens', (raw) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(raw)),
-  kind: text(sourceKinds.join(', '), (raw) => sourceKinds.includes(raw)),
-  from: text(
-    'a folder or file with its whole path, or an address with https, s3 or sftp; a user may be in it, a password is in the secret file',
+  name: textMember('1 to 63 small letters, digits and hyphens', (raw) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(raw)),
+  kind: textMember(sourceKinds.join(', '), (raw) => sourceKinds.includes(raw)),
+  from: textMember(
+    'a folder or file with its whole path, or a whole address with https, s3 or sftp; a user may be in it, a password is in the secret file',
     (raw) => readPlace(raw) !== undefined,
   ),
-  schedule: text('a cron expression such as 30 1 * * *', (raw) => cronSyntaxProblem(raw) === undefined),
-  map: {
-    expected: 'fields by the names of columns',
-    read: (raw) => {
-      const isMap = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
-      return isMap && Object.values(raw).every((one) => typeof one === 'string')
-        ? (raw as Record<string, string>)
-        : undefined
-    },
-  },
-  decimal: oneOf('comma', 'point'),
-  date: text('dd, mm and yyyy with a sign between, such as dd.mm.yyyy', (raw) => datePattern.test(raw)),
-  encoding: text('an encoding such as windows-1252 or utf-8', isEncoding),
-  missing: oneOf('empty', 'text'),
+  schedule: textMember('a cron expression such as 30 1 * * *', (raw) => cronSyntaxProblem(raw) === undefined),
+  names: textMember('names such as *.csv with commas between', (raw) => raw.trim() !== ''),
+  ...readingChecks,
   correct: truth,
   photoConsent: truth,
   complete: truth,
@@ -57,13 +35,13 @@ const checks = {
     expected: 'a whole number of percent from 0 to 100',
     read: (raw) => (Number.isInteger(raw) && Number(raw) >= 0 && Number(raw) <= 100 ? Number(raw) : undefined),
   },
-  secretFile: text('the whole path of a file', (raw) => path.isAbsolute(raw)),
-  hostKey: text('a fingerprint as ssh-keygen -l prints it, SHA256:...', (raw) => hostKeyPattern.test(raw)),
+  secretFile: textMember('the whole path of a file', (raw) => path.isAbsolute(raw)),
+  hostKey: textMember('a fingerprint as ssh-keygen -l prints it, SHA256:...', (raw) => hostKeyPattern.test(raw)),
 } as const satisfies Readonly<Record<string, Check<unknown>>>
 
 const required = ['name', 'kind', 'from', 'schedule'] as const
 
-const readingMembers = ['map', 'decimal', 'date', 'encoding', 'missing', 'correct', 'photoConsent'] as const
+const readingMembers = [...Object.keys(readingChecks), 'names', 'correct', 'photoConsent']
 
 /**
  * What an operator wrote as a source: the options of the command, or an entry of a file, which `entry` names where it has
@@ -78,7 +56,7 @@ export function readDefinition(raw: unknown, entry?: string): SourceDefinition {
     const check: Check<unknown> | undefined = Object.hasOwn(checks, name)
       ? checks[name as keyof typeof checks]
       : undefined
-    if (!check) problems.push({ field: name.slice(0, 100), expected: expectedMember(name) })
+    if (!check) problems.push({ field: name.slice(0, 100), expected: expectedMember(name, Object.keys(checks)) })
     else {
       read[name] = check.read(value)
       if (read[name] === undefined) problems.push({ field: name, expected: check.expected, got: shownOf(name, value) })
@@ -119,25 +97,18 @@ export function readDefinition(raw: unknown, entry?: string): SourceDefinition {
   }
 }
 
-function expectedMember(name: string): string {
-  const names = Object.keys(checks)
-  const like = closestName(name, names)
-  return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
-}
-
-/** An address may have a password, which is shown to nobody. */
+/** An address may have a password or a token, which is shown to nobody. */
 function shownOf(name: string, value: unknown): string {
-  const hasPassword = name === 'from' && typeof value === 'string' && /:\/\/[^/]*:[^/]*@/.test(value)
-  return hasPassword ? 'an address with a password' : shownValue(value)
+  if (name !== 'from' || typeof value !== 'string') return shownValue(value)
+  return /:\/\/[^/]*:[^/]*@/.test(value) ? 'an address with a password' : shownValue(shownPlace(value))
 }
 
-function isEncoding(raw: string): boolean {
-  try {
-    return new TextDecoder(raw).encoding !== ''
-  } catch {
-    return false
-  }
+/** A place as it is shown: the query of an address is a secret, since many services take a token there. That of S3 is none. */
+export function shownPlace(from: string): string {
+  return /^s3:/i.test(from) ? from : from.replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*$/is, `$1${hiddenQuery}`)
 }
+
+const hiddenQuery = '?…'
 
 /** Where the files of a source are. */
 export type PlaceOfSource =
@@ -150,6 +121,8 @@ export type PlaceOfSource =
 export function readPlace(from: string): PlaceOfSource | undefined {
   if (path.isAbsolute(from)) return { form: 'folder', path: from }
   if (!URL.canParse(from)) return undefined
+  // What a command has shown is not the whole address.
+  if (from.endsWith(hiddenQuery)) return undefined
   const url = new URL(from)
   if (url.password !== '') return undefined
   if (url.protocol === 'sftp:') return url.username !== '' && url.hostname !== '' ? { form: 'sftp', url } : undefined

@@ -9,17 +9,18 @@ import { atPlace, bounded, isHidden, leadsOut, type PlaceDeps, type SourcePlace,
 const quietMs = 2_000
 
 /** A folder, whose files are imported in the order of their names, or one file. */
-export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
+export async function openFolder(location: string, deps: PlaceDeps): Promise<SourcePlace> {
+  const isFolder = await atPlace(location, deps, async () => (await stat(location)).isDirectory())
   const { signal, limits } = deps
   const versionOf = async (file: string) => {
     const { size, mtimeMs, mtime } = await stat(file)
     return { version: `${size} bytes of ${mtime.toISOString()}`, mtimeMs }
   }
   return {
+    isFolder,
     list: () =>
       atPlace(location, deps, async () => {
-        if (!(await stat(location)).isDirectory())
-          return [{ name: path.basename(location), ...(await versionOf(location)) }]
+        if (!isFolder) return [{ name: path.basename(location), ...(await versionOf(location)) }]
         const entries = await readdir(location, { withFileTypes: true })
         const names = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name)).map(({ name }) => name)
         if (names.length > limits.files) throw sourceUnavailable(`${location} has more than ${limits.files} files`)
@@ -34,10 +35,9 @@ export function openFolder(location: string, deps: PlaceDeps): SourcePlace {
       }),
     open: ({ name }, known) =>
       atPlace(location, deps, async () => {
-        const isFile = (await stat(location)).isFile()
-        const file = isFile ? location : await fileIn(location, name)
+        const file = isFolder ? await fileIn(location, name) : location
         // What was no link a moment ago may be one by now.
-        const flags = isFile ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NOFOLLOW
+        const flags = isFolder ? constants.O_RDONLY | constants.O_NOFOLLOW : constants.O_RDONLY
         let before = await versionOf(file)
         if (before.version === known) return undefined
         if (Math.abs(Date.now() - before.mtimeMs) < quietMs) {

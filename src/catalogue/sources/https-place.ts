@@ -42,6 +42,7 @@ export async function openHttps(address: URL, deps: PlaceDeps): Promise<SourcePl
     }
   }
   return {
+    isFolder: false,
     list: async () => [{ name: path.posix.basename(url.pathname) || url.hostname }],
     open: (_file, known) =>
       atPlace(what, deps, async () => {

@@ -11,6 +11,8 @@ type PlaceContent = { readonly version: string | undefined; readonly chunks: Asy
 
 /** Where the files of a source are. Whatever fails there throws `source-unavailable`, or `address-refused`. */
 export type SourcePlace = AsyncDisposable & {
+  /** Whether other files may stand beside those that are meant. */
+  readonly isFolder: boolean
   /** Its files, in the order in which they are imported. */
   list(): Promise<readonly PlaceFile[]>
   /** Opens a file; undefined when it is still the `known` version. */
@@ -106,8 +108,8 @@ const keyForms: readonly (readonly [RegExp, (found: RegExpExecArray) => string])
   [/^AGE-SECRET-KEY-|^age1/, () => 'a key of age'],
   [/^\{.*"kty"/s, () => 'a key in JSON (JWK)'],
   [/^MI[A-Z][A-Za-z0-9+/=]{97,}$/, () => 'a key in Base64 alone'],
-  [/\r|\n/, () => 'a text of several lines'],
-  [/[\p{Cc}\uFFFD]/u, () => 'no text'],
+  [/[^\P{Cc}\r\n\t]|\uFFFD/u, () => 'no text'],
+  [/\p{Cc}/u, () => 'a text of several lines'],
 ]
 
 /** The secret of a source that is sent as it is: a password or a token. Throws `source-unavailable` for a key. */

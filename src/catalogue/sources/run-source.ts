@@ -42,7 +42,7 @@ import {
   type SourceOutcome,
   saveSource,
 } from '../sql/import-sources.js'
-import { readPlace } from './definition.js'
+import { readPlace, shownPlace } from './definition.js'
 import { endRecords, keyOfRecord } from './end-missing.js'
 import { openFolder } from './folder-place.js'
 import { openHttps } from './https-place.js'
@@ -161,14 +161,17 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
     await using place = await openPlace(deps, source)
     const known = await listKnownFiles(store.db, source.name)
     const files = filesToRead(await place.list(), source)
+    const passed: string[] = []
     for (const file of files) {
-      const done = await readFile(tellingOf(deps, file, files), source, place, file, known.get(file.name))
-      if ('held' in done) return end('held', describeHeldFile(done.held), done.held)
+      const done = await readFile(tellingOf(deps, file, files), source, place, file, known)
+      if ('held' in done) return end('held', [...passed, describeHeldFile(done.held)].join('; '), done.held)
       if ('imported' in done) imports.push(done.imported)
+      if ('passed' in done) passed.push(done.passed)
     }
     // What was held is no longer there.
     if (source.held) await holdFile(store.db, source.name, null)
-    return end(imports.length === 0 ? 'unchanged' : 'imported', imports.length === 0 ? 'nothing new' : '')
+    const message = [imports.length === 0 ? 'nothing new' : '', ...passed].filter(Boolean).join('; ')
+    return end(imports.length === 0 ? 'unchanged' : 'imported', message)
   } catch (error) {
     if (signal.aborted) throw new ServiceError('aborted', 'the work on the source was interrupted', { cause: error })
     const failure = toServiceError(error)
@@ -179,9 +182,33 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
 
 const retryable: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborted', 'internal'])
 
-/** Of a complete source only the newest file counts. */
-function filesToRead(files: readonly PlaceFile[], { complete }: SourceDefinition): readonly PlaceFile[] {
-  return complete ? files.slice(-1) : files
+/** The files that the source names; of a complete one only the newest counts, and none that no reader knows. */
+function filesToRead(
+  files: readonly PlaceFile[],
+  { complete, reading: { names } }: SourceDefinition,
+): readonly PlaceFile[] {
+  const wanted = names === undefined ? files : files.filter(({ name }) => isNamed(name, names))
+  if (!complete) return wanted
+  const known = wanted.filter(({ name }) => names !== undefined || hasKnownName(name))
+  return (known.length > 0 ? known : wanted).slice(-1)
+}
+
+/** Whether a name is one of `*.csv,*.txt`, in any letter case. */
+function isNamed(name: string, patterns: string): boolean {
+  return patterns.split(',').some((pattern) => isLike(name.toLowerCase(), pattern.trim().toLowerCase()))
+}
+
+/** `*` stands for any signs, `?` for one. */
+function isLike(name: string, pattern: string): boolean {
+  const [sign] = pattern
+  if (sign === undefined) return name === ''
+  if (sign === '*') return isLike(name, pattern.slice(1)) || (name !== '' && isLike(name.slice(1), pattern))
+  return name !== '' && (sign === '?' || sign === name[0]) && isLike(name.slice(1), pattern.slice(1))
+}
+
+/** Whether a name is one of files with records, or of spreadsheets, which are never passed over. */
+function hasKnownName(name: string): boolean {
+  return /^[^.]*$|\.(?:csv|tsv|txt|json|ndjson|jsonl|xml|atom|rss|gz|zip|xlsx?|ods|numbers)$/i.test(name)
 }
 
 /** Of several files each has a file of its own for its refused records, named after both. */
@@ -196,14 +223,19 @@ async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<So
   const { allowPrivateNetworks, signal } = deps
   const placeDeps: PlaceDeps = { source, allowPrivateNetworks, signal, limits: { ...placeLimits, ...deps.limits } }
   const place = readPlace(source.from)
-  if (place === undefined) throw new ServiceError('input-unusable', `${source.from} is no place that can be read`)
-  if (place.form === 'folder') return openFolder(place.path, placeDeps)
+  if (place === undefined)
+    throw new ServiceError('input-unusable', `${shownPlace(source.from)} is no place that can be read`)
+  if (place.form === 'folder') return await openFolder(place.path, placeDeps)
   if (place.form === 's3') return await openS3(place.location, placeDeps)
   if (place.form === 'sftp') return await openSftp(place.url, placeDeps)
   return await openHttps(place.url, placeDeps)
 }
 
-type Done = { readonly known: true } | { readonly imported: ImportSummary } | { readonly held: HeldFile }
+type Done =
+  | { readonly known: true }
+  | { readonly imported: ImportSummary }
+  | { readonly held: HeldFile }
+  | { readonly passed: string }
 
 /** Fetches a file, compares it with what the source has said, and imports it unless it is known or held. */
 async function readFile(
@@ -211,11 +243,11 @@ async function readFile(
   source: Source,
   place: SourcePlace,
   { name, version }: PlaceFile,
-  known: KnownFile | undefined,
+  known: ReadonlyMap<string, KnownFile>,
 ): Promise<Done> {
   const { store, clock } = deps
   const own = createOwn(deps, source)
-  const settled = settledFile(known)
+  const settled = settledFile(known.get(name))
   const content = await place.open({ name, version }, settled?.version)
   if (!content) return { known: true }
   // What a process that died has left there is in nobody's way: the lease is ours.
@@ -229,16 +261,23 @@ async function readFile(
     // What a process that died had read of a file.
     await own((db) => clearReading(db, source.name))
     const take = (batch: readonly SaidRecord[]) => own((db) => addToReading(db, source.name, batch))
-    const { refused } = await readRecords(deps, source, file, take)
+    const taken = await passingOver(source, place, name, () => readRecords(deps, source, file, take))
+    if ('passed' in taken) {
+      await own((db) => recordFile(db, source.name, { ...dealtWith, refused: 0 }, clock()))
+      return taken
+    }
+    const { refused, ending } = taken
     const difference = guarded(source, await own((db) => compareReading(db, source.name, name)))
     const isApproved = source.held?.approved === true && source.held.sha256 === sha256
-    if (isTooMuch(source, difference) && !isApproved) {
+    const isCut = mayBeCut(ending, known)
+    if ((isTooMuch(source, difference) || isCut) && !isApproved) {
       const examples = await differingKeys(store.db, source.name, source.complete, shownRecords)
       const since = source.held?.sha256 === sha256 ? source.held.since : clock().toISOString()
       const held: HeldFile = {
         file: name,
         sha256,
         ...difference,
+        ...(isCut && { ending }),
         since,
         examples: examples.map(shownKey),
       }
@@ -257,7 +296,12 @@ async function readFile(
     })
     await own(async (db) => {
       await adoptReading(db, source.name, name, ends)
-      await recordFile(db, source.name, { ...dealtWith, refused: summary.refused + summary.brokenFiles }, clock())
+      await recordFile(
+        db,
+        source.name,
+        { ...dealtWith, refused: summary.refused + summary.brokenFiles, ending },
+        clock(),
+      )
       await holdFile(db, source.name, null)
     })
     return { imported: summary }
@@ -271,6 +315,29 @@ function createOwn({ store, owner }: SourceDeps, { name }: Source) {
       await lockOwnSource(db, name, owner)
       return await work(db)
     })
+}
+
+/** Reads a file of a folder, or tells that no reader knows it: what programs leave in folders is no reason to stop. */
+async function passingOver<T extends object>(
+  { reading: { names } }: SourceDefinition,
+  { isFolder }: SourcePlace,
+  name: string,
+  read: () => Promise<T>,
+): Promise<T | { readonly passed: string }> {
+  try {
+    return await read()
+  } catch (error) {
+    const isStranger = isFolder && names === undefined && !hasKnownName(name)
+    if (!isStranger || toServiceError(error).code !== 'input-unusable') throw error
+    return { passed: `${name} is passed over, since it is no file of records` }
+  }
+}
+
+/** Whether nothing tells that a file is whole, and the file of this source before it ended otherwise. */
+function mayBeCut(ending: string, known: ReadonlyMap<string, KnownFile>): boolean {
+  if (ending === '') return false
+  const before = [...known.values()].findLast((file) => file.ending !== undefined)
+  return before?.ending !== ending
 }
 
 /** The file as it was read; one with refused records may be good by now, since what they refer to may have come. */
@@ -304,14 +371,17 @@ export async function trySource(
   const compare = async (name: string, file: string) =>
     await store.rehearsal((transact) =>
       transact(async (db) => {
-        await readRecords(deps, source, file, async (batch) => {
+        const { ending } = await readRecords(deps, source, file, async (batch) => {
           if (stored) await addToReading(db, source.name, batch)
         })
-        if (!stored) return {}
-        const difference = guarded(source, await compareReading(db, source.name, name))
-        return { difference: { ...difference, held: isTooMuch(source, difference) } }
+        const isCut = mayBeCut(ending, known)
+        const of = stored ? await compareReading(db, source.name, name) : { ofFile: nothing, ofSource: nothing }
+        if (!stored && !isCut) return {}
+        const difference = guarded(source, of)
+        return { difference: { ...difference, held: isTooMuch(source, difference) || isCut } }
       }),
     )
+  const nothing: Difference = { before: 0, changed: 0, gone: 0 }
   const tried: Awaited<ReturnType<typeof trySource>> = []
   await using place = await openPlace(deps, source)
   const files = filesToRead(await place.list(), source)
@@ -361,10 +431,9 @@ function shownName(source: SourceDefinition, file: string): string {
 
 function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition): ImportOptions {
   const { clock, currency, publisherRef, operator, signal, telling } = deps
-  const { map, encoding, decimal, date, missing, correct, photoConsent } = reading
+  const { correct, photoConsent, names: _names, ...how } = reading
   return {
-    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, decimal, date, missing },
-    csv: { encoding, map: map && new Map(Object.entries(map)) },
+    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, reading: how },
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
     ...telling,
@@ -380,17 +449,19 @@ async function readRecords(
   source: SourceDefinition,
   file: string,
   take: (batch: readonly SaidRecord[]) => Promise<void>,
-): Promise<{ readonly records: number; readonly refused: number }> {
+): Promise<{ readonly records: number; readonly refused: number; readonly ending: string }> {
   const options = importOptionsOf(deps, source)
   const saving = savingOf(options)
   const yieldIfDue = createYielder()
-  const [opened] = await openFiles([file], { kind: source.kind, csv: options.csv }, deps.signal)
+  const [opened] = await openFiles([file], { kind: source.kind, reading: saving.reading }, deps.signal)
   if (!opened || 'broken' in opened) throw unusable(file, opened?.broken ?? 'an empty file')
-  let [records, refused, firstProblem] = [0, 0, '']
+  let [records, refused, firstProblem, ending] = [0, 0, '', '']
   let batch: SaidRecord[] = []
   for await (const item of opened.records(() => undefined)) {
     await yieldIfDue()
     if ('broken' in item) throw unusable(file, item.broken)
+    ending = item.ending ?? ending
+    if ('leftOut' in item) continue
     records++
     const read = 'problem' in item ? { problems: [item.problem] } : opened.importer.read(item.value, saving)
     if ('problems' in read || 'problem' in item) {
@@ -408,7 +479,7 @@ async function readRecords(
   if (records > 0 && refused === records) {
     throw unusable(file, `none of ${records} records can be read: ${firstProblem}`)
   }
-  return { records, refused }
+  return { records, refused, ending }
 }
 
 function unusable(file: string, reason: string): ServiceError {

@@ -79,6 +79,7 @@ export async function openS3(
   }
   const isFolder = location === '' || location.endsWith('/')
   return {
+    isFolder,
     list: () =>
       translated(async () => {
         if (!isFolder) return [{ name: path.posix.basename(location) }]

@@ -131,15 +131,17 @@ export async function openSftp({ hostname, port, username, pathname }: URL, deps
     if (bytes !== before.size) throw sourceUnavailable(`${file} was cut: ${bytes} of ${before.size} bytes came`)
   }
 
+  const mayBeLinks = new Set<string>()
   /** The path of a file of the folder, of a link that of the file which it leads to. */
   const pathOf = async (name: string): Promise<string> => {
-    if (!isFolder) return location
+    if (!isFolder || !mayBeLinks.has(name)) return location + (isFolder ? name : '')
     const real = (file: string) => call<string>((done) => sftp.realpath(file, done))
     const [root, file] = await Promise.all([real(location), real(location + name)])
     if (!file.startsWith(root.endsWith('/') ? root : `${root}/`)) throw leadsOut(name, what)
     return file
   }
   return {
+    isFolder,
     list: async () => {
       if (!isFolder) return [{ name: path.posix.basename(location) }]
       const entries = await call<Entry[]>((done) =>
@@ -151,6 +153,7 @@ export async function openSftp({ hostname, port, username, pathname }: URL, deps
         const form = formOf(attrs, longname)
         if (form === 'file') files.push({ name: filename, version: versionOf(attrs) })
         if (form !== undefined) continue
+        mayBeLinks.add(filename)
         // The list says nothing of what a link leads to, and some servers nothing of any entry.
         const stats = await call<Stats>((done) => sftp.stat(location + filename, done)).catch(() => undefined)
         if (stats === undefined || formOf(stats) !== 'other') files.push({ name: filename })

@@ -6,9 +6,15 @@ export function waitingFile({ held }: { readonly held?: HeldFile | undefined }):
   return held?.approved ? undefined : held
 }
 
-/** What a file that is held would do. */
-export function describeHeldFile({ file, changed, gone, before }: HeldFile): string {
-  return `${file} would change ${changed} and end ${gone} of ${before} records`
+/** Why a file is held: what it would do, and that it may have been cut. */
+export function describeHeldFile({ file, changed, gone, before, ending }: HeldFile): string {
+  const would = `would change ${changed} and end ${gone} of ${before} records`
+  if (ending === undefined) return `${file} ${would}`
+  const lacks = [
+    ...(ending.includes('open') ? ['no end of line'] : []),
+    ...(ending.includes('short') ? ['fewer cells than others'] : []),
+  ]
+  return `${file} may have been cut, since its last row has ${lacks.join(' and ')}; it ${would}`
 }
 
 /** What needs a person: files that are held, and sources that could not be read. */

@@ -1,15 +1,12 @@
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
+import type { FileReading } from './reading.js'
 
-/** How the files of a source are read; as the options of `giving import`. */
-export type SourceReading = {
-  /** Fields by the names of columns; an empty name leaves a column out. */
-  readonly map?: Readonly<Record<string, string>> | undefined
-  readonly decimal?: 'comma' | 'point' | undefined
-  readonly date?: string | undefined
-  readonly encoding?: string | undefined
-  readonly missing?: 'empty' | 'text' | undefined
+/** How the files of a source are read and taken. */
+export type SourceReading = FileReading & {
+  /** The names of a folder's files that are read, such as `*.csv`, with commas between; absent: all. */
+  readonly names?: string | undefined
   readonly correct?: boolean | undefined
   readonly photoConsent?: boolean | undefined
 }
@@ -41,6 +38,8 @@ export type HeldFile = {
   readonly changed: number
   readonly gone: number
   readonly since: string
+  /** That nothing tells whether its last row is whole, and how. */
+  readonly ending?: string
   /** Some of the records that would change or end. */
   readonly examples: readonly string[]
   readonly approved?: boolean
@@ -189,11 +188,13 @@ export type KnownFile = {
   readonly sha256: string
   /** Records of it that were refused. */
   readonly refused: number
+  /** How it ends where nothing tells that its last row is whole; empty: it ends as a whole file does. Absent: not known. */
+  readonly ending?: string | undefined
 }
 
 export async function listKnownFiles(db: Db, source: string): Promise<ReadonlyMap<string, KnownFile>> {
   const { rows } = await db.query<KnownFile>(
-    'select name, version, sha256, refused from import_source_file where source = $1',
+    'select name, version, sha256, refused, ending from import_source_file where source = $1 order by read_at',
     [source],
   )
   return new Map(rows.map((row) => [row.name, withoutNulls(row)]))
@@ -201,10 +202,11 @@ export async function listKnownFiles(db: Db, source: string): Promise<ReadonlyMa
 
 export async function recordFile(db: Db, source: string, file: KnownFile, at: Date): Promise<void> {
   await db.query(
-    `insert into import_source_file (source, name, version, sha256, refused, read_at) values ($1, $2, $3, $4, $5, $6)
-      on conflict (source, name) do update set (version, sha256, refused, read_at)
-        = row (excluded.version, excluded.sha256, excluded.refused, excluded.read_at)`,
-    [source, file.name, file.version, file.sha256, file.refused, at],
+    `insert into import_source_file (source, name, version, sha256, refused, read_at, ending)
+      values ($1, $2, $3, $4, $5, $6, $7)
+      on conflict (source, name) do update set (version, sha256, refused, read_at, ending) = row (excluded.version,
+        excluded.sha256, excluded.refused, excluded.read_at, coalesce(excluded.ending, import_source_file.ending))`,
+    [source, file.name, file.version, file.sha256, file.refused, at, file.ending],
   )
 }
 

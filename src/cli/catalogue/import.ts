@@ -6,8 +6,9 @@ import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
-import { type DecimalSign, datePattern, type MissingWords } from '../../catalogue/import/number-notation.js'
+import { readingChecks } from '../../catalogue/import/reading.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
+import type { FileReading } from '../../catalogue/sql/reading.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
@@ -64,16 +65,21 @@ export function addReading(command: Command): Command {
         'the decimal sign of numbers in CSV, with thousands separated or not; default: point, thousands not separated',
       ).choices(['comma', 'point']),
     )
-    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy; default: yyyy-mm-dd', dayPattern)
+    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy; default: yyyy-mm-dd', checked('date'))
     .option(
       '--encoding <name>',
       'the encoding of CSV without a byte order mark, such as windows-1252; default: utf-8',
-      encodingName,
+      checked('encoding'),
     )
     .option(
       '--map <columns>',
       "columns of CSV as COLUMN=field with commas between, such as 'Project No=project,Note='",
       columnMap,
+    )
+    .option(
+      '--ignore-column <name>',
+      'a column of CSV that is left out although its values tell rows apart, such as a status; may be repeated',
+      (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
     .addOption(
       new Option(
@@ -84,35 +90,30 @@ export function addReading(command: Command): Command {
 }
 
 /** What these options read. */
-export type ReadingOptions = {
-  readonly decimal?: DecimalSign
-  readonly date?: string
-  readonly encoding?: string
-  readonly map?: ReadonlyMap<string, string>
-  readonly missing?: MissingWords
+export type ReadingOptions = Omit<FileReading, 'ignore'> & { readonly ignoreColumn?: readonly string[] }
+
+/** The reading that options say. */
+export function readingOf({ map, ignoreColumn, decimal, date, encoding, missing }: ReadingOptions): FileReading {
+  const all: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-function dayPattern(raw: string): string {
-  if (!datePattern.test(raw))
-    throw new InvalidArgumentError('expected dd, mm and yyyy with a sign between, such as dd.mm.yyyy')
-  return raw
-}
-
-function encodingName(raw: string): string {
-  try {
-    return new TextDecoder(raw).encoding
-  } catch {
-    throw new InvalidArgumentError('expected an encoding such as windows-1252 or utf-8')
+function checked(name: 'date' | 'encoding'): (raw: string) => string {
+  return (raw) => {
+    const { expected, read } = readingChecks[name]
+    const value = read(raw)
+    if (value === undefined) throw new InvalidArgumentError(`expected ${expected}`)
+    return value
   }
 }
 
 /** The name of a column may have commas: a pair ends with its field, which has letters and digits only. */
-function columnMap(raw: string): ReadonlyMap<string, string> {
+function columnMap(raw: string): Readonly<Record<string, string>> {
   const text = `${raw.trim()},`
   const pairs = [...text.matchAll(/(\S.*?)\s*=\s*([A-Za-z\d]*)\s*,\s*/gsy)]
   const isUsable = pairs.map(([pair]) => pair).join('') === text
   if (!isUsable) throw new InvalidArgumentError('expected COLUMN=field with commas between')
-  return new Map(pairs.map(([, column = '', field = '']) => [column, field]))
+  return Object.fromEntries(pairs.map(([, column = '', field = '']) => [column, field]))
 }
 
 type ImportingOptions = ReadingOptions & {
@@ -146,7 +147,7 @@ async function importRecords(
   { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
   output: Output,
   files: readonly string[],
-  { encoding, map, problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,
+  { problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
@@ -158,7 +159,7 @@ async function importRecords(
       clock,
       currency: config.currency,
       publisherRef: config.reportingOrg.ref,
-      csv: { encoding, map },
+      reading: readingOf(options),
       refusedTo: problems,
       signal,
       ...(output.json && { maxProblems: maxProblemsInJson }),

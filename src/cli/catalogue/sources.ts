@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
-import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
+import { readDefinition, shownPlace, sourceKinds } from '../../catalogue/sources/definition.js'
 import {
   nextDueOf,
   runSource,
@@ -32,7 +32,7 @@ import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions } from './import.js'
+import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, readingOf } from './import.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish'] as const
 
@@ -46,6 +46,7 @@ export function registerSources(program: Command, { storeAction }: CommandLine):
       .argument('<name>', 'small letters, digits and hyphens')
       .addOption(new Option('--kind <kind>', 'what its records are').choices(sourceKinds).makeOptionMandatory())
       .requiredOption('--from <place>', 'a folder, a file, or an address with https, s3 or sftp')
+      .option('--names <patterns>', 'the names of the files of a folder that are read, such as *.csv; default: all')
       .requiredOption('--schedule <cron>', 'when it is read, in PUBLISH_TIMEZONE, such as "30 1 * * *"'),
   )
     .option('--complete', 'each file has all records: end those that it lacks', false)
@@ -104,6 +105,7 @@ type AddOptions = ReadingOptions &
   TellingOptions & {
     readonly kind: string
     readonly from: string
+    readonly names?: string
     readonly schedule: string
     readonly complete: boolean
     readonly correct: boolean
@@ -115,14 +117,12 @@ type AddOptions = ReadingOptions &
   }
 
 async function add(runtime: SourceRuntime, output: Output, name: string, options: AddOptions): Promise<number> {
-  const { dryRun, problems, map, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard } =
+  const { dryRun, problems, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard, names } =
     options
-  const { decimal, date, encoding, missing } = options
   const definition = readDefinition({
-    ...{ name, kind, schedule, complete, guard },
-    ...{ decimal, date, encoding, missing },
+    ...{ name, kind, schedule, complete, guard, names },
+    ...readingOf(options),
     from: isAddress(from) ? from : path.resolve(from),
-    ...(map && { map: Object.fromEntries(map) }),
     ...(secretFile !== undefined && { secretFile: path.resolve(secretFile) }),
     ...(hostKey !== undefined && { hostKey }),
     ...(correct && { correct }),
@@ -132,7 +132,7 @@ async function add(runtime: SourceRuntime, output: Output, name: string, options
   const changed = await save(runtime, [definition], [])
   const next = nextDueOf(definition, runtime.config.publish.timezone, runtime.clock())
   return output.result(
-    { ...definition, changed: changed.length > 0, nextDue: isoInstantOf(next) },
+    { ...definition, from: shownPlace(definition.from), changed: changed.length > 0, nextDue: isoInstantOf(next) },
     () => [`source ${name}: ${changed.length > 0 ? 'saved' : 'as it was'}, due at ${isoInstantOf(next)}`],
     { note: `giving sources run ${name} reads it now` },
   )
@@ -155,7 +155,8 @@ async function save(
       const { name, kind, from } = definition
       if (!(await saveSource(db, definition, nextDueOf(definition, config.publish.timezone, clock())))) continue
       changed.push(name)
-      await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details: { kind, from } })
+      const details = { kind, from: shownPlace(from) }
+      await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details })
     }
     for (const name of removed) {
       await removeSource(db, name)
@@ -221,7 +222,15 @@ function differencesOf(definition: SourceDefinition, stored: Source | undefined)
   const [before, now] = [stored ? membersOf(stored) : {}, membersOf(definition)]
   return [...new Set([...Object.keys(now), ...Object.keys(before)])]
     .filter((member) => now[member] !== before[member])
-    .map((member) => `${member} ${before[member] ?? 'nothing'}, now ${now[member] ?? 'nothing'}`)
+    .map((member) => {
+      const [old = 'nothing', fresh = 'nothing'] = [before, now].map((one) => one[member]).map(shownMember)
+      return old === fresh ? `${member} ${old}, in what is kept as a secret` : `${member} ${old}, now ${fresh}`
+    })
+
+  /** A place is in quotes, as JSON. */
+  function shownMember(value: string | undefined): string | undefined {
+    return value?.startsWith('"') && value.endsWith('"') ? `"${shownPlace(value.slice(1, -1))}"` : value
+  }
 }
 
 /** The members of a definition as JSON, the same for the same content. */
@@ -242,7 +251,7 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
     () =>
       sources.map(
         ({ name, kind, from, outcome, message, nextDue, held }) =>
-          `${name}: ${kind} from ${from}, due at ${isoInstantOf(nextDue)}; ` +
+          `${name}: ${kind} from ${shownPlace(from)}, due at ${isoInstantOf(nextDue)}; ` +
           (waitingFile({ held })
             ? 'held for a person'
             : `${outcome ?? 'not read yet'}${message ? ` (${message})` : ''}`),
@@ -263,18 +272,26 @@ async function sourceNamed(db: Db, name: string): Promise<Source> {
 const notThere = (name: string) => `there is no source ${name}: see giving sources list`
 
 function shown({ triedAt, nextDue, ...source }: Source) {
-  return { ...source, nextDue: isoInstantOf(nextDue), ...(triedAt && { triedAt: isoInstantOf(triedAt) }) }
+  return {
+    ...source,
+    from: shownPlace(source.from),
+    nextDue: isoInstantOf(nextDue),
+    ...(triedAt && { triedAt: isoInstantOf(triedAt) }),
+  }
 }
 
 function details(source: Source): string[] {
   const { map, ...reading } = source.reading
-  const options = Object.entries(reading).map(([name, value]) => (value === true ? name : `${name} ${value}`))
+  const options = Object.entries(reading).map(([name, value]) => {
+    if (value === true) return name
+    return `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`
+  })
   const columns = Object.entries(map ?? {}).map(([column, field]) => `${column}=${field}`)
   const { triedAt } = source
   const held = waitingFile(source)
   const facts = [
     ['kind', source.kind],
-    ['from', source.from],
+    ['from', shownPlace(source.from)],
     ['schedule', `${source.schedule} (next at ${isoInstantOf(source.nextDue)})`],
     ['columns', columns.length > 0 ? columns.join(', ') : undefined],
     ['read with', options.length > 0 ? options.join(', ') : undefined],

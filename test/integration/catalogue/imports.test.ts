@@ -368,7 +368,7 @@ describe('a large file of single gifts that was read whole', { shuffle: false },
     expect(await again()).toMatchObject({ isRead: false, ...nothing })
     expect(await again({ dryRun: true, correct: true })).toMatchObject({ isRead: false, ...nothing })
     // In other words it may say something else, and what is repaired is compared row by row.
-    expect(await again({ decimal: 'point' })).toMatchObject({ isRead: true, ...nothing })
+    expect(await again({ reading: { decimal: 'point' } })).toMatchObject({ isRead: true, ...nothing })
     expect(await again({ repair: true })).toMatchObject({ isRead: true, ...nothing })
     const more = await fileOf('more-gifts.csv', textOf([gift(rows)]))
     await importFiles(store, [more], importing)

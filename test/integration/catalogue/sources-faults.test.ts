@@ -170,7 +170,7 @@ describe('a file that changes or stands still while it is read', () => {
     ['removed', (at) => rm(at)],
   ])('of a folder: nothing of it is taken when it is %s', async (_what, change) => {
     const at = await file('changing/gifts.csv', text)
-    const place = openFolder(path.dirname(at), deps())
+    const place = await openFolder(path.dirname(at), deps())
     expect(await readWhole(place)).toBe(text)
     await expect(readWhole(place, () => change(at))).rejects.toMatchObject({ code: 'source-unavailable' })
   })

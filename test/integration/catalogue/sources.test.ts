@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -565,6 +565,147 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await giving(['sources', 'run', 'sftp'], 2)).toMatchObject({
         message: expect.stringMatching(/authentication methods failed/),
       })
+    })
+  })
+
+  describe('what stands in a folder', () => {
+    const add = async (name: string, ...options: readonly string[]) =>
+      await run('sources', 'add', name, '--kind', 'gifts', '--from', path.join(folder, name), ...nightly, ...options)
+
+    it('is held while nothing tells that a file is whole, unless the files before it ended as it does', async () => {
+      await add('cut')
+      const before = await funding(1)
+      await file('cut/gifts-1.csv', giftHead + gifts('Z', 1, 2))
+      await run('sources', 'run', 'cut')
+      // "1,2026-03-05,1059.00,USD,Z3" without its end, or one of its last cells.
+      const cut = 'project,date,reference,currency,amount\n1,2026-03-05,Z3,USD,10'
+      for (const text of [cut, `${giftHead}${gift('Z4')}1,2026-03-05,10,USD\n`]) {
+        await file('cut/gifts-2.csv', text)
+        const tried = await run('sources', 'run', 'cut', '--dry-run')
+        expect(tried).toMatchObject({ files: [{ difference: { held: true } }] })
+        expect(await giving(['sources', 'run', 'cut'], 1)).toMatchObject({
+          outcome: 'held',
+          message: expect.stringMatching(/may have been cut, since its last row has (no end of line|fewer cells)/),
+        })
+      }
+      expect(await funding(1)).toBe(before + 20)
+      await file('cut/gifts-2.csv', cut)
+      await giving(['sources', 'run', 'cut'], 1)
+      expect(await run('sources', 'approve', 'cut')).toMatchObject({ outcome: 'imported' })
+      await file('cut/gifts-3.csv', `${giftHead}${gift('Z5')}`.trimEnd())
+      expect(await run('sources', 'run', 'cut')).toMatchObject({ outcome: 'imported', imports: [{ created: 1 }] })
+    })
+
+    it('is read where links stay in it, and told where one leads out of it', async () => {
+      await add('links')
+      await file('links/in/gifts.csv', giftHead + gift('Y1'))
+      await symlink('in/gifts.csv', path.join(folder, 'links', 'a.csv'))
+      expect(await run('sources', 'run', 'links')).toMatchObject({ imports: [{ created: 1 }] })
+      await file('elsewhere.csv', 'secret,of,others\n')
+      await symlink('../elsewhere.csv', path.join(folder, 'links', 'b.csv'))
+      const told = await giving(['sources', 'run', 'links'], 2)
+      expect(told).toMatchObject({
+        message: expect.stringMatching(/b\.csv is a link that leads out of .*: it is not read/),
+      })
+      expect(JSON.stringify(told)).not.toContain('secret')
+    })
+
+    it('is passed over where no reader knows it, or the source names others', async () => {
+      await add('strange')
+      await file('strange/Thumbs.db', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0]))
+      await file('strange/desktop.ini', '[.ShellClassInfo]\r\nIconResource=x\r\n')
+      await file('strange/gifts.csv', giftHead + gift('X1'))
+      expect(await run('sources', 'run', 'strange')).toMatchObject({
+        imports: [{ created: 1 }],
+        message: expect.stringContaining('Thumbs.db is passed over, since it is no file of records; desktop.ini'),
+      })
+      expect(await run('sources', 'run', 'strange')).toMatchObject({ outcome: 'unchanged', message: 'nothing new' })
+      await file('strange/zip.xlsx', Buffer.from('PK\u0003\u0004'))
+      await giving(['sources', 'run', 'strange'], 2)
+      await add('strange', '--names', '*.CSV, gifts?.txt')
+      expect(await run('sources', 'run', 'strange')).toMatchObject({ imports: [{ unchanged: 1 }] })
+    })
+
+    it('is not read while a status is left out of which nobody has said that it does not count', async () => {
+      const text = 'project,date,amount,currency,reference,Status\n'
+      await file('status/gifts.csv', `${text}1,2026-03-05,10,USD,V1,Paid\n1,2026-03-05,10,USD,V2,Failed\n`)
+      const asked = 'a column \\"Status\\" that is left out, with \\"Paid\\" and \\"Failed\\"'
+      const importing = ['import', path.join(folder, 'status/gifts.csv'), '--map', 'Status=']
+      for (const options of [importing, [...importing, '--dry-run']]) {
+        expect(JSON.stringify(await giving(options, 2))).toContain(asked)
+      }
+      await add('status', '--map', 'Status=')
+      expect(JSON.stringify(await giving(['sources', 'run', 'status'], 2))).toContain(asked)
+      await add('status', '--ignore-column', 'Status')
+      expect(await run('sources', 'run', 'status', '--dry-run')).toMatchObject({ files: [{ summary: { created: 2 } }] })
+    })
+
+    it('shows a token in an address nowhere', async () => {
+      const place = 'https://127.0.0.1:9/gifts.csv?token=s3cr3t'
+      const add = ['sources', 'add', 'token', '--kind', 'gifts', '--from', place, ...nightly]
+      const list = { name: 'token', kind: 'gifts', from: `${place}4`, schedule: '30 1 * * *' }
+      const sources = await file('token.json', JSON.stringify([list]))
+      const told = [
+        await runCommandLine([...add, '--dry-run'], environment),
+        await runCommandLine([...add, '--guard', 'x'], environment),
+        await runCommandLine([...add, '--json'], environment),
+        await runCommandLine(['sources', 'list'], environment),
+        await runCommandLine(['sources', 'show', 'token', '--json'], environment),
+        await runCommandLine(['sources', 'show', 'token'], environment),
+        await runCommandLine(['sources', 'run', 'token'], environment),
+        await runCommandLine(['sources', 'apply', sources, '--dry-run'], environment),
+        await runCommandLine(['audit', '--json'], environment),
+        await runCommandLine(['status'], environment),
+      ]
+      const all = told.map(({ stdout, stderr }) => stdout + stderr).join('\n')
+      expect(all).not.toContain('s3cr3t')
+      expect(all).toContain('https://127.0.0.1:9/gifts.csv?…')
+      expect(await findSource(store.db, 'token')).toMatchObject({ from: place })
+      // What a command has shown is no address.
+      const shown = await runCommandLine([...add.with(6, 'https://127.0.0.1:9/gifts.csv?…')], environment)
+      expect(shown).toMatchObject({ code: 2, stderr: expect.stringContaining('a whole address') })
+      await run('sources', 'remove', 'token')
+    })
+  })
+
+  describe('a source of SFTP that is another than most', () => {
+    it('takes a password on a keyboard, tells links and files without modes, and is never sent a key', async () => {
+      const keys = newSshKeys()
+      const root = path.join(folder, 'other-sftp')
+      await file('other-sftp/drop/in/gifts.csv', giftHead + gift('U1'))
+      await file('other-sftp/secret.csv', giftHead + gift('U2'))
+      await symlink('in/gifts.csv', path.join(root, 'drop', 'a.csv'))
+      const secret = await file('other-secret', 'pass word\n')
+      await using server = await startSftpServer(root, { publicKey: keys.public, password: 'pass word' })
+      const from = `sftp://giving@127.0.0.1:${server.port}/drop/`
+      const rest = ['--kind', 'gifts', ...nightly, '--secret-file', secret, '--host-key', server.hostKey]
+      await run('sources', 'add', 'other', '--from', from, ...rest)
+      server.asksOnKeyboard = true
+      expect(await run('sources', 'run', 'other')).toMatchObject({ imports: [{ created: 1 }] })
+      server.sendsModes = false
+      await file('other-sftp/drop/b.csv', giftHead + gift('U3'))
+      expect(await run('sources', 'run', 'other')).toMatchObject({ imports: [{ created: 1 }] })
+      server.sendsModes = true
+      await symlink('../secret.csv', path.join(root, 'drop', 'c.csv'))
+      expect(await giving(['sources', 'run', 'other'], 2)).toMatchObject({
+        message: expect.stringMatching(/c\.csv is a link/),
+      })
+      server.asksOnKeyboard = false
+      server.passwords.length = 0
+      for (const [key, named] of [
+        ['PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-MAC: 00\n', 'a key of PuTTY, version 3'],
+        ['---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nxx\n', 'a key of the form "SSH2 ENCRYPTED PRIVATE KEY"'],
+        ['-----BEGIN AGE ENCRYPTED FILE-----\nxx\n', 'a key of the form "AGE ENCRYPTED FILE"'],
+        [`${keys.public}\n`, 'a public key of SSH'],
+        ['{"kty":"OKP","d":"xx"}', 'a key in JSON (JWK)'],
+        ['first line\nsecond line\n', 'a text of several lines'],
+        [Buffer.from(keys.private, 'utf16le'), 'no text'],
+      ] as const) {
+        await file('other-secret', key as string)
+        const told = await giving(['sources', 'run', 'other'], 2)
+        expect(told).toMatchObject({ message: expect.stringContaining(`other-secret has ${named}`) })
+      }
+      expect(server.passwords).toEqual([])
     })
   })
 

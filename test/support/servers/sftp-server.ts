@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { Stats } from 'node:fs'
-import { open, readdir, stat } from 'node:fs/promises'
+import { lstat, open, readdir, realpath, stat } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import ssh2, { type Attributes, type Connection, type SFTPWrapper } from 'ssh2'
@@ -12,6 +12,12 @@ export type SftpServer = AsyncDisposable & {
   readonly port: number
   /** The fingerprint of its key. */
   readonly hostKey: string
+  /** Asks for the password on a keyboard only, as servers with a second factor do. */
+  asksOnKeyboard: boolean
+  /** Whether it says of files and links what they are. */
+  sendsModes: boolean
+  /** Every text that was sent to it as a password. */
+  readonly passwords: string[]
   /** Called before each piece of a file is sent; `cut` breaks the connection off, `silent` answers nothing. */
   onRead: (offset: number) => 'send' | 'cut' | 'silent' | Promise<'send'>
 }
@@ -39,6 +45,13 @@ export async function startSftpServer(
     client.on('close', () => connections.delete(client))
     client.on('authentication', (context) => {
       if (context.username !== 'giving') return context.reject()
+      if (context.method === 'password') state.passwords.push(context.password)
+      if (state.asksOnKeyboard && context.method === 'keyboard-interactive') {
+        return context.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) =>
+          answer === password ? context.accept() : context.reject(),
+        )
+      }
+      if (state.asksOnKeyboard) return context.reject(['keyboard-interactive'])
       if (context.method === 'password' && context.password === password) return context.accept()
       if (context.method !== 'publickey') return context.reject(['publickey', 'password'])
       const isKey = context.key.data.equals(allowed.getPublicSSH())
@@ -62,6 +75,10 @@ export async function startSftpServer(
       sftp.handle(id, Buffer.from([handles.length - 1]))
     }
     const handleOf = (handle: Buffer) => handles[handle[0] ?? 0] ?? { file: '', listed: true }
+    const attributesOf = (stats: Stats) => {
+      const { mode, ...rest } = allAttributesOf(stats)
+      return (state.sendsModes ? { mode, ...rest } : rest) as Attributes
+    }
     const sendStats = (id: number, file: string) =>
       answer(id, async () => void sftp.attrs(id, attributesOf(await stat(file))))
     sftp.on('OPEN', (id, name) => give(id, inFolder(name)))
@@ -77,12 +94,19 @@ export async function startSftpServer(
         one.listed = true
         const names = await readdir(one.file)
         const entries = await Promise.all(
-          names.map(async (filename) => ({
-            ...{ filename, longname: filename },
-            attrs: attributesOf(await stat(path.join(one.file, filename))),
-          })),
+          names.map(async (filename) => {
+            const stats = await lstat(path.join(one.file, filename))
+            const letter = stats.isDirectory() ? 'd' : stats.isSymbolicLink() ? 'l' : '-'
+            return { filename, longname: `${letter}rw-r--r-- 1 a a 1 Jan 1 ${filename}`, attrs: attributesOf(stats) }
+          }),
         )
         sftp.name(id, entries)
+      }),
+    )
+    sftp.on('REALPATH', (id, name) =>
+      answer(id, async () => {
+        const filename = (await realpath(inFolder(name))).replace(folder, '')
+        sftp.name(id, [{ filename, longname: filename, attrs: {} as Attributes }])
       }),
     )
     sftp.on('READ', (id, handle, offset, length) =>
@@ -102,7 +126,7 @@ export async function startSftpServer(
   const state: SftpServer = {
     port: (server.address() as AddressInfo).port,
     hostKey: `SHA256:${createHash('sha256').update(Buffer.from(encoded, 'base64')).digest('base64').replace(/=+$/, '')}`,
-    onRead: () => 'send',
+    ...{ onRead: () => 'send', asksOnKeyboard: false, sendsModes: true, passwords: [] },
     [Symbol.asyncDispose]: async () => {
       for (const client of connections) client.end()
       server.close()
@@ -111,6 +135,6 @@ export async function startSftpServer(
   return state
 }
 
-function attributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats): Attributes {
+function allAttributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats): Attributes {
   return { mode, uid, gid, size, atime: Math.floor(atimeMs / 1000), mtime: Math.floor(mtimeMs / 1000) }
 }

@@ -1,3 +1,4 @@
+import { shownPlace } from '../../../catalogue/sources/definition.js'
 import { waitingFile } from '../../../catalogue/sources/source-needs.js'
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
 import { type Html, html } from '../../portal/html.js'
@@ -24,6 +25,6 @@ function heldFile(name: string, { file, since, changed, gone, before, examples }
 
 function row(source: Source): Html {
   const { name, kind, from, schedule, complete, nextDue, triedAt, outcome, message, import: id } = source
-  return html`<tr><th scope="row">${name}</th><td>${kind}</td><td>${from}</td><td>${schedule}</td><td>${complete ? 'yes' : 'no'}</td><td>${shownInstant(nextDue)}</td><td>${shownInstant(triedAt)}</td><td>${outcome ?? 'not read yet'}</td><td>${message ?? '–'}</td><td>${id === undefined ? '–' : html`<a href="/imports/${String(id)}">${String(id)}</a>`}</td></tr>
+  return html`<tr><th scope="row">${name}</th><td>${kind}</td><td>${shownPlace(from)}</td><td>${schedule}</td><td>${complete ? 'yes' : 'no'}</td><td>${shownInstant(nextDue)}</td><td>${shownInstant(triedAt)}</td><td>${outcome ?? 'not read yet'}</td><td>${message ?? '–'}</td><td>${id === undefined ? '–' : html`<a href="/imports/${String(id)}">${String(id)}</a>`}</td></tr>
 `
 }

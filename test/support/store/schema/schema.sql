@@ -421,6 +421,7 @@ create table import_source_file (
   sha256 text not null,
   refused bigint not null,
   read_at timestamp with time zone not null,
+  ending text,
   constraint import_source_file_pkey PRIMARY KEY (source, name)
 );
 

@@ -18,6 +18,7 @@ const saving: ImportSaving = {
   photoConsent: false,
   keepNewer: true,
   importId: 'test',
+  reading: {},
 }
 
 async function* chunksOf(text: string, size = 7): AsyncGenerator<Buffer> {

@@ -1,0 +1,77 @@
+import { closestName } from '../../kernel/closest-name.js'
+import type { FileReading } from '../sql/reading.js'
+import { datePattern } from './number-notation.js'
+
+/** How one member of a JSON object is read; `expected` is what a message expects. */
+export type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }
+
+export const textMember = (expected: string, isRight: (raw: string) => boolean): Check<string> => ({
+  expected,
+  read: (raw) => (typeof raw === 'string' && isRight(raw) ? raw : undefined),
+})
+
+const oneOf = <const Word extends string>(...words: readonly Word[]): Check<Word> => ({
+  expected: words.join(', '),
+  read: (raw) => words.find((word) => word === raw),
+})
+
+function objectOf<T>(expected: string, one: (raw: unknown) => T | undefined): Check<Readonly<Record<string, T>>> {
+  return {
+    expected,
+    read: (raw) => {
+      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined
+      const entries = Object.entries(raw).map(([name, value]) => [name, one(value)] as const)
+      return entries.every(([, value]) => value !== undefined)
+        ? (Object.fromEntries(entries) as Readonly<Record<string, T>>)
+        : undefined
+    },
+  }
+}
+
+const asText = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
+
+function listOfTexts(expected: string): Check<readonly string[]> {
+  return {
+    expected,
+    read: (raw) => (Array.isArray(raw) && raw.every((one) => typeof one === 'string') ? raw : undefined),
+  }
+}
+
+/** How the members of a reading are read from JSON. */
+export const readingChecks = {
+  map: objectOf('fields by the names of columns', asText),
+  values: objectOf('by the names of columns objects of values and what they stand for', objectOf('', asText).read),
+  only: objectOf('lists of values by the names of columns', listOfTexts('').read),
+  without: objectOf('lists of values by the names of columns', listOfTexts('').read),
+  constants: objectOf('values by the names of fields', asText),
+  fillDown: listOfTexts('a list of columns'),
+  attachments: listOfTexts('a list of columns'),
+  zone: textMember('a time zone such as Pacific/Auckland', isZone),
+  ignore: listOfTexts('a list of columns'),
+  decimal: oneOf('comma', 'point'),
+  date: textMember('dd, mm and yyyy with a sign between, such as dd.mm.yyyy', (raw) => datePattern.test(raw)),
+  encoding: textMember('an encoding such as windows-1252 or utf-8', isEncoding),
+  missing: oneOf('empty', 'text'),
+} as const satisfies { readonly [Name in keyof FileReading]-?: Check<NonNullable<FileReading[Name]>> }
+
+function isZone(raw: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: raw }).format(0) !== ''
+  } catch {
+    return false
+  }
+}
+
+function isEncoding(raw: string): boolean {
+  try {
+    return new TextDecoder(raw).encoding !== ''
+  } catch {
+    return false
+  }
+}
+
+/** What a message expects instead of an unknown member. */
+export function expectedMember(name: string, names: readonly string[]): string {
+  const like = closestName(name, names)
+  return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
+}

@@ -1,0 +1,32 @@
+/**
+ * How files that were not made for this program are read: what options say, and what a source keeps. It is JSON, so that it
+ * can be stored, shown and shared.
+ */
+export type FileReading = {
+  /** The fields that columns of CSV are, by the columns' names; an empty name leaves a column out. */
+  readonly map?: Readonly<Record<string, string>> | undefined
+  /** Values of columns that stand for others: `{"Status": {"laufend": "active"}}`. Letter case does not matter. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  /** Only rows with one of these values in a column are read. */
+  readonly only?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Rows with one of these values in a column are left out, such as totals. */
+  readonly without?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Values of fields that no column has. */
+  readonly constants?: Readonly<Record<string, string>> | undefined
+  /** Columns whose empty cells have the value above them, as merged cells of a spreadsheet leave them. */
+  readonly fillDown?: readonly string[] | undefined
+  /** Columns of files as `name.jpg (https://...)` with commas between, of which the addresses are read. */
+  readonly attachments?: readonly string[] | undefined
+  /** The IANA time zone of days: instants are days of it, and no day is later than its today. Absent: that of the service. */
+  readonly zone?: string | undefined
+  /** Columns that are left out although they tell rows apart, such as a status. */
+  readonly ignore?: readonly string[] | undefined
+  /** The decimal sign of numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
+  readonly decimal?: 'comma' | 'point' | undefined
+  /** How days in CSV are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
+  readonly date?: string | undefined
+  /** The encoding of CSV without a byte order mark, as the WHATWG Encoding Standard names it; absent: UTF-8. */
+  readonly encoding?: string | undefined
+  /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
+  readonly missing?: 'empty' | 'text' | undefined
+}
