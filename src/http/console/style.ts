@@ -8,7 +8,6 @@ a.button { display: inline-block; background: var(--top); color: var(--on-top); 
 form.action { max-width: 30rem; display: grid; gap: .8rem; } form.action input[type=checkbox] { width: auto; }
 .needs { border-left: 4px solid var(--out); padding: .2rem 0 .2rem 1rem; }
 .stages rect:nth-child(odd) { fill: var(--in); } .stages rect:nth-child(even) { fill: var(--out); }
-.chart rect.bad { fill: var(--out); }
 `
 
 export const consoleStyleAddress = `/style-${hash('sha256', consoleStyle).slice(0, 12)}.css`

@@ -8,8 +8,6 @@ import type { ActivityIndex, IndexReader } from '../../release/read/activity-ind
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
-import { type CompareQuery, comparePage, compareParameters } from './pages/compare.js'
-import { embedPage } from './pages/embed.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
 import { groupsCsv, groupsPage, monthsCsv } from './pages/groups.js'
@@ -29,7 +27,7 @@ import { type Brand, type Language, namesOf, type PageBody, type View } from './
 const compress = promisify(gzip)
 
 /** What readers may ask pages for. */
-export type PageParameters = ListQuery & CompareQuery & YearsQuery
+export type PageParameters = ListQuery & YearsQuery
 
 /** What is asked for; `address` is the path without the language that the reader chose, if any. */
 export type PageRequest = {
@@ -210,11 +208,6 @@ export class Portal {
     address: string,
     query: PageRequest['query'],
   ): Promise<{ text: string | Buffer; mediaType: string } | undefined> {
-    const embedded = /^\/embed\/projects\/([^/]*)$/.exec(address)?.[1]
-    if (embedded !== undefined) {
-      const text = embedPage(view, embedded)
-      return text === undefined ? undefined : { text, mediaType: htmlType }
-    }
     const picture = /^\/pictures\/(?:home|projects\/([^/]+))\.png$/.exec(address)
     if (picture) {
       const text = await sharePicture(view, picture[1])
@@ -265,8 +258,6 @@ export class Portal {
         return key === '' ? projectsPage(view, query) : await projectPage(view, key)
       case 'quality':
         return key === '' ? await qualityPage(view, this.differences) : undefined
-      case 'compare':
-        return key === '' ? comparePage(view, query) : undefined
       case 'years':
         return key === '' ? await yearsPage(view, query) : undefined
       case 'changes':
@@ -300,8 +291,7 @@ export class Portal {
 /** The part of a query that an address knows. */
 function queryOf({ address, query }: PageRequest): PageParameters {
   if (isList(address)) return definedOf(query)
-  const known = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
-  const names = address === '/compare' ? compareParameters : known
+  const names = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
   return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }
 

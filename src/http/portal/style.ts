@@ -46,7 +46,7 @@ p, li, dd { max-width: 46rem; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
 .card .blank { display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: var(--on-top); background: linear-gradient(135deg, var(--top), color-mix(in srgb, var(--top), #000 35%)); }
 .card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
-.card :is(h1, h2, h3) { font-size: 1.1rem; margin: 0 0 .3rem; } .card :is(h1, h2, h3) a { color: inherit; }
+.card :is(h2, h3) { font-size: 1.1rem; margin: 0 0 .3rem; } .card :is(h2, h3) a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
 .badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 0 .35rem; margin-inline-end: .35rem; text-decoration: none; }
@@ -109,7 +109,5 @@ a.give { display: inline-block; background: var(--top); color: var(--on-top); bo
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }
 .bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }
-.embed main { padding: .5rem; } .embed .cards { display: block; margin: 0 0 .5rem; }
-.qr { display: none; margin: 1rem 0; }
-@media print { .qr { display: block; } .qr svg { width: 3cm; background: #fff; } .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
+@media print { .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
 `

@@ -231,7 +231,7 @@ export function tile(label: string | Html, value: string | Html, note?: Html): H
   return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
 }
 
-/** A table that scrolls within itself where it is too wide. */
+/** A table that scrolls within itself where it is too wide; nothing without a row. */
 export function table(
   caption: string,
   head: readonly (string | Html)[],
@@ -239,6 +239,7 @@ export function table(
   numbers = 1,
   foot: Html | undefined = undefined,
 ): Html {
+  if (rows.length === 0) return html``
   const cells = head.map(
     (text, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${text}</th>`,
   )

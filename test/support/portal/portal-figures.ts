@@ -26,7 +26,6 @@ export type PortalFigures = {
   readonly country: {
     readonly tiles: readonly string[]
     readonly sectors: readonly string[]
-    readonly statuses: readonly string[]
     readonly partners: readonly string[]
   }
   /** Each amount of `/years.csv`, after all that it is asked for, the code of the group and the column. */
@@ -133,7 +132,6 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
     country: {
       tiles: tilesOf(country),
       sectors: figuresOf(barsOf(country, words.home.sectors)),
-      statuses: figuresOf(barsOf(country, words.group.status)),
       partners: figuresOf(barsOf(country, words.group.partners)),
     },
     years: await shownYears(app, chosen.currencies),
@@ -167,6 +165,7 @@ export async function countedFigures(
   const country = new CountryCounts()
   const years = new YearCounts()
   const pages: Record<string, ProjectFigures> = {}
+  const documents = new Map<string, readonly string[]>()
   let current = 0
   const activities = await countActivities(release, (activity) => {
     const { find, identifier } = activity
@@ -199,14 +198,20 @@ export async function countedFigures(
     if (identifier.startsWith(`${publisher.ref}-`)) counted.identifiers.add(identifier)
     newest.push({ start: dateOf(find, '2') ?? dateOf(find, '1') ?? '', title: find('title/narrative')[0] ?? '' })
     const id = projectOf(find)
-    if (projects.includes(id)) pages[id] = projectFigures(activity, own)
+    if (!projects.includes(id)) return
+    pages[id] = projectFigures(activity, own)
+    documents.set(id, find('document-link[not(starts-with(@format, "image/"))]/@url'))
   })
   for (const id of projects) {
     const feed = await release.find(`/feeds/projects/${id}/reports.atom`)
     if (!feed || !pages[id]) continue
     const entries = parseElement(await feed.identity.bytes(), recordLimits).children
-    const reports = entries.filter(({ name }) => name === 'entry').length
-    pages[id] = { ...pages[id], reports: Math.min(mostReports, reports) }
+    const reports = entries.flatMap(({ name, children }) =>
+      name === 'entry' ? (children.find((child) => child.name === 'id')?.text ?? '') : [],
+    )
+    // The page has the reports themselves.
+    const others = documents.get(id)?.filter((url) => !reports.includes(url) && !url.endsWith('/reports.atom'))
+    pages[id] = { ...pages[id], reports: Math.min(mostReports, reports.length), documents: others?.length ?? 0 }
   }
   const shares = (names: readonly string[], of: Counts, whole: number) =>
     names.map((name) => `${name} | ${count(of.get(name) ?? 0)} | ${percent(of.get(name) ?? 0, whole)}`)
@@ -257,7 +262,11 @@ export async function countedFigures(
           codes('Sector', counted.sectors),
           codes('ActivityStatus', counted.statuses),
         ],
-        [quality.coverageNote]: shares(indexedElements, counted.having, activities),
+        [quality.coverageNote]: shares(
+          indexedElements.filter((name) => counted.having.has(name)),
+          counted.having,
+          activities,
+        ),
       },
       identifiers: quality.identifiersNote(
         count(counted.identifiers.size),
@@ -270,7 +279,6 @@ export async function countedFigures(
         ...tileTexts(country.money, { maximumFractionDigits: 0 }),
       ].sort(),
       sectors: mostOf(country.sectors),
-      statuses: mostOf(country.statuses),
       partners: mostOf(country.partners),
     },
     years: years.lines(),
@@ -283,7 +291,6 @@ class CountryCounts {
   projects = 0
   readonly money = new Sums()
   readonly sectors = new Counts()
-  readonly statuses = new Counts()
   readonly partners = new Counts()
 
   add(find: CountedActivity['find'], money: Sums, code: string): void {
@@ -295,7 +302,6 @@ class CountryCounts {
       this.money.add(key, shares.length === 0 ? units : (splitByLargestRemainder(units, shares)[at] ?? 0n))
     }
     this.sectors.add(...new Set(find('sector[not(@vocabulary) or @vocabulary="1"]/@code')))
-    this.statuses.add(...find('activity-status/@code'))
     this.partners.add(...partnersOf(find))
   }
 }

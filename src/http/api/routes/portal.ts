@@ -5,7 +5,6 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { InFlight } from '../../../kernel/in-flight.js'
 import { html } from '../../portal/html.js'
 import { licenceOf } from '../../portal/linked-data.js'
-import { compareParameters } from '../../portal/pages/compare.js'
 import { framed } from '../../portal/pages/frame.js'
 import { groupPages } from '../../portal/pages/group.js'
 import { listParameters } from '../../portal/pages/projects.js'
@@ -28,10 +27,6 @@ import { manifestLink, noRelease } from './feeds.js'
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Of a card for pages of others: they may show it in a frame, and nothing else. */
-const embedPolicy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
-
 /** Addresses of pages below each language. */
 const pagePaths = [
   '/projects',
@@ -44,12 +39,10 @@ const pagePaths = [
   '/sectors/:key',
   '/themes',
   '/themes/:key',
-  '/compare',
   '/years',
   '/quality',
   '/changes',
   '/changes/:pair',
-  '/embed/projects/:id',
   '/pictures/:file',
   '/pictures/projects/:file',
 ] as const
@@ -220,14 +213,9 @@ async function sendPage(
     .header('etag', zipped ? validators.gzipTag : validators.identityTag)
     .header('last-modified', validators.lastModified)
     .header('x-release', page.release)
-  if (isEmbedded(request)) reply.header('content-security-policy', embedPolicy)
   if (isUnchanged(request.headers, validators)) return reply.code(304).send()
   if (zipped) reply.header('content-encoding', 'gzip')
   return reply.send(zipped ? await page.gzip() : page.identity)
-}
-
-function isEmbedded({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.url?.endsWith('/embed/projects/:id') === true
 }
 
 /** The headers of every page for people. */
@@ -273,7 +261,7 @@ function addressOf(request: FastifyRequest, chosen: Language | undefined): strin
 function listQueryOf(request: FastifyRequest): PageParameters {
   const query = new URLSearchParams(request.url.split('?')[1] ?? '')
   return Object.fromEntries(
-    [...listParameters, ...compareParameters, ...yearsParameters].flatMap((name) =>
+    [...listParameters, ...yearsParameters].flatMap((name) =>
       query.get(name) ? [[name, query.get(name)?.slice(0, 200)]] : [],
     ),
   )

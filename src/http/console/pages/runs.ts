@@ -17,7 +17,7 @@ const triggers: readonly RunTrigger[] = ['schedule', 'start', 'manual', 'watchdo
 
 /** The runs of the ledger that a filter asks for, with their stages and durations. */
 export function runsPage({ runs, days, filter, hasMore }: Runs): Html[] {
-  const { since, state, trigger } = filter
+  const { state, trigger } = filter
   const sum = (pick: 'runs' | 'failed' | 'held') => days.reduce((total, day) => total + day[pick], 0)
   const longest = Math.max(0, ...days.map(({ seconds }) => seconds))
   const earlier = new URLSearchParams({
@@ -27,7 +27,6 @@ export function runsPage({ runs, days, filter, hasMore }: Runs): Html[] {
   })
   return [
     html`<p class="lead">${sum('runs')} runs have ended, ${sum('failed')} of them failed, ${sum('held')} held; the longest took ${duration(longest)}.</p>
-${chart(days, since, longest)}
 <p>${button('/publish', 'Publish now')}</p>
 ${filterForm('/runs', [choiceField('state', 'State', states, state), choiceField('trigger', 'Asked for by', triggers, trigger)])}
 <form class="filters" action="/run"><div><label for="id">Number of a run</label><input id="id" name="id" inputmode="numeric" size="8"></div><div><button>Open</button></div></form>
@@ -91,20 +90,4 @@ export function runFacts(run: RunSummary): Html {
   return html`<dl class="facts">
 ${fact('State', html`${state}${why && `: ${why}`}`)}${error && fact('Code of the error', html`<code>${error.code}</code>`)}${fact('Asked for by', html`${trigger}${due && html`, due at ${shownInstant(due.at)}`}${force ? ', mapping every project again' : undefined}`)}${fact('Queued', shownInstant(queuedAt))}${fact('Started', shownInstant(startedAt))}${fact('Ended', shownInstant(finishedAt))}${fact('Took', html`${tookOf(run)}`)}${fact('Stages', html`${stagesOf(run) || '–'}`)}${progress && fact('Progress', html`${progress.stage}, ${String(progress.done)} of ${String(progress.total)}`)}${fact('Attempts', html`${String(attempt)}${attempt > 1 ? ': a worker before was lost, stopped or failed' : undefined}`)}${owner && fact('Worked on by', html`<code>${owner}</code>`)}${fact('Projects', html`${String(rendered)} mapped, ${String(changed)} changed, ${String(held)} held`)}${fact('Release', release ? html`<a href="/releases#${release}">${releaseId}</a>` : html`none`)}</dl>
 `
-}
-
-const [width, height, foot] = [800, 160, 20]
-const dayMs = 86_400_000
-
-/** A bar for each day, as high as its longest run; of another colour where a run failed or was held. */
-function chart(days: readonly RunDay[], since: Date, longest: number): Html {
-  const first = Math.floor(since.getTime() / dayMs)
-  const last = Math.max(first, ...days.map(({ day }) => Date.parse(day) / dayMs))
-  const step = width / (last - first + 1)
-  const bars = days.map(({ day, runs, failed, held, seconds }) => {
-    const tall = Math.max(2, (seconds / (longest || 1)) * (height - foot))
-    const x = (Date.parse(day) / dayMs - first) * step
-    return html`<rect class="${failed + held > 0 ? 'bad' : 'in'}" x="${x.toFixed(1)}" y="${(height - foot - tall).toFixed(1)}" width="${(step * 0.8).toFixed(1)}" height="${tall.toFixed(1)}"><title>${day}: ${runs} runs, the longest took ${duration(seconds)}, ${failed} failed, ${held} held</title></rect>`
-  })
-  return html`<svg class="chart" viewBox="0 0 ${width} ${height}" role="img" aria-label="The longest run of each day, at most ${duration(longest)}; days with a failed or held run in another colour. The table has the figures.">${bars}<text x="0" y="${height - 4}">${since.toISOString().slice(0, 10)}</text><text x="${width}" y="${height - 4}" text-anchor="end">${new Date(last * dayMs).toISOString().slice(0, 10)}</text></svg>`
 }

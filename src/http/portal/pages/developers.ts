@@ -35,7 +35,7 @@ ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${wo
 ${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
 ${assumptionSection(view, assumed)}
-${themeSection(view, themes)}
+${view.address === '/' ? themeSection(view, themes) : undefined}
 ${runSection(view, lastRun)}
 ${developerSection(view)}`,
   }
@@ -110,7 +110,7 @@ function assumptionSection({ words, publisherName }: Framed, assumed: Assumption
 ${said.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
 }
 
-// This anchor must stay: it is the vocabulary-uri of sectors.
+// Where this page stands at `/`, whose anchor is the vocabulary-uri of sectors (iati.md 7.2).
 function themeSection({ words: { developers: words, home } }: Framed, themes: readonly ThemeRecord[]): Html {
   const rows = themes.map(({ id, name }) => html`<tr><th scope="row"><code>${id}</code></th><td>${name}</td></tr>\n`)
   const lists = words.themes(

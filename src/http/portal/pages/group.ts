@@ -5,18 +5,7 @@ import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
 import type { Group, GroupKind } from '../project-index.js'
-import {
-  countryName,
-  countText,
-  type PageBody,
-  pluralOf,
-  sectorName,
-  statusName,
-  sumTiles,
-  tile,
-  to,
-  type View,
-} from '../view.js'
+import { countryName, countText, type PageBody, pluralOf, sectorName, sumTiles, tile, to, type View } from '../view.js'
 import { projectCards } from './parts.js'
 
 /** Kinds of groups that have pages, with the parameter of `/projects` that lists them. */
@@ -56,8 +45,7 @@ ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.spli
 ${breakdowns(view, kind, group)}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
-${projectIndex.groups[kind].size > 1 ? html`<p><a href="${to(view, 'compare')}?${new URLSearchParams({ kind, first: key }).toString()}" rel="nofollow">${words.group.compare}</a></p>` : undefined}`,
+<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>`,
   }
 }
 
@@ -86,7 +74,6 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
     countries: { title: words.group.countries, name: ({ key }) => countryName(view, key) },
     sectors: { title: words.home.sectors, name: ({ key }) => sectorName(view, key) },
     organisations: { title: words.group.partners, name: ({ name }) => name },
-    statuses: { title: words.group.status, name: ({ key }) => statusName(view, key) },
   } satisfies Partial<Record<GroupKind, { title: string; name: (group: Group) => string }>>
   const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
     code: key,
@@ -104,7 +91,7 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
     const list = barList(
       shared.map(({ group: other, count }) => ({
         name: name(other),
-        href: of === 'statuses' ? `${to(view, 'projects')}?status=${other.key}` : to(view, of, other.key),
+        href: to(view, of, other.key),
         value: count,
         text: countText(view, count),
       })),

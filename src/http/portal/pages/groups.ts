@@ -34,7 +34,7 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
     section: 'projects',
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
 <p class="kind">${words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
-${table(title, [words.groups.name, words.nav.projects, ...money], rows)}
+${rows.length === 0 ? html`<p>${words.none}</p>` : table(title, [words.groups.name, words.nav.projects, ...money], rows)}
 ${pager(view, kind, {}, page, pages)}`,
   }
 }

@@ -31,12 +31,7 @@ const zero = '0' as Decimal
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-export function projectCard(
-  view: View,
-  entry: ActivityEntry,
-  level: 'h1' | 'h2' | 'h3',
-  reasons: readonly string[],
-): Html {
+function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', reasons: readonly string[]): Html {
   const picture = localAddress(view, entry.picture)
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(

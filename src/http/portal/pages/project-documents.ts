@@ -45,8 +45,11 @@ export function safeHref(url: string): string {
   return /^https?:\/\//i.test(url) ? url : '#'
 }
 
-export function documentSection({ view, activity }: ShownProject): Html {
-  const items = documentsOf(activity, false).map((one) => {
+/** Documents but the reports, which the page has. */
+export function documentSection({ view, activity, entry, reports }: ShownProject): Html {
+  const shown = new Set([view.baseUrl + projectFeedPath(entry.project), ...reports.map(({ address }) => address)])
+  const others = documentsOf(activity, false).filter(({ attributes: { url = '' } }) => !shown.has(url))
+  const items = others.map((one) => {
     const url = one.attributes.url ?? ''
     const title = narrativeText(child(one, 'title'), view.language)
     const address = localAddress(view, url)

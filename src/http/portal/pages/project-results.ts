@@ -6,11 +6,15 @@ import { cut, dayText, table, type View } from '../view.js'
 
 const shownCharacters = 160
 
-/** The results of a project: of each indicator its baseline, and target and actual of each period. */
-export function resultSection({ view, activity }: ShownProject): Html {
+/**
+ * The results of a project: of each indicator its baseline, and target and actual of each period. One without values whose
+ * project has reports is made of them (iati.md 11.1).
+ */
+export function resultSection({ view, activity, reports }: ShownProject): Html {
   const { project } = view.words
   const indicators = children(activity, 'result').flatMap((result) =>
-    children(result, 'indicator').map((indicator) => {
+    children(result, 'indicator').flatMap((indicator) => {
+      if (reports.length > 0 && !hasValue(indicator)) return []
       const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
       const caption = [title(result), title(indicator)].filter((text) => text !== '').join(': ')
       const rows = [
@@ -31,6 +35,11 @@ export function resultSection({ view, activity }: ShownProject): Html {
   return indicators.length === 0
     ? html``
     : html`<h2>${project.results}</h2><details open><summary>${project.indicators}</summary>${indicators}</details>`
+}
+
+function hasValue(indicator: Element): boolean {
+  const stated = indicator.children.flatMap((one) => [one, ...one.children])
+  return stated.some(({ attributes }) => attributes.value !== undefined)
 }
 
 function row(view: View, name: Html, values: readonly (Element | undefined)[]): Html {

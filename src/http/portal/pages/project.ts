@@ -1,4 +1,3 @@
-import { encode } from 'uqr'
 import { projectFeedPath } from '../../../iati/addresses.js'
 import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
@@ -46,8 +45,7 @@ ${resultSection(shown)}
 ${reportSection(shown)}
 ${subscriptionForm(shown)}
 ${documentSection(shown)}
-${dataSection(shown)}
-${shareSection(shown)}`,
+${dataSection(shown)}`,
   }
 }
 
@@ -118,26 +116,6 @@ function paragraphs(text: string, kind?: string): Html[] {
 
 function textSection(title: string, text: string): Html {
   return text === '' ? html`` : html`<h2>${title}</h2>${paragraphs(text)}`
-}
-
-/** The card for pages of others, and on paper the way back. */
-function shareSection({ view, entry }: ShownProject): Html {
-  const { baseUrl, words } = view
-  const id = String(entry.project)
-  const card = `<iframe src="${baseUrl}${to(view, 'embed', 'projects', id)}" title="${cut(entry.title, 120).replaceAll('"', '&quot;')}" width="320" height="520" loading="lazy" style="border:0"></iframe>`
-  return html`<details><summary>${words.project.share}</summary><p class="kind">${words.project.shareNote}</p>
-<pre tabindex="0"><code>${card}</code></pre></details>
-${qrCode(`${baseUrl}${to(view, 'projects', id)}`, words.project.printed)}`
-}
-
-/** An address for the camera of a phone; the stylesheet shows it on paper. */
-function qrCode(address: string, label: string): Html {
-  const { data, size } = encode(address, { border: 4 })
-  const rows = data.map((row) => row.map((isDark) => (isDark ? '1' : '0')).join(''))
-  const dark = rows.flatMap((row, y) =>
-    [...row.matchAll(/1+/g)].map(({ 0: { length }, index: x }) => `M${x} ${y}h${length}v1h-${length}z`),
-  )
-  return html`<figure class="qr"><svg viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges"><path d="${dark.join('')}"/></svg><figcaption>${label}: ${address}</figcaption></figure>`
 }
 
 function dataSection({ view, entry }: ShownProject): Html {

@@ -128,7 +128,7 @@ ${shareTable(
   words.quality.coverage,
   words.quality.coverageNote,
   words.quality.element,
-  indexedElements.map((name, at) => [name, quality.having[at] ?? 0]),
+  indexedElements.map((name, at) => [name, quality.having[at] ?? 0] as const).filter(([, found]) => found > 0),
   quality.activities,
 )}
 ${heldSection(view)}

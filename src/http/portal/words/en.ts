@@ -116,9 +116,6 @@ export const en = {
     readMore: 'Read more about this project',
     openings: (amount: string, day: Html) =>
       html`${amount} of what was received is a total until ${day}: its months are not recorded.`,
-    share: 'Show this project on a page of your own',
-    shareNote: 'Copy this into the page. The card shows what is published, always the newest.',
-    printed: 'This page on the web',
     element: 'IATI element',
     figuresNote: 'Each figure names the element of the published record that it comes from.',
     chart: 'Cumulative sums by month: received, paid to partners, and the budget as a line',
@@ -191,11 +188,9 @@ export const en = {
     organisation: 'Organisation',
     countries: 'Countries',
     partners: 'Partners',
-    status: 'By status',
     split:
       'The money of projects in several of them is split by the percentages that their records state; the projects count in each.',
     site: 'Website',
-    compare: 'Compare with another',
     biggest: 'Projects',
     more: (count: string, form: Intl.LDMLPluralRule) =>
       form === 'one' ? 'The project in the list' : `All ${count} projects`,
@@ -224,14 +219,6 @@ export const en = {
     later: 'Later years',
     download: 'Exactly this table, with all of its rows and years:',
     nothing: 'This release says nothing about this money by year.',
-  },
-  compare: {
-    title: 'Compare',
-    intro: 'Two of a kind, beside each other.',
-    first: 'First',
-    second: 'Second',
-    same: 'Choose two that differ.',
-    shared: 'Projects in both',
   },
   quality: {
     title: 'Data quality',

@@ -117,9 +117,6 @@ export const fr: Words = {
     readMore: 'En savoir plus sur ce projet',
     openings: (amount, day) =>
       html`${amount} du montant reçu sont un total jusqu’au ${day} : les mois n’en sont pas connus.`,
-    share: 'Montrer ce projet sur votre propre page',
-    shareNote: 'Copiez ceci dans la page. La carte montre ce qui est publié, toujours le plus récent.',
-    printed: 'Cette page sur le web',
     element: 'Élément IATI',
     figuresNote: 'Chaque chiffre nomme l’élément de l’enregistrement publié dont il vient.',
     chart: 'Sommes cumulées par mois : reçu, versé aux partenaires, et le budget en ligne',
@@ -192,11 +189,9 @@ export const fr: Words = {
     organisation: 'Organisation',
     countries: 'Pays',
     partners: 'Partenaires',
-    status: 'Par statut',
     split:
       'L’argent des projets qui en ont plusieurs est réparti selon les pourcentages de leur enregistrement ; les projets comptent dans chacun.',
     site: 'Site web',
-    compare: 'Comparer avec un autre',
     biggest: 'Projets',
     more: (count, form) => (form === 'one' ? 'Le projet dans la liste' : `Les ${count} projets`),
   },
@@ -224,14 +219,6 @@ export const fr: Words = {
     later: 'Années suivantes',
     download: 'Exactement ce tableau, avec toutes ses lignes et années :',
     nothing: 'Cette version ne dit rien de cet argent par année.',
-  },
-  compare: {
-    title: 'Comparer',
-    intro: 'Deux du même genre, côte à côte.',
-    first: 'Premier',
-    second: 'Deuxième',
-    same: 'Choisissez-en deux différents.',
-    shared: 'Projets dans les deux',
   },
   quality: {
     title: 'Qualité des données',

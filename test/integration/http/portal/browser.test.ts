@@ -57,7 +57,6 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       sector: `/sectors/${reported.sectors[0]}`,
       theme: `/themes/${Object.keys(reported.themes)[0]}`,
       years: '/years?by=sector',
-      compare: '/compare?kind=countries&first=KE&second=NP',
       quality: '/quality',
       changes: '/changes',
       change: `/changes/${previous}..${release}`,
@@ -69,7 +68,6 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     await home.goto(`${base}${pages.project}`)
     const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
     pages = { ...pages, organisation: partner ?? '' }
-    pages = { ...pages, embed: `/embed${pages.project}` }
     await home.close()
   }, 120_000)
 
@@ -135,7 +133,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     const coverage = page.locator('table', { has: page.locator('caption', { hasText: fr.quality.coverageNote }) })
     const counts = async () => (await coverage.locator('tbody tr td:nth-child(2)').allTextContents()).map(Number)
     const before = await counts()
-    expect(before.length).toBeGreaterThan(30)
+    expect(before.length).toBeGreaterThan(20)
     const head = coverage.getByRole('button', { name: fr.quality.activities })
     const ascending = [...before].sort((a, b) => a - b)
     await head.press('Enter')
@@ -144,10 +142,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     await head.press('Enter')
     expect(await counts()).toEqual(ascending.reverse())
     await coverage.locator('xpath=../preceding-sibling::label[1]/input').fill('budget')
-    expect(await coverage.locator('tbody tr:visible th').allTextContents()).toEqual(
-      expect.arrayContaining(['budget', 'country-budget-items']),
-    )
-    expect(await coverage.locator('tbody tr:visible').count()).toBe(2)
+    expect(await coverage.locator('tbody tr:visible th').allTextContents()).toEqual(['budget'])
     await page.goto(`${base}${pages.project}`)
     await page.getByText('Transactions', { exact: true }).first().click()
     const listed = page.locator('table', { has: page.locator('caption', { hasText: 'Transactions' }) })

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import jsQR from 'jsqr'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
@@ -29,19 +28,6 @@ import { day, mappingConfig, usd } from '../../../support/values/builders.js'
 
 const { baseUrl } = mappingConfig
 const samples = realRecords('the figures of the portal over real records')
-
-/** What a camera reads of a code whose dark squares are a path of rows. */
-function readCode(size: number, dark: string): string | undefined {
-  const scale = 4
-  const pixels = new Uint8ClampedArray(4 * (size * scale) ** 2).fill(255)
-  for (const [, x = 0, y = 0, length = 0] of dark.matchAll(/M(\d+) (\d+)h(\d+)v1h-\d+z/g)) {
-    for (let row = +y * scale; row < (+y + 1) * scale; row++) {
-      const from = 4 * (row * size * scale + +x * scale)
-      for (let at = from; at < from + 4 * scale * +length; at += 4) pixels.fill(0, at, at + 3)
-    }
-  }
-  return jsQR.default(pixels, size * scale, size * scale)?.data
-}
 
 /** Compares what pages show with what an XML parser finds in the files. */
 async function compareFigures({ app, publisher }: { app: FastifyInstance; publisher: Publisher }): Promise<void> {
@@ -349,7 +335,7 @@ describe('the portal over the demo', async () => {
     expect(body).toContain(`${baseUrl}${english}</loc><lastmod>${projects[0].changed}</lastmod>`)
   })
 
-  it('draws a picture for shared links, of each project and language, and has an address on paper that a phone reads', async () => {
+  it('draws a picture for shared links, of each project and language', async () => {
     const drawn = new Set<string>()
     for (const url of ['/', '/projects/9000001', '/projects/9000010', '/ar/projects/9000001']) {
       const { body } = await app.inject(url)
@@ -368,29 +354,18 @@ describe('the portal over the demo', async () => {
     for (const url of ['/pictures/projects/1.png', '/pictures/other.png', '/pictures/projects/9000001']) {
       expect([url, (await app.inject(url)).statusCode]).toEqual([url, 404])
     }
-    const { body } = await app.inject('/projects/9000001')
-    const [, size = '', dark = ''] = /class="qr"><svg viewBox="0 0 (\d+) .*?<path d="([^"]+)"/.exec(body) ?? []
-    expect(readCode(Number(size), dark)).toBe(`${baseUrl}/projects/9000001`)
   })
 
-  it('has a card of each project that pages of others may frame, and no other page that they may', async () => {
-    const page = await app.inject('/fr/projects/9000001')
-    const [, address = ''] = /&lt;iframe src=&quot;([^&]+)&quot;/.exec(page.body) ?? []
-    expect(address).toBe(`${baseUrl}/fr/embed/projects/9000001`)
-    const card = await app.inject(address.replace(baseUrl, ''))
-    expect([card.statusCode, card.headers['content-security-policy']]).toEqual([
-      200,
-      expect.stringMatching(/frame-ancestors \*$/),
-    ])
-    expect(page.headers['content-security-policy']).toContain("frame-ancestors 'none'")
-    expect(card.body).toContain(`<base target="_blank">`)
-    expect(card.body).toContain(`href="/fr/projects/9000001"`)
-    expect(card.body).not.toContain('<script')
-    const missing = await app.inject({ url: '/embed/projects/1', headers: { accept: 'text/html' } })
-    expect([missing.statusCode, missing.headers['content-security-policy']]).toEqual([
-      404,
-      page.headers['content-security-policy'],
-    ])
+  it('has no parts that only repeat others: results and documents made of reports, empty rows, what nobody came for', async () => {
+    const page = (await app.inject('/en/projects/9000001')).body
+    expect(page).toContain(`<h2 id="reports">${en.project.reports}</h2>`)
+    expect(page).not.toContain(`<h2>${en.project.results}</h2>`)
+    const [, documents = ''] = page.split(`<h2>${en.project.documents}</h2>`)
+    expect(documents.slice(0, documents.indexOf('</ul>'))).not.toMatch(/reports\.atom|updates\/[^"]/)
+    expect((await app.inject('/en/quality')).body.split(en.quality.coverageNote)[1]).not.toContain('>0%')
+    for (const address of ['/compare', '/fr/compare?kind=countries', '/embed/projects/9000001']) {
+      expect((await app.inject({ url: address, headers: { accept: 'text/html' } })).statusCode).toBe(404)
+    }
   })
 
   it('answers the question of a journalist: a list with its sums, and the same list as CSV and JSON', async () => {

@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { en } from '../../../../src/http/portal/words/en.js'
@@ -172,17 +169,10 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
       expect(page.url()).toMatch(/\/fr\/projects$/)
     })
 
-    it('shows the project on a page of their own', async () => {
+    it('finds where to get the reports by mail', async () => {
       await openProject()
-      await page.getByText(en.project.share).click()
-      const card = await page.locator('pre code', { hasText: '<iframe' }).innerText()
-      const blog = createServer((_request, answer) => answer.setHeader('content-type', 'text/html').end(card))
-      await once(blog.listen(0, '127.0.0.1'), 'listening')
-      const own = await browser.newPage()
-      await own.goto(`http://127.0.0.1:${(blog.address() as AddressInfo).port}/`)
-      await own.frameLocator('iframe').getByText(told.title).waitFor()
-      await own.close()
-      blog.close()
+      expect(await page.getByLabel(en.subscription.email).isVisible()).toBe(true)
+      expect(await page.getByLabel(en.subscription.trap).isVisible()).toBe(false)
     })
   })
 
