@@ -7,15 +7,18 @@ import { waitingFirst } from './test/support/runner/waiting-first.js'
 const processes = [
   'test/e2e/{start,worker-processes}.test.ts',
   'test/integration/catalogue/{imports,own-platform,sources-faults}.test.ts',
-  'test/integration/catalogue/sync/{hostile,this-service}.test.ts',
+  'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
   'test/integration/cli/{completion,init}.test.ts',
-  'test/integration/http/api/{exhaustion,python-client}.test.ts',
+  'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
+  'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client}.test.ts',
   'test/integration/http/console/console-browser.test.ts',
   'test/integration/http/portal/{browser,hostile-pages,links,subscriptions,visitors}.test.ts',
+  'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
-  'test/integration/outbound/{alerts,bucket,pictures}.test.ts',
+  'test/integration/outbound/{alerts,bucket}.test.ts',
   'test/integration/platform/{backup,hostile-values,systemd}.test.ts',
-  'test/integration/release/{assumptions,publisher-checklist,same-bytes,storage}.test.ts',
+  'test/integration/release/{assumptions,facts-of-records,folder-of-store,joined-files,notice-flood,publisher-checklist,readers}.test.ts',
+  'test/integration/release/{restored-database,same-bytes,seeded-output,signed-releases,storage,tables,verify-limits}.test.ts',
   'test/integration/work/{first-publication,postgres,redis-servers}.test.ts',
 ]
 
@@ -24,9 +27,9 @@ const shared = {
   pool: 'forks',
   // Loading the program again for each of three hundred files takes longer than most of them: files leave nothing behind.
   isolate: false,
-  testTimeout: 120_000,
-  expect: { poll: { timeout: 15_000 } },
-  hookTimeout: 60_000,
+  testTimeout: 600_000,
+  expect: { poll: { timeout: 120_000 } },
+  hookTimeout: 300_000,
 } as const
 
 /** Files that work in databases; both projects have one server. */
@@ -65,6 +68,6 @@ export default defineConfig({
         'test/e2e/start.test.ts',
       ]),
     },
-    teardownTimeout: 20_000,
+    teardownTimeout: 60_000,
   },
 })

@@ -13,7 +13,7 @@ let service: RunningService = await installation.start()
 afterAll(async () => {
   await installation.remove()
   await redis?.stop()
-}, 60_000)
+})
 
 const manifest = async () => {
   const response = await fetch(`${service.baseUrl}/feeds/manifest.json`)

@@ -19,7 +19,7 @@ service = await installation.start()
 
 afterAll(async () => {
   await installation.remove()
-}, 60_000)
+})
 
 async function manifest(): Promise<Manifest> {
   const response = await fetch(`${service.baseUrl}/feeds/manifest.json`)
@@ -163,7 +163,7 @@ describe('giving start on a bare machine', { shuffle: false }, () => {
     const runs = (await (await fetch(`${service.baseUrl}/feeds/status.json`)).json()) as { runs: { state: string }[] }
     expect(runs.runs.filter((run) => run.state === 'failed')).toEqual([])
     expect((await manifest()).totals.activities).toBe(before.totals.activities + 60)
-  }, 90_000)
+  })
 
   it('stops on SIGTERM within its time and leaves no process', async () => {
     service.kill('SIGTERM')
@@ -176,7 +176,7 @@ describe('giving start on a bare machine', { shuffle: false }, () => {
         .stdout.split('\n')
         .filter((line) => line.includes(record.clusterDir))
     // The guard of the process that the test before killed waits five seconds before it looks.
-    await expect.poll(processesOfCluster, { timeout: 15_000 }).toEqual([])
+    await expect.poll(processesOfCluster).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ import { newInstallation, type RunningService } from '../support/commands/cli.js
 import { testDatabase } from '../support/store/database.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
 
-const patience = { timeout: 25_000, interval: 50 }
+const patience = { interval: 50 }
 
 describe('giving worker in several processes', async () => {
   const { store, url } = await testDatabase()
@@ -24,9 +24,7 @@ describe('giving worker in several processes', async () => {
     return await installation.serve('worker')
   }
 
-  it('has one log, one metrics port and one signal, and starts processes again that were killed', {
-    timeout: 90_000,
-  }, async () => {
+  it('has one log, one metrics port and one signal, and starts processes again that were killed', async () => {
     const worker = await start()
     const first = await bothReady(worker)
     expect(first.map(({ process }) => process).sort()).toEqual([1, 2])
@@ -61,9 +59,7 @@ describe('giving worker in several processes', async () => {
     expect(readyProcesses(worker).filter(({ pid }) => isRunning(pid))).toEqual([])
   })
 
-  it('writes warnings of libraries as lines of the log, each of which names its process once', {
-    timeout: 60_000,
-  }, async () => {
+  it('writes warnings of libraries as lines of the log, each of which names its process once', async () => {
     // Warns when the test says so, as the SDK of a bucket does when it is first used.
     const folder = await temporaryFolder()
     const library = path.join(folder, 'library.mjs')

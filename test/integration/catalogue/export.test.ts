@@ -115,7 +115,7 @@ describe('an export that is imported into an empty store', () => {
     expect(Object.keys(theirs.files)).toEqual(
       expect.arrayContaining(['bulk/projects.xml', expect.stringMatching(/archive/)]),
     )
-  }, 120_000)
+  })
 
   it('has every row again, donors and accounts too, and numbers go on', async () => {
     const { store, url } = await testDatabase()
@@ -141,7 +141,7 @@ describe('an export that is imported into an empty store', () => {
     expect((await stat(path.join(directory, 'donations.ndjson'))).mode & 0o777).toBe(0o600)
     const refused = await run(`import ${directory}`, other.url)
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('imported into an empty store') })
-  }, 60_000)
+  })
 
   it('knows of every table whether it is exported', async () => {
     const { store } = await testDatabase()

@@ -46,7 +46,7 @@ describe('imports and taking them back in random order', () => {
     expect(sum.refused).toBeGreaterThan(1)
     await publisher.publish()
     expect(await publishedBytes(publisher.feedsDir)).toEqual(before.files)
-  }, 240_000)
+  })
 })
 
 describe('giving imports', async () => {

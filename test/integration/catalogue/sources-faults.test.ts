@@ -255,7 +255,7 @@ describe('a source whose process is killed', () => {
     expect(await wholeGifts()).toBe(before + 12_100)
     expect(await giving('sources', 'run', 'killed')).toMatchObject({ outcome: 'unchanged' })
     server.close()
-  }, 120_000)
+  })
 })
 
 const sshd = '/usr/sbin/sshd'
@@ -314,7 +314,7 @@ describe.skipIf(!existsSync(sshd))("OpenSSH's server", () => {
     })
     second.kill()
     await once(second, 'exit')
-  }, 60_000)
+  })
 })
 
 async function freePort(): Promise<number> {

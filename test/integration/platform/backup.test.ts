@@ -114,7 +114,7 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
   })
 
-  it('is tried in a server of its own, which is removed', { timeout: 120_000 }, async () => {
+  it('is tried in a server of its own, which is removed', async () => {
     const file = path.join(folder, 'whole.sql.gz')
     const good = await command('postgres://nobody@127.0.0.1:1/none', 'backup', '--verify', file)
     expect(good.code, good.stderr).toBe(0)
@@ -230,9 +230,7 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     expect(await said('doctor')).toMatch(/none was tried: giving backup --verify FILE/)
   })
 
-  it('is restored on trial each week, and status, doctor and alarms say when that fails', {
-    timeout: 120_000,
-  }, async () => {
+  it('is restored on trial each week, and status, doctor and alarms say when that fails', async () => {
     const directory = path.join(folder, 'kept')
     const said = commandsWith(directory)
     const day = 24 * 3_600_000

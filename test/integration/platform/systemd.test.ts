@@ -48,16 +48,16 @@ while True: print(s.recv(4096).decode().replace('\\n', ' '), flush=True)`
     onTestFinished(() => void receiver.kill())
     const received: string[] = []
     createInterface(receiver.stdout).on('line', (line) => received.push(line))
-    await expect.poll(() => received, { timeout: 10_000 }).toEqual(['bound'])
+    await expect.poll(() => received).toEqual(['bound'])
 
     const stop = new AbortController()
     const { PATH } = process.env
     reportToSystemd({ PATH, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' }, stop.signal, createLog('silent'))
     const count = (state: string) => received.filter((line) => line.includes(state)).length
-    await expect.poll(() => count('WATCHDOG=1'), { timeout: 10_000 }).toBeGreaterThan(1)
+    await expect.poll(() => count('WATCHDOG=1')).toBeGreaterThan(1)
     expect([count('READY=1'), count('STOPPING=1')]).toEqual([1, 0])
     stop.abort()
-    await expect.poll(() => count('STOPPING=1'), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => count('STOPPING=1')).toBe(1)
   })
 
   it('is silent under another supervisor', () => {

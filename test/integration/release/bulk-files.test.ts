@@ -229,5 +229,5 @@ describe('the bulk files of an installation', { shuffle: false }, async () => {
     expect(await text()).toEqual(second)
     worker.kill('SIGTERM')
     expect(await worker.ended).toBe(0)
-  }, 60_000)
+  })
 })

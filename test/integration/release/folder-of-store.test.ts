@@ -185,7 +185,7 @@ describe('the folder of a store', { shuffle: false }, () => {
     expect([code, answer.needs]).toEqual([1, [message]])
     worker.kill('SIGTERM')
     expect(await worker.ended).toBe(0)
-  }, 120_000)
+  })
 })
 
 it('two that publish first at once: one has the folder of the store, the other publishes nothing', async () => {

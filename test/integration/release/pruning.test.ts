@@ -135,7 +135,7 @@ describe('pruning', { shuffle: false }, async () => {
 })
 
 // Seven publications by commands, on a machine that may be busy.
-describe('48 hours', { timeout: 120_000 }, () => {
+describe('48 hours', () => {
   it('begin when another release takes its place, not when that one or the next was built', async () => {
     const ours = await newStore()
     const ids: string[] = []

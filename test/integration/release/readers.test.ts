@@ -28,4 +28,4 @@ it('readers of every kind follow releases: nothing torn, mixed or missing', asyn
   expect(report.releases).toBeGreaterThanOrEqual(4)
   expect(report.resumed.restarted).toBeGreaterThan(0)
   expect(report.fetched).toBeGreaterThan(3)
-}, 120_000)
+})

@@ -25,9 +25,7 @@ async function firstRelease(projects: number): Promise<ReadonlyMap<string, Buffe
   )
 }
 
-it('builds the same release from the same database, byte for byte, in another process', {
-  timeout: 300_000,
-}, async () => {
+it('builds the same release from the same database, byte for byte, in another process', async () => {
   const [one, other] = [await firstRelease(60), await firstRelease(60)]
   expect([...other.keys()]).toEqual([...one.keys()])
   expect([...one].filter(([name, bytes]) => !other.get(name)?.equals(bytes)).map(([name]) => name)).toEqual([])

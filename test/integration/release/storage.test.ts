@@ -127,7 +127,7 @@ describe('a file system without', () => {
       ['fix', `fsync: ${none} way to sync files and folders to disk (fsync): ${nothing}`],
     ])
     expect(await readdir(folder)).toEqual([])
-  }, 120_000)
+  })
 
   it.for([
     ['symlink', 'symbolic links'],
@@ -155,7 +155,7 @@ describe('a file system without', () => {
       (await readdir(releases)).map((id) => readFile(path.join(releases, id, 'iati/organisations.xml'), 'utf8')),
     )
     expect(texts).toEqual([texts[0], texts[0]])
-  }, 120_000)
+  })
 })
 
 describe('a folder', () => {

@@ -25,4 +25,4 @@ test('the first publication is awaited without a warning of Node, however long i
   expect(service.output()).not.toMatch(/Warning/)
   service.kill('SIGTERM')
   expect(await service.ended).toBe(0)
-}, 60_000)
+})

@@ -43,11 +43,12 @@ export async function demoSite(): Promise<{ base: string; publisher: Publisher }
   return { base, publisher }
 }
 
-/** Follows the links of pages to all that they lead to on this host, every project in one language. */
+/** Asks for all that pages lead to on this host, every project in one language, and follows the links of those `isFollowed`. */
 export async function followLinks(
   app: FastifyInstance,
   wanted: string[],
   look: (address: string, body: string) => void = () => {},
+  isFollowed: (address: string) => boolean = () => true,
 ): Promise<{ dead: string[]; seen: Set<string> }> {
   const seen = new Set(wanted)
   const dead: string[] = []
@@ -55,6 +56,7 @@ export async function followLinks(
     const answer = await app.inject(address)
     if (answer.statusCode !== 200) dead.push(`${answer.statusCode} ${address}`)
     look(address, answer.body)
+    if (!isFollowed(address)) continue
     if (!/html|sitemap|robots/.test(`${answer.headers['content-type']} ${address}`)) continue
     for (const [, href = ''] of answer.body.matchAll(/(?:href|src|action)="([^"#]+)|(?<=<loc>)([^<]+)/g)) {
       const link = (href || '').replaceAll('&amp;', '&').replace(mappingConfig.baseUrl, '')

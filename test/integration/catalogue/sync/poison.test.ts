@@ -55,9 +55,7 @@ const refusal = {
   got: 'two workers were lost over it',
 }
 
-describe('a record over which workers are lost is refused by name, and everything else is mirrored', {
-  timeout: 90_000,
-}, () => {
+describe('a record over which workers are lost is refused by name, and everything else is mirrored', () => {
   test('when its details are at fault: once with others, once alone', async () => {
     let asked = false
     const { killed, run, problems, kept } = await syncThatKills(

@@ -98,9 +98,9 @@ describe.skipIf(missing)('an API process that may open 256 files', { shuffle: fa
   it('closes connections that never sent anything when many addresses have opened all that there may be', async () => {
     const idle = Array.from({ length: 300 }, (_, index) => open(`127.0.${10 + (index % 30)}.1`))
     await Promise.all(idle.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
-    await vi.waitFor(async () => expect(await statusFrom('127.0.0.3', '/healthz')).toBe(200), { timeout: 15_000 })
+    await vi.waitFor(async () => expect(await statusFrom('127.0.0.3', '/healthz')).toBe(200), { timeout: 120_000 })
     for (const socket of idle) socket.destroy()
-  }, 30_000)
+  })
 
   it('answers others while addresses of many networks send one byte a connection, and connect again', async () => {
     let attacking = true
@@ -117,7 +117,7 @@ describe.skipIf(missing)('an API process that may open 256 files', { shuffle: fa
     attacking = false
     for (const socket of sockets) socket.destroy()
     expect(answers.filter((answer) => answer !== 200)).toEqual([])
-  }, 60_000)
+  })
 
   it('opens a file once for all who read it, and for those who send requests ahead when their turn has come', async () => {
     const readers = Array.from({ length: 10 }, () => open('127.0.0.4'))

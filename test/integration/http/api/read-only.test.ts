@@ -93,7 +93,7 @@ describe('a read-only database', { shuffle: false }, async () => {
   it('takes every write again once it is writable, without a restart', async () => {
     await switchReadOnly('off')
     for (const write of [donation, registration, newKey, signIn]) {
-      await vi.waitFor(async () => expect((await write()).statusCode).toBe(200), { timeout: 10_000 })
+      await vi.waitFor(async () => expect((await write()).statusCode).toBe(200), { timeout: 120_000 })
     }
   })
 })

@@ -77,7 +77,7 @@ describe('searches', async () => {
       const request = get(`${baseUrl}${path}?api_key=${api.apiKey}&q=water`).on('error', () => undefined)
       await expect.poll(() => running()).toBe(1)
       request.destroy()
-      await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 10_000 })
+      await vi.waitFor(async () => expect(await running()).toBe(0), { timeout: 120_000 })
     })
   })
 })

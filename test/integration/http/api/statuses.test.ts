@@ -353,7 +353,7 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
   it('answers 503 in maintenance, with when to come back, before it looks at key or body', async () => {
     await recordMaintenance(store.db, { until: new Date(api.now.getTime() + 20 * 60_000), at: api.now })
     await vi.waitFor(async () => expect((await get(`${projects}/themes`, '*/*')).statusCode).toBe(503), {
-      timeout: 10_000,
+      timeout: 120_000,
       interval: 50,
     })
     for (const format of ['xml', 'json'] as const) {

@@ -103,7 +103,7 @@ it('an API that was stopped for 33 s, between any two steps of a donation, tells
           socket.write(request)
           return statusOf(await text(socket))
         },
-        { timeout: 60_000, interval: 1_000 },
+        { interval: 1_000 },
       )
       .toBe(200)
   }
@@ -116,4 +116,4 @@ it('an API that was stopped for 33 s, between any two steps of a donation, tells
   expect(rows.filter(({ status, charges }) => status === 'failed' && charges > 0)).toEqual([])
   expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
   expect((await store.db.query('select from sandbox_charge')).rowCount).toBe(7)
-}, 240_000)
+})

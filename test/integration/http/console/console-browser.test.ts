@@ -39,7 +39,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     ]
     one = await openConsole({ DATABASE_URL: database.url, GIVING_DATA_DIR: dataDir })
     browser = await launchBrowser()
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await browser?.close()
@@ -61,7 +61,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
       problems.push(...(await lookAt(browser, one.base, address, way, see)))
     }
     expect(problems).toEqual([])
-  }, 120_000)
+  })
 
   it('lets an operator do ten tasks, each from the overview, as docs/how-to/console.md lists them', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
@@ -149,7 +149,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
       })
     }
     await context.close()
-  }, 120_000)
+  })
 
   it('signs out on every page: the browser forgets name and token', async () => {
     const guarded = await openConsole({

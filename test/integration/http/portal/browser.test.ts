@@ -69,7 +69,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     const partner = await home.locator('dl.facts a[href*="/organisations/"]').first().getAttribute('href')
     pages = { ...pages, organisation: partner ?? '' }
     await home.close()
-  }, 120_000)
+  })
 
   afterAll(async () => await browser?.close())
 
@@ -91,7 +91,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       }
     }
     expect(problems).toEqual([])
-  }, 900_000)
+  })
 
   it('is reached by the keyboard alone, and needs no script and no policy that allows one', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })
@@ -121,7 +121,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     reached.delete(-1)
     expect(reached.size).toBe(wanted)
     await whole.close()
-  }, 120_000)
+  })
 
   it('sorts and filters tables by its script, under the policy of its pages, and has them without it', async () => {
     const context = await browser.newContext()
@@ -158,7 +158,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     expect(await plain.locator('th button, label.filter').count()).toBe(0)
     expect(await plain.locator('table').count()).toBeGreaterThan(5)
     await plain.context().close()
-  }, 60_000)
+  })
 
   it('takes a reader’s address, confirms and ends it by buttons, without a finding of axe on the way', async () => {
     const server = await startMailServer()
@@ -186,7 +186,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     await page.getByRole('button', { name: words.end, exact: true }).click()
     await says(words.ended)
     await page.close()
-  }, 60_000)
+  })
 
   it('answers a journalist in two clicks: all water projects in Kenya, what was paid to partners, as CSV', async () => {
     const page = await browser.newPage()
@@ -213,7 +213,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
       ])
     }
     await page.close()
-  }, 60_000)
+  })
 
   it('has texts of at least 11 px in charts, on a phone as at a desk', async () => {
     for (const [address, size] of [
@@ -230,7 +230,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
         expect([address, size, Math.min(...texts)]).toEqual([address, size, expect.toSatisfy((px: number) => px >= 11)])
       })
     }
-  }, 60_000)
+  })
 
   it('has no column of a few letters on a phone', async () => {
     for (const address of ['/developers', '/quality', '/years', pages.project ?? '']) {
@@ -244,7 +244,7 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
         expect([address, narrow]).toEqual([address, []])
       })
     }
-  }, 60_000)
+  })
 
   it('has small pages: 60 KB each with its charts', async () => {
     // Arabic letters have two bytes.
@@ -277,6 +277,6 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
         })
         expect((await readFile(path.join(folder, `${name}.png`))).length).toBeGreaterThan(1000)
       }
-    }, 120_000)
+    })
   }
 })

@@ -47,14 +47,15 @@ it.skipIf(!samples)(
   120_000,
 )
 
-it('has no link that leads nowhere over seeded projects, whose data are odd', async () => {
+it('has no dead link on its first page, a list and a project of odd data', async () => {
   const { store } = await testDatabase()
-  await seed(store, { projects: 8, source: 'demo', firstId: 1, today: day('2026-11-20'), currency: usd, baseUrl })
+  await seed(store, { projects: 3, source: 'demo', firstId: 1, today: day('2026-11-20'), currency: usd, baseUrl })
   const { app } = await publishedSite(store)
-  const { dead, seen } = await followLinks(app, ['/'])
+  const begin = ['/', '/projects', '/demo/projects/1']
+  const { dead, seen } = await followLinks(app, [...begin], undefined, (address) => begin.includes(address))
   expect(dead).toEqual([])
-  expect([...seen].filter((link) => link.startsWith('/demo/')).length).toBeGreaterThan(8)
-}, 120_000)
+  expect(seen.size).toBeGreaterThan(20)
+})
 
 it('names no held project in public that was never published', async () => {
   const { store } = await testDatabase()
@@ -95,7 +96,7 @@ describe('the portal over the demo', async () => {
     await store.db.query(`update disbursement set amount = amount - 1 where id = (select min(id) from disbursement)`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
     expect((await publisher.publish()).state).toBe('published')
-  }, 60_000)
+  })
 
   it(
     'has the figures that an XML parser finds in the files',

@@ -37,7 +37,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
     told = index.files[0].activities.find((one: { picture?: string; partner?: unknown }) => one.picture && one.partner)
     browser = await launchBrowser()
     page = await browser.newPage()
-  }, 240_000)
+  })
 
   afterAll(async () => await browser?.close())
 

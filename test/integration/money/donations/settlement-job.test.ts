@@ -30,7 +30,7 @@ describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
   async (engine) => {
     const { store, url } = await testDatabase()
 
-    it('completes what is open in every round, of any worker, and names nobody', { timeout: 60_000 }, async () => {
+    it('completes what is open in every round, of any worker, and names nobody', async () => {
       const redis = engine === 'redis' ? await startRedis() : undefined
       onTestFinished(async () => await redis?.stop())
       const connection: QueueConnection = redis

@@ -283,7 +283,7 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
     expect(await ended.text()).toContain('Your monthly gift has ended')
     await days(62)
     expect(await settled()).toBe(14)
-  }, 180_000)
+  })
 
   it('parts of a gift go back, from here and in the console of the processor', async () => {
     await send(aGift())
@@ -431,7 +431,7 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
         (fault === 'the answer is lost' && life === 'the first and the second month of a regular gift'),
     )
 
-    it.each(ours)('%s: %s', { timeout: 300_000 }, async (fault, life) => {
+    it.each(ours)('%s: %s', async (fault, life) => {
       const { kills, isWorkedOn } = faults[fault]
       // Stripe's library makes a call again, with the same key, when its connection broke: that one fails too.
       const again = name === 'stripe' && !kills ? 1 : 0

@@ -53,7 +53,7 @@ const ways: Readonly<Record<string, Way>> = {
 let browser: Browser
 beforeAll(async () => {
   if (browserProgram) browser = await launchBrowser()
-}, 60_000)
+})
 afterAll(async () => await browser?.close())
 
 describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page with %s', (name, way) => {
@@ -91,7 +91,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
       server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
       server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
     })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     server?.kill()
@@ -137,13 +137,13 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await page.keyboard.press('Enter')
   }
   const told = async (page: Page, words: RegExp) => {
-    await page.locator('#outcome', { hasText: words }).waitFor({ timeout: 20_000 })
+    await page.locator('#outcome', { hasText: words }).waitFor({ timeout: 300_000 })
     return (await page.locator('#outcome').textContent()) ?? ''
   }
   const statuses = async () =>
     (await store.db.query<{ status: string }>('select status from donation order by id')).rows.map((row) => row.status)
 
-  it('takes a gift, and one that the bank wants confirmed, with the keyboard alone', { timeout: 120_000 }, async () => {
+  it('takes a gift, and one that the bank wants confirmed, with the keyboard alone', async () => {
     const problems: string[] = []
     const [page, before] = [await open(problems), (await statuses()).length]
     problems.push(...(await axeFindings(page)))
@@ -166,9 +166,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     expect(problems).toEqual([])
   })
 
-  it('says when the donor was not authenticated, and takes the next try as another gift', {
-    timeout: 120_000,
-  }, async () => {
+  it('says when the donor was not authenticated, and takes the next try as another gift', async () => {
     const problems: string[] = []
     const page = await open(problems)
     const charged = processor.ledger.approved().length

@@ -131,7 +131,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     expect(mail.taken).toHaveLength(5)
     for (const one of mail.taken) expect(readMail(one as never).text).toContain(link)
     await agree()
-  }, 60_000)
+  })
 
   it('sleep after three more tries in seven days, and the donor is told once, in the language of the donor', async () => {
     await begin({ language: 'fr' })
@@ -166,7 +166,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     )
     expect(sleeping.html).toContain('<html lang="fr">')
     await agree()
-  }, 60_000)
+  })
 
   it('leave out months in which the service was down', async () => {
     await begin()
@@ -239,7 +239,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     expect(await plan()).toMatchObject({ state: 'ended', reason: 'the donor was erased' })
     expect(await settledDays()).toHaveLength(1)
     await agree()
-  }, 60_000)
+  })
 
   it('keep what is known of their donor while they are in force, however old, and not after', async () => {
     await begin({ email: 'faithful@example.org' })
@@ -263,7 +263,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     ).toMatchObject({ code: 0 })
     await prune()
     expect(await known()).toBe(0)
-  }, 60_000)
+  })
 
   it('need a transactionId and monthly, and begin with a gift that is paid', async () => {
     const refused = async (changes: Record<string, unknown>) =>

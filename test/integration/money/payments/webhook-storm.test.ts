@@ -55,7 +55,7 @@ describe('whatever a processor does, and whichever of its events arrive', async 
   const backAt = ({ refunds, disputes }: ReturnType<typeof ledger.only>) =>
     [...refunds, ...disputes.filter(({ status }) => status === 'lost')].reduce((sum, { amount }) => sum + amount, 0)
 
-  it('the books end as the processor has it', { timeout: 120_000 }, async () => {
+  it('the books end as the processor has it', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (story) => {
         const donations = [await donate(), await donate(), await donate(), await donate()]

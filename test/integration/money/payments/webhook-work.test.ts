@@ -65,7 +65,7 @@ describe('webhooks at work', { shuffle: false }, async () => {
       ...{ PAYMENT_GATEWAY_URL: `https://${address.host}:${address.port}`, PAYMENT_GATEWAY_CA_FILE: address.caFile },
     })
 
-  it('are handled by a job, and name nobody', { timeout: 60_000 }, async () => {
+  it('are handled by a job, and name nobody', async () => {
     const { reference, charge } = await donate()
     ledger.refundInConsole(reference, '40')
     expect(await send('refunded', charge)).toBe(200)

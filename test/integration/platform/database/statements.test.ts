@@ -80,7 +80,7 @@ it('rows of every statement have the columns and types that the program expects'
   }
   const expected = Object.keys(neverNull).map((column) => `${column}: may be null`)
   expect([...new Set(found)].sort()).toEqual(expected.sort())
-}, 120_000)
+})
 
 it('the text of every statement is told from the sources, but for a list of them', () => {
   const found = statements.filter(({ unknown, opaque }) => unknown !== undefined || opaque !== undefined)
