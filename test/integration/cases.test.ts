@@ -48,6 +48,7 @@ function readable(value: unknown, indent = ''): string {
 it.each(cases.map(({ name }) => name))('test/cases/%s answers as its out.json says', async (name) => {
   const folder = path.join(temporary, name)
   await cp(path.join(root, name), folder, { recursive: true })
+  const files = await readdir(folder)
   const database = await testDatabase()
   const lines = (await readFile(path.join(folder, 'arguments'), 'utf8')).split('\n')
   const environment: Record<string, string> = {
@@ -75,7 +76,10 @@ it.each(cases.map(({ name }) => name))('test/cases/%s answers as its out.json sa
       return { state, rendered, changed }
     }
     if (verb === 'live') return { text: linesOf(pretty(await publisher.read(rest[0] ?? ''))) }
-    const args = [verb, ...rest.map((word) => (/^(in|out)(\.|$)/.test(word) ? path.join(folder, word) : word))]
+    const args = [
+      verb,
+      ...rest.map((word) => (files.includes(word) || word.startsWith('out.') ? path.join(folder, word) : word)),
+    ]
     const { code, stdout, stderr } = await runCommandLine(args, environment)
     const printed = linesOf(stdout)
     const answer = args.includes('--json') && stdout !== '' ? JSON.parse(printed.join('\n')) : undefined

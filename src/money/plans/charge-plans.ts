@@ -148,6 +148,7 @@ async function takeCharge(
     method: { kind: 'kept', token, customer } as const,
   }
   // Its outcome is read from the books: what is not known yet is found by the settlement.
+  // Were a first attempt told as tried before, the settlement would only look once more: nothing else follows from it.
   const tried = { triedBefore: recorded.attempt > 1, lease: recorded.lease }
   await takePayment(payments, recorded.id, charge, tried).catch((error: unknown) => {
     payments.warn({ plan: id, error: toServiceError(error).message }, 'a regular gift is not charged yet')

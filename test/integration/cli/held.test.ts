@@ -22,6 +22,7 @@ it('says in plain words why a project is held, since when and how to fix it, and
   await publishAt(23, '<b></b>')
   const { code, stdout } = await run()
   expect(code).toBe(1)
+  expect(stdout).not.toContain(' more: ')
   expect(stdout).toMatch(
     /^2 .*-2: its last valid text stays published, held since 2026-11-22T02:00:00Z\n {2}[\w-]+ {2}.*\n {4}\/iati-activity: .* title .*\n {4}Correct projects\.title, .* then run giving publish\./,
   )
@@ -36,6 +37,19 @@ it('says in plain words why a project is held, since when and how to fix it, and
   const again = await findHeldProject(store.db, 2)
   expect(again?.since).toEqual(publisher.now)
   expect(again?.notices[0]?.fields).toEqual(['projects.title'])
+})
+
+it('says how many more there are than --limit shows', async () => {
+  const { store, url } = await testDatabase()
+  await insertProjects(store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
+  await store.db.query(`update project set title = '<p></p>'`)
+  await (await testPublisher(store)).publish()
+  const shown = async (limit: string) =>
+    (await runCommandLine(['held', '--limit', limit], { DATABASE_URL: url })).stdout
+      .split('\n')
+      .filter((line) => /^\d/.test(line))
+  expect(await shown('2')).toEqual([expect.stringMatching(/^1 /), expect.stringMatching(/^2 /), '1 more: see --limit'])
+  expect(await shown('3')).toHaveLength(3)
 })
 
 it('is not said of a project that is published all the same: giving projects names it, and what is noticed about it', async () => {

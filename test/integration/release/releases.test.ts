@@ -3,9 +3,11 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { releaseFolder, switchLiveRelease } from '../../../src/release/folder/release-folder.js'
 import { approveRelease, rollbackRelease } from '../../../src/release/operate/operate-releases.js'
+import { publishRelease } from '../../../src/release/operate/publish-release.js'
 import { diffReleases } from '../../../src/release/read/diff-releases.js'
 import { getRelease, listReleases, openAnyRelease } from '../../../src/release/read/list-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/release/sql/releases.js'
+import { getRun } from '../../../src/work/sql/runs.js'
 import { type Publisher, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/store/database.js'
@@ -32,6 +34,19 @@ beforeEach(async () => {
   await insertProjects(database.store.db, range(1, 10))
   expect(await publisher.publish()).toMatchObject({ state: 'published' })
   later()
+})
+
+it('of a run that was interrupted after its own switch is its outcome when the run is taken up', async () => {
+  const { id, manifest } = await publisher.live()
+  const run = await getRun(database.store.db, manifest.run)
+  const taken = { ...run, startedAt: publisher.now }
+  const { signal } = new AbortController()
+  expect(await publishRelease(publisher.deps, taken, { signal })).toEqual({
+    state: 'published',
+    releaseId: id,
+    held: 0,
+  })
+  await expect(publishRelease(publisher.deps, { ...taken, id: 0 }, { signal })).rejects.toThrow('is too late')
 })
 
 describe('a release that would lose too much', () => {

@@ -70,6 +70,14 @@ describe('a chain of releases', () => {
     expect(read(undefined, facts.checkedAt).findings).toMatchObject([{ code: 'rollback' }])
   })
 
+  it('that has faults is told by them alone, whoever says that it is up to date', () => {
+    const facts = { release: '20261121T020003Z-3', manifestSha256: 'a3', checkedAt: '2026-11-22T02:00:00Z' }
+    const checked = JSON.stringify(checkedRelease(facts, stranger))
+    const releases = chainText('releases', chainOf([owner, owner, stranger]))
+    const { findings } = verifyChain({ releases, checked }, 'a3', owner.publicKey, undefined)
+    expect(findings).toMatchObject([{ code: 'forged', expected: expect.not.stringContaining('checked.json') }])
+  })
+
   it('is forged by the key of somebody else', () => {
     expect(codes(chain, 'a3', stranger)).toEqual(['forged'])
     expect(codes(chainOf([owner, owner, stranger]), 'a3')).toEqual(['forged'])

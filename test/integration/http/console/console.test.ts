@@ -86,6 +86,15 @@ describe('the console', { shuffle: false }, () => {
     })
     afterAll(() => one.close())
 
+    it('leads to earlier imports where a page is full, and only there', async () => {
+      const leads = async () => (await one.ask('/imports')).text.includes('href="/imports?before=')
+      expect(await leads()).toBe(false)
+      await db.query(`insert into import (actor, origin, started_at, finished_at, state)
+        select 'many', 'many', now() - interval '1 day', now(), 'done' from generate_series(1, 100)`)
+      expect(await leads()).toBe(true)
+      await db.query(`delete from import where actor = 'many'`)
+    })
+
     it('shows the state of the service, without scripts and without asking another host', async () => {
       const shown = {
         '/': [ids[1], '<dd>held</dd>', 'release-held', '0 2 * * * (UTC)', '/schedules/publish/pause'],

@@ -51,7 +51,7 @@ it('has no dead link on its first page, a list and a project of odd data', async
   const { store } = await testDatabase()
   await seed(store, { projects: 3, source: 'demo', firstId: 1, today: day('2026-11-20'), currency: usd, baseUrl })
   const { app } = await publishedSite(store)
-  const begin = ['/', '/projects', '/demo/projects/1']
+  const begin = ['/', '/projects', '/projects/1']
   const { dead, seen } = await followLinks(app, [...begin], undefined, (address) => begin.includes(address))
   expect(dead).toEqual([])
   expect(seen.size).toBeGreaterThan(20)
