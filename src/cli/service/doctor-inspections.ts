@@ -1,5 +1,5 @@
-import { hash, randomUUID, X509Certificate } from 'node:crypto'
-import { access, constants, mkdir, readFile, stat, statfs } from 'node:fs/promises'
+import { hash, randomUUID } from 'node:crypto'
+import { access, constants, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
@@ -31,6 +31,7 @@ import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
 import { bucketSettings } from '../wiring/bucket-settings.js'
+import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from '../wiring/conditions.js'
 import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
@@ -39,6 +40,7 @@ import { publisherFields, tellingRefusals } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
 import { measureTwice, openReplicas } from '../wiring/replicas.js'
 import { openRuntime, type Runtime } from '../wiring/runtime.js'
+import { lookAtService, statusFields } from '../wiring/service-status.js'
 
 /** What an inspection says of one thing. */
 type Finding = {
@@ -60,16 +62,14 @@ export type Inspection = {
 const good = (message: string): Finding => ({ state: 'good', message })
 const note = (message: string, next?: string): Finding => ({ state: 'note', message, ...(next && { next }) })
 const fix = (message: string, next: string): Finding => ({ state: 'fix', message, next })
+const toFinding = ({ message, problem }: Condition, next: string) => (problem ? fix(message, next) : good(message))
 
 const anyVersionFrom = 150_000
 const answerMs = 5_000
 // One while an API starts and four of its console, and where the queue is in PostgreSQL, those of the page of queues.
 const ofConsole = 5
 const ofItsQueues = 6
-const lowDiskPercent = 10
-const soonDays = 21
 const dayMs = 86_400_000
-const mebibyte = 2 ** 20
 
 /** Everything that `giving doctor` examines, in the order of its report; no inspection needs another to succeed. */
 export const inspections: readonly Inspection[] = [
@@ -78,6 +78,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'data directory', inspect: inspectDataDirectory },
   { about: 'database', inspect: inspectDatabase, ofDatabase: true },
   { about: 'queue', inspect: inspectQueue, ofDatabase: true },
+  { about: 'service', inspect: inspectService, ofDatabase: true },
   { about: 'schedule', inspect: inspectSchedule },
   { about: 'backup', inspect: inspectBackup, ofDatabase: true },
   { about: 'sources', inspect: inspectSources, ofDatabase: true },
@@ -166,12 +167,8 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
     () => false,
   )
   const missing = await inspectFileSystem(isThere ? feedsDir : dataDir)
-  const { bavail, blocks, bsize } = await statfs(dataDir)
-  const percent = Math.floor((100 * bavail) / blocks)
-  const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
-  if (percent < lowDiskPercent)
-    return [...missing, fix(`${dataDir}: only ${room}`, 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk')]
-  return [...missing, good(`${dataDir} can be written; ${room}`)]
+  const next = 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk'
+  return [...missing, toFinding(await conditionOfDisk(dataDir), next)]
 }
 
 async function inspectFileSystem(directory: string): Promise<readonly Finding[]> {
@@ -300,9 +297,27 @@ async function inspectQueue({ environment, signal }: CommandLine): Promise<reado
   await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
   const workers = await queue.liveWorkers('publish')
   const what = `${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'} answers`
-  if (workers === 0) return [note(`${what}; no worker is running`, 'giving start, or giving worker')]
-  return [good(`${what}; workers: ${workers}`)]
+  const { message, problem } = await conditionOfWorkers(runtime.store.db, workers)
+  if (workers > 0) return [good(`${what}; ${message}`)]
+  return [(problem ? fix : note)(`${what}; ${message}`, 'giving start, or giving worker')]
 }
+
+/** What `giving status` says needs a person, but for what another inspection tells. */
+async function inspectService({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
+  await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
+  if ((await pendingMigrations(runtime.store.db)).length > 0) return [note('not examined while migrations are pending')]
+  // The queue has an inspection of its own.
+  const queue = { engine: runtime.config.queue.engine, reachable: false, error: '' } as const
+  const { causes } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
+  const needs = causes.filter(({ cause }) => !toldElsewhere.has(cause))
+  if (needs.length === 0) return [good('nothing needs a person')]
+  return needs.map(({ cause, message }) => (cause === 'nothing-published' ? note : fix)(message, 'giving status'))
+}
+
+const toldElsewhere = new Set([
+  ...['disk-full', 'certificate', 'no-worker', 'backup', 'sources', 'registry', 'clock-wrong'],
+  ...['database-behind', 'database-restored', 'publisher', 'demo-data', 'folder'],
+])
 
 async function inspectSchedule({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, ['publish'])
@@ -328,10 +343,7 @@ async function inspectStandard({ environment }: CommandLine): Promise<readonly F
 async function inspectCertificate({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { tls } = readConfig(environment, ['tls']).config
   if (tls === undefined) return [good('none: TLS is left to a proxy')]
-  const { validTo, subject } = new X509Certificate(await readFile(tls.certFile))
-  const days = Math.floor((Date.parse(validTo) - Date.now()) / dayMs)
-  const message = `${subject.replaceAll('\n', ', ')} is valid until ${validTo}`
-  return [days < soonDays ? fix(message, 'renew TLS_CERT_FILE and restart') : good(message)]
+  return [toFinding(await conditionOfCertificate(tls.certFile, new Date()), 'renew TLS_CERT_FILE and restart')]
 }
 
 async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

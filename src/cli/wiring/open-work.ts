@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { startWorker, workerFields } from '../../../jobs/worker.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { registerNew } from '../../outbound/registry/register.js'
@@ -12,6 +13,7 @@ import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
+import { conditionOfDisk } from './conditions.js'
 import { openDelivery, openHub, openReportMail } from './deliveries.js'
 import { ownFolderRefusal } from './folder.js'
 import { openPayments, paymentFields } from './payments.js'
@@ -80,6 +82,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
           publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),
           registry,
           backup: config.backup ? (await backupState(store.db, clock())).needs : [],
+          conditions: [await conditionOfDisk(path.dirname(feedsDir))],
         },
         payments,
         config.upstream !== undefined,

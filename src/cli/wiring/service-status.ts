@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
@@ -27,6 +28,7 @@ import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
+import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from './conditions.js'
 import { anyFolderBecause } from './folder.js'
 import { paymentFields } from './payments.js'
 import { tellingRefusals } from './publisher.js'
@@ -38,7 +40,7 @@ import type { Runtime } from './runtime.js'
 const oldCopyMs = 60_000
 
 /** The fields of the configuration that the state of the service follows from. */
-export const statusFields = ['publish', 'backup', 'queue', 'registry', 'upstreamUrl', ...paymentFields] as const
+export const statusFields = ['publish', 'backup', 'queue', 'registry', 'upstreamUrl', 'tls', ...paymentFields] as const
 
 export type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
@@ -122,6 +124,11 @@ export async function lookAtService(
     publication: others(health.needs, publisher),
     registry: config.registry?.sync ? problems : [],
     backup: config.backup ? (await backupState(store.db, clock())).needs : [],
+    conditions: [
+      ...(queue.reachable ? [await conditionOfWorkers(store.db, queue.workers)] : []),
+      await conditionOfDisk(path.dirname(feedsDir)),
+      ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
+    ],
   }
   const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const status = {
@@ -189,12 +196,14 @@ export async function findNeeds(
     publication,
     registry,
     backup,
+    conditions,
   }: {
     readonly database: string | undefined
     readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
     readonly publication: readonly Need[]
     readonly registry: readonly string[]
     readonly backup: readonly string[]
+    readonly conditions: readonly Condition[]
   },
   payments: Payments,
   mirrors: boolean,
@@ -204,6 +213,7 @@ export async function findNeeds(
     ...of('database-behind', database === undefined ? [] : [database]),
     ...publisher.map(({ code, message }) => ({ cause: publisherCauses[code], message })),
     ...publication.map(({ code, message }) => ({ cause: code, message })),
+    ...conditions.flatMap(({ cause, message, problem }) => (problem ? [{ cause, message }] : [])),
     ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('registry', registry),
     ...of('backup', backup),

@@ -46,6 +46,7 @@ describe('giving doctor', { shuffle: false }, async () => {
         'data directory',
         'database',
         'queue',
+        'service',
         'schedule',
         'backup',
         'sources',

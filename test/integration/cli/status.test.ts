@@ -1,8 +1,13 @@
+import { spawnSync } from 'node:child_process'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Diagnosis } from '../../../src/cli/service/doctor-inspections.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
 import { layRelease } from '../../support/release/release.js'
+import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const dataDir = await temporaryFolder()
@@ -39,5 +44,40 @@ describe('giving status while the database is away', () => {
     const { code, text } = await status(false)
     expect(code).toBe(1)
     expect(text).toMatch(/^database: +unreachable \(given\)\nlive release: +20261120T020000Z-1, 1 activities\n/)
+  })
+})
+
+describe('what status and doctor say of the machine', async () => {
+  const { url: DATABASE_URL } = await testDatabase()
+  const small = path.join(tmpdir(), `giving-nearly-full-${process.pid}`)
+  await mkdir(small, { recursive: true })
+  // A disk of its own, where this user may make one.
+  const mounted =
+    process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small]).status === 0
+  afterAll(async () => {
+    if (mounted) spawnSync('umount', ['-l', small])
+    await rm(small, { recursive: true, force: true })
+  })
+  const said = async (command: 'status' | 'doctor', data = dataDir) => {
+    const environment = { DATABASE_URL, GIVING_DATA_DIR: data, LOG_LEVEL: 'fatal', REPORTING_ORG_REF: 'US-EIN-1' }
+    const { stdout } = await runCommandLine([command, '--json'], environment)
+    const { needs, diagnoses = [] } = JSON.parse(stdout) as { needs?: string[]; diagnoses?: Diagnosis[] }
+    return needs ?? diagnoses.flatMap(({ state, message }) => (state === 'fix' ? [message] : []))
+  }
+  const commands = ['status', 'doctor'] as const
+
+  it('that no worker lives, as soon as a run waits for one', async () => {
+    const alone = /run \d+ waits since \S+Z, and no worker is running/
+    for (const command of commands) expect(await said(command)).not.toContainEqual(expect.stringMatching(alone))
+    const publish = { DATABASE_URL, GIVING_DATA_DIR: dataDir, LOG_LEVEL: 'fatal', REPORTING_ORG_REF: 'US-EIN-1' }
+    expect(await runCommandLine(['publish'], publish)).toMatchObject({ code: 0 })
+    for (const command of commands) expect(await said(command)).toContainEqual(expect.stringMatching(alone))
+  })
+
+  it('that a disk is nearly full', async (context) => {
+    if (!mounted) return context.skip('it needs root and a tmpfs')
+    await writeFile(path.join(small, 'file'), Buffer.alloc(3.9 * 2 ** 20))
+    const full = expect.stringMatching(/: only 0 MB \([0-9]%\) of its disk are free$/)
+    for (const command of commands) expect(await said(command, small)).toContainEqual(full)
   })
 })

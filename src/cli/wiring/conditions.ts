@@ -1,0 +1,49 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile, statfs } from 'node:fs/promises'
+import { messageOf } from '../../kernel/system-errors.js'
+import type { Db } from '../../platform/database/connection.js'
+import { listRuns } from '../../work/sql/runs.js'
+
+/** A condition of the machine or its processes: `problem` where it needs a person. Status, alarms, console and doctor tell the same. */
+export type Condition = {
+  readonly cause: 'disk-full' | 'certificate' | 'no-worker'
+  readonly message: string
+  readonly problem?: true
+}
+
+const lowDiskPercent = 10
+const soonDays = 21
+const mebibyte = 2 ** 20
+
+/** The room on the disk of a folder. */
+export async function conditionOfDisk(folder: string): Promise<Condition> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  // Some network file systems do not say how large they are.
+  const percent = blocks === 0 ? 100 : Math.floor((100 * bavail) / blocks)
+  const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`
+  if (percent >= lowDiskPercent) return { cause: 'disk-full', message: `${folder} can be written; ${room}` }
+  return { cause: 'disk-full', message: `${folder}: only ${room}`, problem: true }
+}
+
+/** How long the certificate is valid. */
+export async function conditionOfCertificate(certFile: string, now: Date): Promise<Condition> {
+  const cause = 'certificate'
+  try {
+    const { validTo, subject } = new X509Certificate(await readFile(certFile))
+    const message = `${subject.replaceAll('\n', ', ')} is valid until ${validTo}`
+    const days = Math.floor((Date.parse(validTo) - now.getTime()) / 86_400_000)
+    return { cause, message, ...(days < soonDays && { problem: true }) }
+  } catch (error) {
+    return { cause, message: `TLS_CERT_FILE: ${messageOf(error)}`, problem: true }
+  }
+}
+
+/** Whether a worker lives; a problem as soon as a run waits for one, since then no alarm can leave either. */
+export async function conditionOfWorkers(db: Db, workers: number): Promise<Condition> {
+  const cause = 'no-worker'
+  if (workers > 0) return { cause, message: `workers: ${workers}` }
+  const waiting = (await listRuns(db, 20)).findLast(({ state }) => state === 'queued')
+  if (!waiting) return { cause, message: 'no worker is running' }
+  const since = waiting.queuedAt.toISOString()
+  return { cause, message: `run ${waiting.id} waits since ${since}, and no worker is running`, problem: true }
+}
