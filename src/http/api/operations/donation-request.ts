@@ -74,6 +74,7 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
       reader.refuse(name, 'nothing: a donation is charged once; recurring ones are not supported')
     }
   }
+  refuseWrongNames(root, payerDetail, currency)
   const addon = root.child('addon')
   const request: DonationRequest = {
     refcode: root.required('refcode'),
@@ -96,6 +97,37 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
   }
   if (problems.length > 0) throw invalidFields(problems)
   return request
+}
+
+/** The field that is meant by a name of other platforms' APIs, written as `foldName` does (wire.md 6.2). */
+const meantBy: Readonly<Record<string, string>> = {
+  ...{ currency: 'currencyCode', currencycode: 'currencyCode', currencyiso: 'currencyCode' },
+  ...{ tip: 'addon', tipamount: 'addon', addonamount: 'addon', coverfees: 'addon', coverfee: 'addon' },
+  ...{ transactionid: 'transactionId', idempotencykey: 'transactionId' },
+  ...{ isrecurring: 'recurring', monthly: 'recurring', interval: 'recurring', donationfrequency: 'recurring' },
+  quantity: 'amount',
+}
+
+const foldName = (name: string) => name.replace(/[^a-z\d]/gi, '').toLowerCase()
+
+/**
+ * Refuses names that are nearly right, where ignoring them would charge another amount, another currency, once for ever or twice;
+ * one that says what is done anyway is ignored as all unknown names are.
+ */
+function refuseWrongNames(root: FieldReader, payer: FieldReader, currency: CurrencyCode): void {
+  for (const reader of [root, payer]) {
+    for (const name of reader.namesLike(/./)) {
+      const meant = meantBy[foldName(name)]
+      if (meant === undefined || (reader === root && name === meant)) continue
+      const said = reader.said(name)
+      const isDone =
+        (meant === 'currencyCode' && said.toUpperCase() === currency) ||
+        (meant === 'amount' && said === '1') ||
+        (meant === 'transactionId' && root.has(meant)) ||
+        (meant === 'recurring' && (root.has(meant) || /^(?:once|single|none|one[ _-]?time)$/i.test(said)))
+      if (!isDone) reader.refuse(name, `nothing: the field is ${meant}`)
+    }
+  }
 }
 
 /** A gift of every month; without a `transactionId` its first request could not be told from another. */

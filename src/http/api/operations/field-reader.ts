@@ -84,6 +84,12 @@ export class FieldReader {
     return asksForSomething(this.#value(name))
   }
 
+  /** The text or number of the field as it came, for a comparison; empty for anything else. */
+  said(name: string): string {
+    const value = this.#value(name)
+    return typeof value === 'object' ? '' : String(value ?? '').trim()
+  }
+
   /** A reader of the object in this field; undefined when it is absent or, with a problem, something else. */
   child(name: string): FieldReader | undefined {
     if (!this.has(name)) return undefined

@@ -221,6 +221,49 @@ describe('a donation request is read leniently', () => {
   })
 })
 
+describe('a name that is nearly right', () => {
+  it.each([
+    [{ currencyCode: undefined, currency: 'EUR' }, {}, 'donation.currency', 'currencyCode'],
+    [{ currency_code: 'eur' }, {}, 'donation.currency_code', 'currencyCode'],
+    [{ CurrencyCode: 'CHF' }, {}, 'donation.CurrencyCode', 'currencyCode'],
+    [{}, { currencyCode: 'EUR' }, 'donation.payment_detail.currencyCode', 'currencyCode'],
+    [{ tip: 4 }, {}, 'donation.tip', 'addon'],
+    [{ addon_amount: '4.00' }, {}, 'donation.addon_amount', 'addon'],
+    [{ coverFees: true }, {}, 'donation.coverFees', 'addon'],
+    [{ transactionId: undefined, transaction_id: 'a' }, {}, 'donation.transaction_id', 'transactionId'],
+    [{ transactionId: undefined, idempotencyKey: 'a' }, {}, 'donation.idempotencyKey', 'transactionId'],
+    [{ is_recurring: 1 }, {}, 'donation.is_recurring', 'recurring'],
+    [{ interval: 'month' }, {}, 'donation.interval', 'recurring'],
+    [{}, { monthly: true }, 'donation.payment_detail.monthly', 'recurring'],
+    [{ quantity: 2 }, {}, 'donation.quantity', 'amount'],
+  ])(
+    'is refused with the right one where ignoring it would change the money: %j %j',
+    (changes, payment, field, right) => {
+      for (const takesPlans of [true, false]) {
+        let failure: unknown
+        try {
+          read(donationFields(changes, payment), { takesPlans })
+        } catch (error) {
+          failure = error
+        }
+        expect(Object(failure).problems).toMatchObject([{ field, expected: `nothing: the field is ${right}` }])
+      }
+    },
+  )
+
+  it.each([
+    { currency: 'usd' },
+    { transaction_id: 'another' },
+    { interval: 'one-time' },
+    { monthly: false },
+    { quantity: '1' },
+    { tip: 0 },
+    { emial: 'x', Amount_: 3, note: 'x' },
+  ])('is ignored where it says what is done anyway, or nothing: %j', (changes) => {
+    expect(problemsOf(donationFields(changes))).toEqual([])
+  })
+})
+
 describe('a donation request is refused', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
     ['no refcode', { refcode: undefined }, {}, 'refcode'],
