@@ -19,6 +19,15 @@ export function parseDecimal(text: string): Decimal | undefined {
   return `${negative ? '-' : ''}${digits}${fraction ? `.${fraction}` : ''}` as Decimal
 }
 
+/** Reads every form that xsd:decimal has (`.63`, `5.`, blanks around it), as others write it; undefined for anything else. */
+export function parseXsdDecimal(text: string): Decimal | undefined {
+  const whole = text
+    .trim()
+    .replace(/^([+-]?)(?=\.\d)/, '$10')
+    .replace(/(?<=\d)\.$/, '')
+  return parseDecimal(whole)
+}
+
 /** Returns the code when it has the shape of ISO 4217 (three capitals), else undefined. */
 export function parseCurrencyCode(text: string): CurrencyCode | undefined {
   return /^[A-Z]{3}$/.test(text) ? (text as CurrencyCode) : undefined

@@ -1,6 +1,7 @@
 import type { IsoDate } from './dates.js'
 import type { FieldsOf, FieldTable, StatedBy } from './field-table.js'
 import type { CurrencyCode, Decimal } from './money.js'
+import type { Element } from './xml/element.js'
 
 /** Where a row came from: only this source may change it. */
 export type RowSource = 'local' | 'import' | 'upstream' | 'demo'
@@ -217,6 +218,35 @@ export type ProjectFields<By extends StatedBy = StatedBy> = FieldsOf<typeof proj
 
 export type Project = ProjectFields
 
+/** What another publisher's file said of a project before it moved here. */
+export type Kept = {
+  /** The element as the file has it, with the namespaces that it needs. */
+  readonly text: string
+  /** The UTC day of the first import. */
+  readonly movedOn: IsoDate
+  /** Where the element begins; absent in what an earlier version imported. */
+  readonly file?: string | undefined
+  readonly line?: number | undefined
+  /** Whether the platform numbered the project itself, before or beside the file. */
+  readonly ownNumber?: boolean | undefined
+  /** The earlier identifier of the publisher with which the activity's begins, where only the operator said so. */
+  readonly formerly?: string | undefined
+  /** The element read from the text, for who has read it already. */
+  readonly read?: KeptElement | undefined
+}
+
+/** An element of another publisher's file as it is published, and what of it is not. */
+export type KeptElement = { readonly element: Element; readonly left: readonly LeftOut[] }
+
+/** A part of a file that is not published again. */
+export type LeftOut = {
+  /** Child of the record that it is in, or is. */
+  readonly name: string
+  readonly path: string
+  readonly reason: string
+  readonly line?: number | undefined
+}
+
 /** A project with everything that its published texts are made from; lists are in their stable order. */
 export type ProjectGraph = {
   readonly project: Project
@@ -237,8 +267,7 @@ export type ProjectGraph = {
   readonly donationOptions: readonly DonationOption[]
   /** Newest first. */
   readonly reports: readonly ProgressReport[]
-  /** What another publisher's file said of it before it moved here. */
-  readonly kept?: { readonly text: string; readonly movedOn: IsoDate } | undefined
+  readonly kept?: Kept | undefined
   /** Moves with every change of any part. */
   readonly version: number
 }

@@ -1,58 +1,78 @@
-import { keptLimits, ownElements, statusOf, titleOf } from '../../iati/mapping/kept.js'
+import {
+  fieldsOfElements,
+  folded,
+  isMixed,
+  keptAlone,
+  keptLimits,
+  readKept,
+  statusOf,
+  titleOf,
+} from '../../iati/mapping/kept.js'
+import { validateActivity, validateOrganisation } from '../../iati/validation/index.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { parseDecimal } from '../../kernel/money.js'
+import type { Notice } from '../../kernel/notice.js'
+import type { KeptElement } from '../../kernel/project.js'
 import type { ProjectRecord } from '../../kernel/record.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
-import { parseElement, streamElements } from '../../kernel/xml/reader.js'
-import { writeElement } from '../../kernel/xml/writer.js'
+import { streamElements } from '../../kernel/xml/reader.js'
+import { escapeAttribute } from '../../kernel/xml/writer.js'
 import {
+  beginMoving,
   findProjectsByIdentifier,
   newProjectNumbers,
   saveKeptActivities,
   saveKeptOrganisations,
 } from '../sql/kept-activities.js'
 import { saveRecords } from '../sql/save-records.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 import type { FileRecord } from './file-record.js'
 import { toHashedRecord } from './hashed-record.js'
-import type { RecordOutcome } from './kind.js'
-import { projects } from './kinds/projects.js'
-import type { RecordImporter } from './record-importer.js'
+import type { ImportSaving, RecordOutcome } from './kind.js'
+import type { ElementFate, MovedRecord, RecordImporter } from './record-importer.js'
 
 /** How `--kind` calls files of the IATI standard. */
 export const iatiKind = 'iati'
 
-type Activity = {
+type Place = { readonly text: string; readonly file: string | undefined; readonly line: number | undefined }
+
+type Activity = Place & {
   readonly identifier: string
   readonly title: string
   readonly status: ProjectRecord['status']
   readonly paused: boolean
-  readonly text: string
+  readonly formerly: string | undefined
 }
 
 /** Activities of another publisher: each becomes a project that keeps its identifier, and what was published of it. */
 export const iatiImporter: RecordImporter<Activity, Activity> = {
   kind: iatiKind,
   repeated: 'last',
-  read: (value) => {
-    const text = String(value)
-    const activity = parseElement(text, keptLimits)
-    const identifier = textOf(activity, 'iati-identifier')
-    const title = titleOf(activity) ?? ''
-    const isUsable = projects.fields.iatiIdentifier?.type.parse(identifier) !== undefined
+  read: async (value, saving) => {
+    const place = placeOf(value, saving)
+    const kept = await readKept(place)
+    const { element: activity } = kept
+    const identifier = folded(textOf(activity, 'iati-identifier'))
+    const title = folded(titleOf(activity) ?? '')
+    const owner = ownerOf(activity, identifier, saving)
     const problems: FieldProblem[] = [
-      ...(isUsable ? [] : [problemOf('iati-identifier', 'an identifier of printable characters', identifier)]),
-      ...(title.trim() === '' ? [problemOf('title', 'a title with a narrative', title)] : []),
+      ...problemOfIdentifier('iati-identifier', identifier),
+      ...(title === '' ? [problemOf('title', 'a narrative with words', title)] : []),
+      ...('expected' in owner ? [owner] : []),
+      ...problemOfMixed(activity),
     ]
     if (problems.length > 0) return refusedRecord(problems, identifier)
+    const formerly = 'formerly' in owner ? owner.formerly : undefined
     return {
-      row: { identifier, title, ...statusOf(activity), text },
+      row: { identifier, title, ...statusOf(activity), formerly, ...place },
       key: identifier,
       once: ['iati-identifier', identifier],
-      elements: countElements(activity, ownElements),
+      moved: judged(kept, saving),
     }
   },
   prepare: (rows) => rows,
   save: async (db, rows, saving) => {
+    await beginMoving(db)
     const known = await findProjectsByIdentifier(
       db,
       rows.map(({ identifier }) => identifier),
@@ -67,7 +87,7 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
     )
     const problems = new Map(refused.map(({ id, problem }) => [id, problem]))
     const idOf = new Map(missing.map(({ identifier }, index) => [identifier, numbers[index] ?? 0]))
-    const placed = rows.map((row): { readonly id: number; readonly text: string } | FieldProblem => {
+    const placed = rows.map((row): (Activity & { readonly id: number; readonly isNew: boolean }) | FieldProblem => {
       const stored = known.get(row.identifier)
       if (stored?.source === 'upstream' || stored?.source === 'demo') {
         return problemOf(
@@ -77,7 +97,7 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
         )
       }
       const id = stored?.id ?? idOf.get(row.identifier) ?? 0
-      return problems.get(id) ?? { id, text: row.text }
+      return problems.get(id) ?? { ...row, id, isNew: stored === undefined }
     })
     const good = placed.flatMap((one) => ('id' in one ? [one] : []))
     const changes = await saveKeptActivities(db, good, saving.today)
@@ -86,28 +106,129 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
   },
 }
 
-type KeptRecord = { readonly id: string; readonly text: string }
+type Organisation = Place & { readonly id: string }
 
 /** Records of an organisation file: all but who reports them is kept, and published again. */
-export const iatiOrganisationImporter: RecordImporter<KeptRecord, KeptRecord> = {
+export const iatiOrganisationImporter: RecordImporter<Organisation, Organisation> = {
   kind: iatiKind,
   repeated: 'last',
-  read: (value) => {
-    const text = String(value)
-    const organisation = parseElement(text, keptLimits)
-    const id = textOf(organisation, 'organisation-identifier')
-    if (projects.fields.iatiIdentifier?.type.parse(id) === undefined) {
-      return refusedRecord([problemOf('organisation-identifier', 'an identifier of printable characters', id)], id)
-    }
-    const elements = countElements(organisation, new Set(['organisation-identifier', 'reporting-org']))
-    return { row: { id, text }, key: id, once: ['organisation-identifier', id], elements }
+  read: async (value, saving) => {
+    const place = placeOf(value, saving)
+    const kept = await readKept(place)
+    const id = folded(textOf(kept.element, 'organisation-identifier'))
+    const problems = [...problemOfIdentifier('organisation-identifier', id), ...problemOfMixed(kept.element)]
+    if (problems.length > 0) return refusedRecord(problems, id)
+    return { row: { id, ...place }, key: id, once: ['organisation-identifier', id], moved: judged(kept, saving) }
   },
   prepare: (rows) => rows,
   save: async (db, rows, { today }) => await saveKeptOrganisations(db, rows, today),
 }
 
+/** The record as `iatiRecords` found it. */
+function placeOf(value: ParsedValue, { file }: ImportSaving): Place {
+  const { text, line } = value as { readonly text: string; readonly line: string }
+  return { text, file, line: Number(line) }
+}
+
 function textOf({ children }: Element, wanted: string): string {
-  return children.find(({ name }) => name === wanted)?.text.trim() ?? ''
+  return children.find(({ name }) => name === wanted)?.text ?? ''
+}
+
+// The limit of the column; names in files are far shorter.
+const longestIdentifier = 1000
+
+/** Why an identifier cannot be kept: the schema takes every text, a control character is none that a person would mean. */
+function problemOfIdentifier(field: string, identifier: string): FieldProblem[] {
+  if (identifier !== '' && identifier.length <= longestIdentifier && !/\p{Cc}/u.test(identifier)) return []
+  return [problemOf(field, `an identifier of 1 to ${longestIdentifier} characters`, identifier)]
+}
+
+function problemOfMixed(record: Element): FieldProblem[] {
+  const mixed = record.children.find((child) => !child.name.includes(':') && isMixed(child))
+  return mixed || /\S/.test(record.text)
+    ? [problemOf((mixed ?? record).name, 'elements or text, not both', 'both')]
+    : []
+}
+
+/**
+ * Whether the activity is this publisher's: by its reporting organisation, whatever its identifier (what begins with an earlier
+ * one of the publisher has that in `other-identifier` of type B1), or by the beginning of its identifier, which the
+ * operator may name (`formerly`, returned where only he does).
+ */
+function ownerOf(
+  activity: Element,
+  identifier: string,
+  { publisherRef, formerly = [] }: ImportSaving,
+): FieldProblem | { readonly formerly: string | undefined } {
+  if (publisherRef === undefined) return { formerly: undefined }
+  const begins = (ref: string) => identifier.startsWith(`${ref}-`)
+  const reporting = folded(activity.children.find(({ name }) => name === 'reporting-org')?.attributes.ref ?? '')
+  const told = formerly.find(begins)
+  if (begins(publisherRef)) return { formerly: undefined }
+  if (told !== undefined) return { formerly: told }
+  if ([publisherRef, ...formerly].includes(reporting)) return { formerly: undefined }
+  const expected = `an activity that ${publisherRef} reports; --formerly names an earlier identifier of it`
+  return problemOf('reporting-org', expected, `${reporting || 'none'}, and the identifier ${identifier}`)
+}
+
+/** What the standard says of a record as it will be published, and what becomes of its elements. */
+function judged(kept: KeptElement, { today }: ImportSaving): MovedRecord {
+  const alone = keptAlone(kept)
+  const isActivity = alone.name === 'iati-activity'
+  const record = isActivity ? reportedByPlatform(alone) : alone
+  const context = { today, strict: false }
+  const notices = (isActivity ? validateActivity(record, context) : validateOrganisation(record, context)).filter(
+    ({ severity }) => severity === 'error',
+  )
+  return { isActivity, notices, left: kept.left, elements: fatesOf(kept, notices, isActivity) }
+}
+
+/** The reporting organisation is the platform's in any case: it is not judged by the file. */
+function reportedByPlatform(activity: Element): Element {
+  const attributes = { ref: 'XM-DAC-41114', type: '10', 'secondary-reporter': '0' }
+  const narrative = { name: 'narrative', attributes: { 'xml:lang': 'en' }, children: [], text: 'The publisher' }
+  const platform = { name: 'reporting-org', attributes, children: [narrative], text: '' }
+  const at = activity.children.findIndex(({ name }) => name === 'reporting-org')
+  const after = at < 0 ? activity.children.findIndex(({ name }) => name !== 'iati-identifier') : at
+  const children = activity.children.filter(({ name }) => name !== 'reporting-org')
+  return { ...activity, children: [...children.slice(0, after), platform, ...children.slice(after)] }
+}
+
+/** The child of the record that a notice is about; undefined for the record itself. */
+export function childOfPath(path: string): string | undefined {
+  return /^\/iati-[a-z]+\/([^/[@]+)/.exec(path)?.[1]
+}
+
+function fatesOf(
+  { element, left }: KeptElement,
+  notices: readonly Notice[],
+  isActivity: boolean,
+): Map<string, ElementFate> {
+  const fates = new Map<string, ElementFate>()
+  const of = (name: string) => {
+    const known = fates.get(name) ?? { taken: 0, kept: 0, leftOut: 0, held: 0 }
+    fates.set(name, known)
+    return known
+  }
+  // All of an activity is held for one error; of an organisation, the element that has it.
+  const isHeld = isActivity && notices.length > 0
+  for (const { name } of element.children) {
+    const fate = of(name)
+    if (isHeld) fate.held++
+    else if (name === 'reporting-org' || (isActivity && name in fieldsOfElements)) fate.taken++
+    else fate.kept++
+  }
+  for (const { name } of left) of(name).leftOut++
+  if (!isActivity) {
+    for (const path of new Set(notices.map((notice) => /^\/[^/]+\/[^/@]+/.exec(notice.path)?.[0] ?? ''))) {
+      const fate = fates.get(childOfPath(path) ?? '')
+      if (fate && fate.kept > 0) {
+        fate.kept--
+        fate.held++
+      }
+    }
+  }
+  return fates
 }
 
 function refusedRecord(problems: readonly FieldProblem[], identifier: string) {
@@ -129,50 +250,28 @@ function toRecord({ identifier, title, status, paused }: Activity, id: number): 
   }
 }
 
-/** How many elements of each name are taken into the store, and how many are kept as they are. */
-function countElements(
-  { children }: Element,
-  own: ReadonlySet<string>,
-): Map<string, { readonly taken: boolean; readonly count: number }> {
-  const counts = new Map<string, { taken: boolean; count: number }>()
-  for (const { name } of children) {
-    const taken = own.has(name)
-    counts.set(name, { taken, count: (counts.get(name)?.count ?? 0) + 1 })
-  }
-  return counts
-}
-
-/** The name of an element with both text and children, which could not be written as it was. */
-function mixedContent({ name, children, text }: Element): string | undefined {
-  if (children.length > 0 && text.trim() !== '') return name
-  for (const child of children) {
-    const found = mixedContent(child)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
-
 /** The root elements of IATI files, each with the name of its records. */
 const recordOfRoot = { 'iati-activities': 'iati-activity', 'iati-organisations': 'iati-organisation' } as const
 
 /**
- * The records of an IATI 2.0x file of any size, each as a text that stands alone. Throws `input-unusable` for another
- * version or another root, and the errors of the XML reader.
+ * The records of an IATI 2.0x file of any size, each as the text that stands in the file, with the namespaces that it needs.
+ * Throws `input-unusable` for another version or another root, and the errors of the XML reader.
  */
 export async function* iatiRecords(
   chunks: AsyncIterable<Buffer>,
   root: keyof typeof recordOfRoot,
 ): AsyncGenerator<FileRecord> {
   const wanted = recordOfRoot[root]
-  let namespaces: Attributes = {}
+  let namespaces: [string, string][] = []
+  let source = ''
   let tooLarge: FileRecord[] = []
   const onRoot = (name: string, attributes: Attributes) => {
     const { version } = attributes
-    if (name !== root || !/^2\.0\d$/.test(version ?? '')) {
+    if (name !== root || !/^\s*2\.0\d\s*$/.test(version ?? '')) {
       const got = `${name} of version ${version ?? 'none'}`
       throw new ServiceError('input-unusable', `expected ${root} of version 2.01 to 2.03, got ${got}`)
     }
-    namespaces = Object.fromEntries(Object.entries(attributes).filter(([key]) => key.startsWith('xmlns')))
+    namespaces = Object.entries(attributes).filter(([key]) => key.startsWith('xmlns:'))
   }
   const onOversize = ({
     element: { name, line = 1 },
@@ -183,7 +282,11 @@ export async function* iatiRecords(
   }) => {
     tooLarge.push({ line, problem: problemOf(name, 'a record within the limits', `one that ${reason}`) })
   }
-  for await (const found of streamElements(chunks, { depth: 1, limits: keptLimits, onRoot, onOversize })) {
+  const reading = { depth: 1, limits: keptLimits, onRoot, onOversize, onUnboundPrefix: () => undefined }
+  const onSource = (text: string) => {
+    source = text
+  }
+  for await (const found of streamElements(chunks, { ...reading, onSource })) {
     yield* tooLarge
     tooLarge = []
     const { line = 1 } = found
@@ -191,16 +294,23 @@ export async function* iatiRecords(
       yield { line, problem: problemOf(found.name, wanted, found.name) }
       continue
     }
-    const mixed = mixedContent(found)
-    if (mixed !== undefined) {
-      yield { line, problem: problemOf(mixed, 'elements or text, not both', 'both') }
-      continue
-    }
-    const needed = Object.entries(namespaces).filter(([name]) => name !== 'xmlns')
-    yield {
-      line,
-      value: writeElement({ ...found, attributes: { ...Object.fromEntries(needed), ...found.attributes } }),
-    }
+    const used = usedPrefixes(found)
+    const needed = namespaces.filter(
+      ([name]) => used.has(name.slice('xmlns:'.length)) && found.attributes[name] === undefined,
+    )
+    const declarations = needed.map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`).join('')
+    const text = `<${wanted}${declarations}${source.slice(wanted.length + 1)}`
+    yield { line, value: { text, line: String(line) } }
   }
   yield* tooLarge
+}
+
+/** The prefixes of the names in an element. */
+function usedPrefixes(element: Element, found = new Set<string>()): Set<string> {
+  for (const name of [element.name, ...Object.keys(element.attributes)]) {
+    const colon = name.indexOf(':')
+    if (colon > 0) found.add(name.slice(0, colon))
+  }
+  for (const child of element.children) usedPrefixes(child, found)
+  return found
 }

@@ -1,7 +1,9 @@
+import { fieldsOfElements } from '../../iati/mapping/kept.js'
+import { validationNotices } from '../../iati/validation/index.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { FileRecord } from './file-record.js'
-import type { ReadRecord } from './record-importer.js'
+import type { ElementFate, MovedRecord } from './record-importer.js'
 import type { RefusedFile, RefusedRows } from './refused-rows.js'
 
 /** One problem of an input: where, what was expected, what came. */
@@ -48,10 +50,38 @@ export type ImportSummary = {
   readonly problemCount: number
   /** All problems by file, field and what was expected, the most frequent first. */
   readonly groups: readonly ProblemGroup[]
-  /** Elements of IATI activities by name: how many the store takes, and how many are kept as they are. */
-  readonly elements?: Readonly<Record<string, { readonly taken: number; readonly kept: number }>>
+  /** What became of the elements of IATI files, by name. */
+  readonly elements?: Readonly<Record<string, ElementSummary>>
+  /** What will be published of IATI files. */
+  readonly moved?: MovedSummary
   /** The files that were written for refused records. */
   readonly refusedTo: readonly RefusedFile[]
+}
+
+/** What became of the elements of a name. */
+export type ElementSummary = Readonly<ElementFate> & {
+  /** The field that the store takes them into. */
+  readonly field?: string
+  /** Why parts were left out, and the rules for which some are held. */
+  readonly why?: readonly string[]
+}
+
+/** What will be published of the records of IATI files, and what is held for an error, by rule, the most frequent first. */
+export type MovedSummary = {
+  readonly activities: { readonly publishable: number; readonly held: number }
+  /** Of organisations only the elements with errors are held. */
+  readonly organisations: { readonly publishable: number; readonly heldInPart: number }
+  readonly rules: readonly MovedRule[]
+}
+
+type MovedRule = {
+  readonly code: string
+  /** The rule in plain English, as `docs/reference/notices.md` has it. */
+  readonly rule: string
+  /** How many elements break it. */
+  readonly count: number
+  /** The first places. */
+  readonly examples: readonly (Where & { readonly path: string; readonly detail: string })[]
 }
 
 /** The exit code of an import: 0 all good, 1 something refused or broken, 2 nothing usable. */
@@ -82,7 +112,9 @@ export class ImportTally {
   readonly #refusedRows: RefusedRows | undefined
   readonly #fileProblems: ImportProblem[] = []
   readonly #problems: ImportProblem[] = []
-  readonly #elements = new Map<string, { taken: number; kept: number }>()
+  readonly #elements = new Map<string, { fate: ElementFate; why: Set<string> }>()
+  readonly #moved = { activities: 0, heldActivities: 0, organisations: 0, heldOrganisations: 0 }
+  readonly #rules = new Map<string, { count: number; examples: MovedRule['examples'][number][] }>()
   readonly #leftOut = new Map<string, number>()
   readonly #groups = new Map<string, { count: number; examples: ImportProblem[] }>()
 
@@ -155,13 +187,32 @@ export class ImportTally {
     return this.#problemCount + this.#differing + this.#refused + this.#kept + this.#brokenFiles
   }
 
-  /** Counts the elements of one activity that was not refused. */
-  countElements(elements: ReadRecord<unknown>['elements'] = new Map()): void {
-    for (const [name, { taken, count }] of elements) {
-      const known = this.#elements.get(name) ?? { taken: 0, kept: 0 }
-      known[taken ? 'taken' : 'kept'] += count
-      this.#elements.set(name, known)
+  /** Counts one record of an IATI file that was not refused. */
+  countMoved({ source: _, ...where }: Where & { source: FileRecord['source'] }, moved: MovedRecord | undefined): void {
+    if (!moved) return
+    const { isActivity, notices, left, elements } = moved
+    this.#moved[isActivity ? 'activities' : 'organisations']++
+    if (notices.length > 0) this.#moved[isActivity ? 'heldActivities' : 'heldOrganisations']++
+    for (const [name, fate] of elements) {
+      const { fate: sum } = this.#element(name)
+      for (const what of ['taken', 'kept', 'leftOut', 'held'] as const) sum[what] += fate[what]
     }
+    for (const { name, reason } of left) this.#element(name).why.add(reason)
+    for (const { code, path, detail, line = where.line } of notices) {
+      const [, name] = /^\/[^/]+\/([^/[@]+)/.exec(path) ?? []
+      if (name !== undefined) this.#element(name).why.add(code)
+      const rule = this.#rules.get(code) ?? { count: 0, examples: [] }
+      rule.count++
+      if (rule.examples.length < maxExamples)
+        rule.examples.push({ ...where, ...(line !== undefined && { line }), path, detail })
+      this.#rules.set(code, rule)
+    }
+  }
+
+  #element(name: string) {
+    const known = this.#elements.get(name) ?? { fate: { taken: 0, kept: 0, leftOut: 0, held: 0 }, why: new Set() }
+    this.#elements.set(name, known)
+    return known
   }
 
   /** What became of the records so far. */
@@ -205,7 +256,26 @@ export class ImportTally {
         .sort((a, b) => b.count - a.count),
       ...(this.#leftOut.size > 0 && { leftOut: Object.fromEntries(this.#leftOut) }),
       refusedTo: this.#refusedRows?.written ?? [],
-      ...(this.#elements.size > 0 && { elements: Object.fromEntries(this.#elements) }),
+      ...this.#movedSummary(),
+    }
+  }
+
+  #movedSummary(): Pick<ImportSummary, 'elements' | 'moved'> {
+    const { activities, heldActivities, organisations, heldOrganisations } = this.#moved
+    if (activities + organisations === 0) return {}
+    const elements = [...this.#elements].map(([name, { fate, why }]): [string, ElementSummary] => {
+      const field = fate.taken > 0 ? fieldsOfElements[name] : undefined
+      return [name, { ...fate, ...(field && { field }), ...(why.size > 0 && { why: [...why].slice(0, maxExamples) }) }]
+    })
+    return {
+      elements: Object.fromEntries(elements),
+      moved: {
+        activities: { publishable: activities - heldActivities, held: heldActivities },
+        organisations: { publishable: organisations, heldInPart: heldOrganisations },
+        rules: [...this.#rules]
+          .map(([code, rule]) => ({ code, rule: validationNotices[code]?.sentence ?? '', ...rule }))
+          .sort((a, b) => b.count - a.count),
+      },
     }
   }
 

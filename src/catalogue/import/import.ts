@@ -33,6 +33,8 @@ export type ImportOptions = {
   readonly currency: CurrencyCode
   /** The configured publisher; absent: not known. */
   readonly publisherRef?: string | undefined
+  /** Earlier identifiers of the publisher: activities of IATI files may begin with them. */
+  readonly formerly?: readonly string[] | undefined
   /** What the file `-` is; absent: standard input of the process. */
   readonly stdin?: Readable | undefined
   /** The kind that the files hold; absent: their names or contents tell. */
@@ -106,9 +108,9 @@ export async function importFiles(
 
 /** How records are read and saved by these options. */
 export function savingOf(options: ImportOptions): ImportSaving {
-  const { source, currency, photoConsent = false, force = false, publisherRef, reading = {} } = options
+  const { source, currency, photoConsent = false, force = false, publisherRef, formerly, reading = {} } = options
   return {
-    ...{ source, currency, photoConsent, publisherRef, reading },
+    ...{ source, currency, photoConsent, publisherRef, formerly, reading },
     today: isoDateOf(options.clock()),
     keepNewer: !force,
     importId: randomUUID(),
@@ -225,11 +227,12 @@ async function takeFile(
 async function importFile<Row, Prepared>(
   transact: Transact,
   { file, form, importer, records }: ReadableFile<Row, Prepared>,
-  saving: ImportSaving,
+  options: ImportSaving,
   tally: ImportTally,
   { signal, onProgress, refusedRows }: FileOptions,
 ): Promise<boolean> {
   refusedRows?.begin(file, form)
+  const saving = { ...options, file }
   const yieldIfDue = createYielder()
   const firstLines = new FirstLines()
   let isAdded = true
@@ -269,7 +272,8 @@ async function importFile<Row, Prepared>(
       }
       tally.records++
       const where: Place = { file, line: item.line, source: item.source }
-      const reading = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
+      const read = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
+      const reading = read instanceof Promise ? await read : read
       if ('problems' in reading) {
         const { problems, recordId } = { recordId: undefined, ...reading }
         found.push(() => tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems))
@@ -330,7 +334,7 @@ async function saveBatch<Row, Prepared>(
     if (typeof outcome === 'object' && 'field' in outcome) tally.refuse(where, repeats ? [outcome, repeats] : [outcome])
     else {
       tally.note(where, repeats)
-      tally.countElements(record.elements)
+      tally.countMoved(where, record.moved)
       if (typeof outcome === 'string') tally.count(outcome)
       else {
         tally.count(outcome.change)

@@ -15,6 +15,10 @@ export type ImportSaving = {
   readonly currency: CurrencyCode
   /** The configured publisher, who counts where nobody has published yet. */
   readonly publisherRef?: string | undefined
+  /** Earlier identifiers of the publisher, where the operator named some. */
+  readonly formerly?: readonly string[] | undefined
+  /** The file that is being read. */
+  readonly file?: string | undefined
   /** Whether people shown on new photos are known to agree to worldwide publication. */
   readonly photoConsent: boolean
   readonly reading: FileReading

@@ -85,7 +85,7 @@ export function isHeadComplete(head: Buffer): boolean {
 
 /** The first character that is not blank, after a byte order mark. */
 function firstCharacterOf(head: Buffer): string | undefined {
-  return /\S/.exec(new TextDecoder(encodingOf(head)).decode(head))?.[0]
+  return /[^\s\0]/.exec(new TextDecoder(encodingOf(head)).decode(head))?.[0]
 }
 
 /** The local name of an XML document's root. */
@@ -102,7 +102,11 @@ function isWebPage(head: Buffer): boolean {
 }
 
 function withoutComments(head: Buffer): string {
-  return head.toString('latin1').replace(/<!--[\s\S]*?-->/g, '')
+  // UTF-16 may come without a byte order mark: of ASCII every other byte is then zero.
+  return new TextDecoder(encodingOf(head))
+    .decode(head)
+    .replaceAll('\0', '')
+    .replace(/<!--[\s\S]*?-->/g, '')
 }
 
 const form = { name: 'other' } as const

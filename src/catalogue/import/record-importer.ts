@@ -1,5 +1,7 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import { minorUnitExponent } from '../../kernel/money.js'
+import type { Notice } from '../../kernel/notice.js'
+import type { LeftOut } from '../../kernel/project.js'
 import type { OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { giveNumbers } from '../sql/external-ids.js'
@@ -23,9 +25,23 @@ export type ReadRecord<Row> = {
   readonly once: readonly [field: string, value: string]
   /** Whether it is only ever added: a later one of the same key does not replace it. */
   readonly isAdded?: boolean | undefined
-  /** Elements of it by name: whether the store takes them, or they are kept as they are. */
-  readonly elements?: ReadonlyMap<string, { readonly taken: boolean; readonly count: number }>
+  /** What the standard says of it, where it comes from an IATI file. */
+  readonly moved?: MovedRecord
 }
+
+/** How many elements of a name became a field of the store, are kept as they are, were left out in part, or are held. */
+export type ElementFate = { taken: number; kept: number; leftOut: number; held: number }
+
+/** A record of an IATI file, as it will be published. */
+export type MovedRecord = {
+  readonly isActivity: boolean
+  /** The errors for which it is held: an activity as a whole, of an organisation the element. */
+  readonly notices: readonly Notice[]
+  readonly left: readonly LeftOut[]
+  readonly elements: ReadonlyMap<string, ElementFate>
+}
+
+type Reading<Row> = ReadRecord<Row> | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
 
 /** How records of one form and kind are read and saved; every kind of input ends here. */
 export type RecordImporter<Row = unknown, Prepared = unknown> = {
@@ -34,10 +50,8 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   readonly repeated: Kind['repeated']
   readonly together?: Kind['together']
   readonly known?: Pick<NonNullable<Kind['known']>, 'version' | 'isWhole'> | undefined
-  read(
-    value: ParsedValue,
-    saving: ImportSaving,
-  ): ReadRecord<Row> | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
+  /** A promise only where reading a record may take long. */
+  read(value: ParsedValue, saving: ImportSaving): Reading<Row> | Promise<Reading<Row>>
   /** Adds to each row what depends on the whole batch; called once. */
   prepare(rows: readonly Row[], saving: ImportSaving): readonly Prepared[]
   save(db: Db, rows: readonly Prepared[], saving: ImportSaving): Promise<readonly RecordOutcome[]>

@@ -463,7 +463,7 @@ async function readRecords(
     ending = item.ending ?? ending
     if ('leftOut' in item) continue
     records++
-    const read = 'problem' in item ? { problems: [item.problem] } : opened.importer.read(item.value, saving)
+    const read = 'problem' in item ? { problems: [item.problem] } : await opened.importer.read(item.value, saving)
     if ('problems' in read || 'problem' in item) {
       refused++
       const [problem] = 'problems' in read ? read.problems : []

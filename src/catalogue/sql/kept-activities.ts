@@ -28,18 +28,49 @@ export async function newProjectNumbers(db: Db, count: number): Promise<number[]
   return rows.map(({ id }) => id)
 }
 
-/** Keeps what was published of projects before they moved here; returns what became of each. */
+/** What a file said of a record, and where in it. */
+type KeptRecord = { readonly text: string; readonly file: string | undefined; readonly line: number | undefined }
+
+/** Says for the rest of the transaction that identifiers of projects were published elsewhere: any form of them is taken. */
+export async function beginMoving(db: Db): Promise<void> {
+  await db.query(`select set_config('giving.moving', 'on', true)`)
+}
+
+/**
+ * Keeps what was published of projects before they moved here; returns what became of each. Another place of the same text is
+ * no change.
+ */
 export async function saveKeptActivities(
   db: Db,
-  kept: readonly { readonly id: number; readonly text: string }[],
+  kept: readonly (KeptRecord & {
+    readonly id: number
+    readonly isNew: boolean
+    readonly formerly?: string | undefined
+  })[],
   movedOn: IsoDate,
 ): Promise<RowChange[]> {
   const { rows } = await db.query<Saved<number>>(
-    `insert into kept_activity as k (project_id, text, moved_on)
-      select id, text, $3 from unnest($1::bigint[], $2::text[]) w (id, text) order by id
-      on conflict (project_id) do update set text = excluded.text where k.text <> excluded.text
-      returning k.project_id as id, k.xmax = 0 as created`,
-    [kept.map(({ id }) => id), kept.map(({ text }) => text), movedOn],
+    `with before as (select * from kept_activity where project_id = any ($1::bigint[])), saved as (
+      insert into kept_activity as k (project_id, text, moved_on, file, line, own_number, formerly)
+      select id, text, $3, file, line, not is_new, formerly
+        from unnest($1::bigint[], $2::text[], $4::text[], $5::integer[], $6::boolean[], $7::text[])
+          w (id, text, file, line, is_new, formerly) order by id
+      on conflict (project_id) do update set text = excluded.text, file = excluded.file, line = excluded.line,
+          formerly = coalesce(excluded.formerly, k.formerly)
+        where (k.text, k.file, k.line) is distinct from (excluded.text, excluded.file, excluded.line)
+          or excluded.formerly is distinct from coalesce(k.formerly, excluded.formerly)
+      returning k.*, k.xmax = 0 as created)
+    select s.project_id as id, s.created from saved s left join before b using (project_id)
+      where (s.text, s.formerly) is distinct from (b.text, b.formerly)`,
+    [
+      kept.map(({ id }) => id),
+      kept.map(({ text }) => text),
+      movedOn,
+      kept.map(({ file }) => file ?? null),
+      kept.map(({ line }) => line ?? null),
+      kept.map(({ isNew }) => isNew),
+      kept.map(({ formerly }) => formerly ?? null),
+    ],
   )
   return changesOf(kept, rows)
 }
@@ -47,15 +78,26 @@ export async function saveKeptActivities(
 /** Keeps the records of an organisation file from before the move; returns what became of each. */
 export async function saveKeptOrganisations(
   db: Db,
-  kept: readonly { readonly id: string; readonly text: string }[],
+  kept: readonly (KeptRecord & { readonly id: string })[],
   movedOn: IsoDate,
 ): Promise<RowChange[]> {
   const { rows } = await db.query<Saved<string>>(
-    `insert into kept_organisation as k (identifier, text, moved_on)
-      select id, text, $3 from unnest($1::text[], $2::text[]) w (id, text) order by id collate "C"
-      on conflict (identifier) do update set text = excluded.text where k.text <> excluded.text
-      returning k.identifier as id, k.xmax = 0 as created`,
-    [kept.map(({ id }) => id), kept.map(({ text }) => text), movedOn],
+    `with before as (select * from kept_organisation where identifier = any ($1::text[])), saved as (
+      insert into kept_organisation as k (identifier, text, moved_on, file, line)
+      select id, text, $3, file, line from unnest($1::text[], $2::text[], $4::text[], $5::integer[]) w (id, text, file, line)
+        order by id collate "C"
+      on conflict (identifier) do update set text = excluded.text, file = excluded.file, line = excluded.line
+        where (k.text, k.file, k.line) is distinct from (excluded.text, excluded.file, excluded.line)
+      returning k.*, k.xmax = 0 as created)
+    select s.identifier as id, s.created from saved s left join before b using (identifier)
+      where s.text is distinct from b.text`,
+    [
+      kept.map(({ id }) => id),
+      kept.map(({ text }) => text),
+      movedOn,
+      kept.map(({ file }) => file ?? null),
+      kept.map(({ line }) => line ?? null),
+    ],
   )
   return changesOf(kept, rows)
 }

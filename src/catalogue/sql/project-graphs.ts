@@ -42,7 +42,8 @@ const selectGraphs = `
       as "donationOptions",
     ${jsonList(`select ${reportColumns} from progress_report r where r.project_id = p.id
       order by r.published_at desc, r.id desc`)} as reports,
-    (select row_to_json(k) from (select text, moved_on as "movedOn" from kept_activity where project_id = p.id) k) as kept
+    (select row_to_json(k) from (select text, moved_on as "movedOn", file, line,
+        own_number as "ownNumber", formerly from kept_activity where project_id = p.id) k) as kept
   ) g) as source
   from project p join project_version v on v.project_id = p.id
   where p.id = any (${asSubselect('$1::bigint[]')}::bigint[])`

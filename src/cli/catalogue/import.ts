@@ -40,6 +40,11 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
       )
       .option('--project <id>', 'the project of reports that do not name one: its number or externalId'),
   )
+    .option(
+      '--formerly <id>',
+      'an earlier identifier of the publisher with which activities of IATI files begin; may be repeated',
+      (id: string, earlier: readonly string[] = []) => [...earlier, id],
+    )
     .option('--problems <file>', 'write refused rows to FILE, each with the reason, to correct and import again')
     .option('--dry-run', 'show what would be created, changed and refused, and change nothing', false)
     .option('--repair', 'write known records again where the store was changed since their import', false)
@@ -119,6 +124,7 @@ function columnMap(raw: string): Readonly<Record<string, string>> {
 type ImportingOptions = ReadingOptions & {
   readonly kind?: string
   readonly project?: string
+  readonly formerly?: readonly string[]
   readonly problems?: string
   readonly dryRun: boolean
   readonly repair: boolean
@@ -179,11 +185,8 @@ async function importRecords(
 export const maxProblemsInJson = 100_000
 
 /** Prints problems in groups of one field: the first of each group, and how many there are. */
-export function noteProblems(
-  { problems, problemCount, groups, refused, refusedTo, elements = {} }: ImportSummary,
-  output: Output,
-  asked: string | undefined,
-) {
+export function noteProblems(summary: ImportSummary, output: Output, asked: string | undefined) {
+  const { problems, problemCount, groups, refused, refusedTo } = summary
   for (const problem of problems) if (problem.field === 'file') noteProblem(problem, output)
   for (const { file, field, count, examples } of groups) {
     for (const example of examples) noteProblem(example, output)
@@ -191,15 +194,41 @@ export function noteProblems(
       output.note(`${file}, ${field}: ${count - examples.length} more such problems, ${count} in all`)
     }
   }
-  for (const [name, { taken, kept }] of Object.entries(elements)) {
-    output.note(`${name}: ${taken > 0 ? `${taken} taken into the store` : `${kept} kept as they are`}`)
-  }
+  noteMoved(summary, output)
   for (const { file, of, records } of refusedTo) {
     output.note(`${file} has the ${records} refused rows of ${of} and why: fix and import it`)
   }
   if (asked !== undefined && refused === 0) output.note(`no row was refused: ${asked} was not written`)
   else if (asked === undefined && problemCount > groups.flatMap(({ examples }) => examples).length) {
     output.note('(--problems FILE.csv writes all refused rows, --json shows all problems)')
+  }
+}
+
+/** Prints what became of the elements of IATI files, and what the standard will hold, in the words of `giving validate`. */
+function noteMoved({ elements = {}, moved }: ImportSummary, output: Output) {
+  for (const [name, { taken, kept, leftOut, held, field, why = [] }] of Object.entries(elements)) {
+    const fates = [
+      taken > 0 && `${taken} taken into ${field ?? 'the publisher'}`,
+      kept > 0 && `${kept} kept as they are`,
+      leftOut > 0 && `${leftOut} left out in part`,
+      held > 0 && `${held} held`,
+    ].filter((fate) => fate !== false)
+    output.note(`${name}: ${fates.join(', ')}${why.length > 0 ? ` (${why.join('; ')})` : ''}`)
+  }
+  if (!moved) return
+  const { activities, organisations, rules } = moved
+  if (activities.publishable + activities.held > 0)
+    output.note(`activities: ${activities.publishable} publishable, ${activities.held} held for errors by the standard`)
+  if (organisations.publishable > 0)
+    output.note(
+      `organisations: ${organisations.publishable} publishable, ${organisations.heldInPart} without the elements that have errors`,
+    )
+  for (const { code, rule, count, examples } of rules) {
+    output.note(`${code} (${count}): ${rule}`)
+    for (const { file, line, recordId, path, detail } of examples)
+      output.note(
+        `  ${file}${line === undefined ? '' : `:${line}`}: error ${code} ${recordId ?? ''} ${path}: ${detail}`,
+      )
   }
 }
 

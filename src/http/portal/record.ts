@@ -1,4 +1,4 @@
-import type { Decimal } from '../../kernel/money.js'
+import { type Decimal, parseXsdDecimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { isOpening, MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
 
@@ -33,12 +33,21 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
     ref: one.attributes.ref ?? '',
     type: child(one, 'transaction-type')?.attributes.code ?? '',
     date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
-    currency: child(one, 'value')?.attributes.currency ?? '',
-    amount: (child(one, 'value')?.text ?? '0') as Decimal,
+    ...amountOf(activity, one),
     description: narrativeText(child(one, 'description'), language),
     provider: narrativeText(child(one, 'provider-org'), language),
     receiver: narrativeText(child(one, 'receiver-org'), language),
   }))
+}
+
+/** The amount of an element with a `value`; an activity from before a move may state its currency once for all. */
+export function amountOf(
+  activity: Element,
+  of: Element | undefined,
+): { readonly currency: string; readonly amount: Decimal } {
+  const value = child(of, 'value')
+  const currency = value?.attributes.currency || (activity.attributes['default-currency'] ?? '')
+  return { currency, amount: parseXsdDecimal(value?.text ?? '') ?? ('0' as Decimal) }
 }
 
 /** The totals until a day among transactions. */

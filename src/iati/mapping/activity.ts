@@ -14,6 +14,7 @@ import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js
 import type { MappingConfig } from './mapping-config.js'
 import { MappingContext, type Party } from './mapping-context.js'
 import { coded, narrated } from './narrative.js'
+import { mappingNotices } from './notices.js'
 import { implementingParty, participatingOrgs, standingParties } from './organisations.js'
 import { plannedDisbursements } from './planned-disbursements.js'
 import { results } from './results.js'
@@ -29,6 +30,8 @@ export type MappedActivity = {
   /** The first UTC day on which time alone changes the element; undefined: never. */
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
+  /** `last-updated-datetime` of the file that the activity came with, where it says nothing but what the file says. */
+  readonly lastUpdated?: string | undefined
 }
 
 /**
@@ -101,39 +104,49 @@ export function toActivity(
       results(graph, cycle, context),
     ],
   )
-  return {
-    element: withKept(activity, graph),
-    notices: context.notices,
-    validUntil: context.validUntil,
-    totals: money.totals,
-  }
+  const { validUntil } = context
+  const { totals } = money
+  if (!graph.kept) return { element: activity, notices: context.notices, validUntil, totals }
+  const { element: moved, left, lastUpdated } = withKept(activity, graph, graph.kept)
+  const { severity } = mappingNotices['kept-left-out']
+  const notices = [
+    // Most of what the mapping would have had to assume is in the file.
+    ...context.notices.filter((notice) => notice.severity !== 'info'),
+    ...left.map(({ path, reason, line }): Notice => {
+      const detail = `expected what can be published again, got ${reason}: it was left out`
+      return { code: 'kept-left-out', severity, subject: identifier, path, detail, ...(line !== undefined && { line }) }
+    }),
+  ]
+  return { element: moved, notices, validUntil, totals, lastUpdated }
 }
 
 /**
  * `other-identifier`: the platform's own id (A1), and the publisher's earlier identifiers (B1) from the one that a published
  * activity keeps when the publisher's changes (rule 1.1.21).
  */
-function otherIdentifiers({ project }: ProjectGraph, context: MappingContext): Element[] {
+function otherIdentifiers({ project, kept }: ProjectGraph, context: MappingContext): Element[] {
   const { identifier } = context
   const { earlierRefs = [], reportingOrg } = context.config
-  if (identifier === project.iatiIdentifier && /[/&|?]/.test(identifier)) {
-    context.notice('identifier-unusable', 'iatiIdentifier', `expected none of / & | ?, got ${identifier}`)
-  }
-  const own = element('other-identifier', { ref: String(project.id), type: 'A1' })
-  const [known] = [reportingOrg.ref, ...earlierRefs]
+  // The number that an import of the activity made up names it nowhere else.
+  const own = kept?.ownNumber === false ? [] : [element('other-identifier', { ref: String(project.id), type: 'A1' })]
+  const [known] = [reportingOrg.ref, ...earlierRefs, ...(kept?.formerly === undefined ? [] : [kept.formerly])]
     .filter((ref) => identifier.startsWith(`${ref}-`))
     .sort((a, b) => b.length - a.length)
+  if (known === undefined && kept) return own
+  if (identifier === project.iatiIdentifier && /[/&|?]/.test(identifier) && !kept) {
+    context.notice('identifier-unusable', 'iatiIdentifier', `expected none of / & | ?, got ${identifier}`)
+  }
   if (known === undefined && identifier === project.iatiIdentifier) {
     const refs = [reportingOrg.ref, ...earlierRefs].join('- or ')
     context.notice('identifier-foreign', 'iatiIdentifier', `expected it to begin with ${refs}-, got ${identifier}`)
-    return [own]
+    return own
   }
   const ending = `-${project.id}`
   const earlier = known ?? (identifier.endsWith(ending) ? identifier.slice(0, -ending.length) : '')
-  if (earlier === '') return [own]
+  if (earlier === '') return own
   const since = earlierRefs.indexOf(earlier)
   const refs = (since < 0 ? [earlier] : earlierRefs.slice(since)).filter((ref) => ref !== reportingOrg.ref)
-  return [own, ...refs.map((ref) => element('other-identifier', { ref, type: 'B1' }))]
+  return [...own, ...refs.map((ref) => element('other-identifier', { ref, type: 'B1' }))]
 }
 
 /** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */

@@ -1,37 +1,39 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
-import type { ProjectGraph } from '../../kernel/project.js'
+import type { Kept, KeptElement, LeftOut, ProjectGraph } from '../../kernel/project.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
-import { parseElement, type XmlLimits } from '../../kernel/xml/reader.js'
-import { elementRule } from '../standard/index.js'
+import { parseElement, streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
+import { codeList, elementRule } from '../standard/index.js'
 
 // The places of a record's children, in the order of the standard; those of other namespaces come last.
-const slots = slotsOf('/iati-activities/iati-activity')
-const namesInOrganisation = slotsOf('/iati-organisations/iati-organisation').map(({ name }) => name)
-const required = new Set(slots.flatMap(({ name, least }) => (least > 0 ? [name] : [])))
+const namesInActivity = namesOf('/iati-activities/iati-activity')
+const namesInOrganisation = namesOf('/iati-organisations/iati-organisation')
 
-function slotsOf(at: string) {
-  return (elementRule(at)?.slots ?? []).filter(({ name }) => name !== '*')
+function namesOf(at: string): string[] {
+  return (elementRule(at)?.slots ?? []).flatMap(({ name }) => (name === '*' ? [] : [name]))
 }
 
-/** Limits of a record of another publisher's file. */
-export const keptLimits: XmlLimits = { depth: 64, elements: 200_000, attributes: 100, characters: 16_000_000 }
+/** Limits of a record of an IATI file, in every check and import. */
+export const keptLimits: XmlLimits = { depth: 64, elements: 500_000, attributes: 100, characters: 16_000_000 }
 
 /**
  * Whose the elements of a name are when a project has an activity from before it moved here: the store's once it has data
- * for them, else what was published stays.
+ * for them, else what was published stays. What the file lacks is not made up: the activity is held until it is stated.
  */
 const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
-  'iati-identifier': () => true,
-  'reporting-org': () => true,
-  title: ({ project }, before) => project.title !== titleOf(before),
+  title: ({ project }, before) => folded(project.title) !== folded(titleOf(before) ?? ''),
   description: ({ project: { summary, need, longTermImpact, activities } }) =>
     [summary, need, longTermImpact, activities].some((text) => text !== undefined && text !== ''),
   'participating-org': ({ organisation }) => organisation !== undefined,
   'activity-status': ({ project }, before) => {
     const { status, paused } = statusOf(before)
-    return project.status !== status || project.paused !== paused
+    if (project.status !== status || project.paused !== paused) return true
+    // A project that was only imported takes no donations, which says nothing about its activity.
+    return project.active && !has(before, 'activity-status')
   },
-  'activity-date': ({ project: { approvedDate, deadline } }) => approvedDate !== undefined || deadline !== undefined,
+  'activity-date': ({ project: { approvedDate, deadline }, months, disbursements, reports }, before) =>
+    approvedDate !== undefined ||
+    deadline !== undefined ||
+    (!has(before, 'activity-date') && [months, disbursements, reports].some(({ length }) => length > 0)),
   'contact-info': ({ organisation, project }) => organisation !== undefined && project.projectLink !== undefined,
   'activity-scope': hasCountries,
   'recipient-country': hasCountries,
@@ -42,24 +44,33 @@ const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
   'humanitarian-scope': ({ project }) => project.glideNumber !== undefined,
 })
 
+function has({ children }: Element, wanted: string): boolean {
+  return children.some(({ name }) => name === wanted)
+}
+
 /** Elements of which history from before the move stands beside what the store has. */
 const joined = new Set(['other-identifier', 'planned-disbursement', 'transaction', 'document-link', 'result'])
 
-/** Elements that the store writes; all others are kept as they are. */
-export const ownElements: ReadonlySet<string> = new Set([
-  'iati-identifier',
-  'reporting-org',
-  'title',
-  'activity-status',
-])
+/** The fields that the store takes elements into; all others are kept as they are. */
+export const fieldsOfElements: Readonly<Record<string, string>> = {
+  'iati-identifier': 'projects.iatiIdentifier',
+  title: 'projects.title',
+  'activity-status': 'projects.status',
+}
 
 function hasCountries({ countries }: ProjectGraph): boolean {
   return countries.length > 0
 }
 
-/** The title of an activity, or the name of an organisation, in its first language. */
+/** The text with its white space folded, as identifiers and names are compared. */
+export function folded(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+/** The title of an activity, or the name of an organisation: the first narrative that has words. */
 export function titleOf({ children }: Element): string | undefined {
-  return children.find(({ name }) => name === 'title' || name === 'name')?.children[0]?.text
+  const title = children.find(({ name }) => name === 'title' || name === 'name')
+  return title?.children.find(({ name, text }) => name === 'narrative' && /\S/.test(text))?.text
 }
 
 /** The state of a project whose activity has this status. */
@@ -72,28 +83,174 @@ export function statusOf(activity: Element): {
   return { status, paused: code === '6' }
 }
 
+// A larger text is read in pieces, between which other work gets a turn.
+const mostAtOnce = 65_536
+
+/** Reads what was kept; other work gets a turn while a large one is read. */
+export async function readKept(kept: Pick<Kept, 'text' | 'line'>): Promise<KeptElement> {
+  if (kept.text.length <= mostAtOnce) return readAtOnce(kept)
+  async function* text() {
+    yield kept.text
+  }
+  for await (const element of streamElements(text(), { ...readingOf(kept), depth: 0, limits: keptLimits })) {
+    return cleaned(element)
+  }
+  throw new Error('the kept text has no element')
+}
+
+function readAtOnce(kept: Pick<Kept, 'text' | 'line'>): KeptElement {
+  return cleaned(parseElement(kept.text, keptLimits, readingOf(kept)))
+}
+
+function readingOf({ line = 1 }: Pick<Kept, 'line'>) {
+  return { linesBefore: line - 1, onUnboundPrefix: () => undefined }
+}
+
+/** References that the standard lets a file leave out, by element. */
+const optionalReferences: Readonly<Record<string, readonly string[]>> = {
+  'participating-org': ['ref', 'activity-id'],
+  'provider-org': ['ref', 'provider-activity-id'],
+  'receiver-org': ['ref', 'receiver-activity-id'],
+  'owner-org': ['ref'],
+  'recipient-org': ['ref'],
+}
+
+const languages = codeList('Language').codes
+
+/**
+ * The element without what says nothing (an empty optional reference) or cannot be written (undeclared prefixes, text between
+ * the elements of another namespace). Codes of languages are written as on their list.
+ */
+export function cleaned(root: Element): KeptElement {
+  const left: LeftOut[] = []
+  const leave = (name: string, path: string, reason: string, line: number | undefined) =>
+    left.push({ name, path, reason, line })
+
+  function clean(element: Element, prefixes: ReadonlySet<string>, top: string, path: string): Element | undefined {
+    const { name, line } = element
+    const known = withDeclared(prefixes, element.attributes)
+    if (isUnbound(name, known)) {
+      leave(top, path, `the prefix of ${name} is not declared`, line)
+      return undefined
+    }
+    if ((name.includes(':') || element.attributes.xmlns) && isMixed(element)) {
+      leave(top, path, `${name} has text between its elements`, line)
+      return undefined
+    }
+    const attributes = cleanAttributes(element, known, top, path)
+    let children: Element[] | undefined
+    for (const [index, child] of element.children.entries()) {
+      const one = clean(child, known, top || child.name, `${path}/${child.name}`)
+      if (one !== child) children ??= element.children.slice(0, index)
+      if (children && one) children.push(one)
+    }
+    if (attributes === element.attributes && !children) return element
+    return { ...element, attributes, ...(children && { children }) }
+  }
+
+  function cleanAttributes(element: Element, prefixes: ReadonlySet<string>, top: string, path: string): Attributes {
+    const { name, line, attributes } = element
+    let changed: Record<string, string> | undefined
+    for (const key in attributes) {
+      const value = attributes[key] ?? ''
+      if (isUnbound(key, prefixes)) {
+        leave(top || name, `${path}/@${key}`, `the prefix of ${key} is not declared`, line)
+        changed ??= { ...attributes }
+        delete changed[key]
+      } else if (value.trim() === '' && isNeedless(element, key)) {
+        leave(top || name, `${path}/@${key}`, 'an empty reference', line)
+        changed ??= { ...attributes }
+        delete changed[key]
+      } else if (key === 'xml:lang' && !languages.has(value) && languages.has(value.toLowerCase())) {
+        changed ??= { ...attributes }
+        changed[key] = value.toLowerCase()
+      }
+    }
+    return changed ?? attributes
+  }
+
+  return { element: clean(root, new Set(['xml', 'xmlns']), '', `/${root.name}`) ?? root, left }
+}
+
+/** Whether an empty reference may go: an organisation without a name keeps it, since the standard wants one of both. */
+function isNeedless({ name, children }: Element, attribute: string): boolean {
+  if (!optionalReferences[name]?.includes(attribute)) return false
+  return attribute !== 'ref' || children.some((child) => child.name === 'narrative' && /\S/.test(child.text))
+}
+
+function withDeclared(prefixes: ReadonlySet<string>, attributes: Attributes): ReadonlySet<string> {
+  let all: Set<string> | undefined
+  for (const key in attributes) {
+    if (!key.startsWith('xmlns:')) continue
+    all ??= new Set(prefixes)
+    all.add(key.slice('xmlns:'.length))
+  }
+  return all ?? prefixes
+}
+
+function isUnbound(name: string, prefixes: ReadonlySet<string>): boolean {
+  const colon = name.indexOf(':')
+  return colon > 0 && !prefixes.has(name.slice(0, colon))
+}
+
+/** Whether it, or an element in it, has both text and children. */
+export function isMixed({ children, text }: Element): boolean {
+  return (children.length > 0 && /\S/.test(text)) || children.some(isMixed)
+}
+
+/** An activity as it is published after a move. */
+export type MovedActivity = {
+  readonly element: Element
+  readonly left: readonly LeftOut[]
+  /** `last-updated-datetime` of the file, where the activity says nothing but what the file says. */
+  readonly lastUpdated?: string | undefined
+}
+
+/** What the platform says itself of every activity. */
+const ofPublisher = new Set(['iati-identifier', 'reporting-org', 'other-identifier'])
+
 /** The store's activity together with the one from before the project moved here, in the order of the standard. */
-export function withKept(own: Element, graph: ProjectGraph): Element {
-  if (graph.kept === undefined) return own
-  const before = parseElement(graph.kept.text, keptLimits)
-  const { movedOn } = graph.kept
+export function withKept(own: Element, graph: ProjectGraph, kept: Kept): MovedActivity {
+  const { element: before, left } = kept.read ?? readAtOnce(kept)
   const ownGroups = groupsOf(declared(own, before.attributes))
-  const kept = groupsOf(before)
-  const children = inOrder(
-    slots.map(({ name }) => name),
-    kept,
-  ).flatMap((name) => {
-    const [ours, theirs] = [ownGroups.get(name) ?? [], kept.get(name) ?? []]
-    if (joined.has(name)) return [...theirs, ...ours.filter((one) => !theirs.some((other) => isSame(one, other)))]
-    if (name === 'budget') return graph.project.goal === undefined ? theirs : budgetsOf(ours, theirs, movedOn)
-    const isOwn = ownData[name]?.(graph, before) || (theirs.length === 0 && required.has(name))
-    return isOwn && ours.length > 0 ? ours : theirs
+  let isWhole = true
+  const children = merged(namesInActivity, before, (name, theirs) => {
+    const ours = ownGroups.get(name) ?? none
+    if (name === 'iati-identifier') return identifierOf(ours, theirs)
+    if (name === 'reporting-org') return reportingOrg(ours, theirs)
+    const chosen = joined.has(name)
+      ? beside(ours, theirs)
+      : name === 'budget' && graph.project.goal !== undefined
+        ? budgetsOf(ours, theirs, kept.movedOn)
+        : ours.length > 0 && ownData[name]?.(graph, before)
+          ? ours
+          : theirs
+    if (chosen !== theirs && !ofPublisher.has(name)) isWhole = false
+    return chosen
   })
-  return { ...own, attributes: attributesOf(own.attributes, before.attributes), children }
+  const { 'last-updated-datetime': lastUpdated, ...attributes } = before.attributes
+  const isAdded = own.attributes.humanitarian === '1' && !isTrue(attributes.humanitarian)
+  if (isAdded) isWhole = false
+  return {
+    element: { ...own, attributes: { ...attributes, ...(isAdded && { humanitarian: '1' }) }, children },
+    left,
+    ...(isWhole && { lastUpdated }),
+  }
+}
+
+function isTrue(text: string | undefined): boolean {
+  return text !== undefined && /^\s*(1|true)\s*$/.test(text)
+}
+
+/** What is published of the file's record alone, as far as the standard can judge it: who reports it is the platform. */
+export function keptAlone({ element: before }: KeptElement): Element {
+  const names = before.name === 'iati-organisation' ? namesInOrganisation : namesInActivity
+  const { 'last-updated-datetime': _, ...attributes } = before.attributes
+  return { ...before, attributes, children: merged(names, before, (_name, theirs) => theirs) }
 }
 
 /** What was published of an organisation before the publisher moved here. */
-export type KeptOrganisation = { readonly text: string; readonly movedOn: string }
+export type KeptOrganisation = Pick<Kept, 'text' | 'movedOn' | 'file' | 'line'>
 
 /**
  * The record of an organisation together with the one from before the move. Money of periods that ended before the move is
@@ -102,29 +259,69 @@ export type KeptOrganisation = { readonly text: string; readonly movedOn: string
  */
 export function withKeptOrganisation(
   own: Element,
-  { text, movedOn }: KeptOrganisation,
+  kept: KeptOrganisation,
   planned: ReadonlySet<string> = new Set(),
 ): Element {
-  const before = parseElement(text, keptLimits)
+  const { element: before } = readAtOnce(kept)
   const ownGroups = groupsOf(declared(own, before.attributes))
-  const kept = groupsOf(before)
-  const children = inOrder(namesInOrganisation, kept).flatMap((name) => {
-    const [ours, theirs] = [ownGroups.get(name) ?? [], kept.get(name) ?? []]
-    if (joined.has(name)) return [...theirs, ...ours.filter((one) => !theirs.some((other) => isSame(one, other)))]
+  const { movedOn } = kept
+  const children = merged(namesInOrganisation, before, (name, theirs) => {
+    const ours = ownGroups.get(name) ?? none
+    if (name === 'organisation-identifier') return identifierOf(ours, theirs)
+    if (name === 'reporting-org') return reportingOrg(ours, theirs)
+    if (joined.has(name)) return beside(ours, theirs)
     if (name === 'recipient-org-budget') {
       return theirs.filter((one) => endOf(one) < movedOn || !planned.has(one.children[0]?.attributes.ref ?? ''))
     }
     if (name.startsWith('total-')) {
       return ours.length > 0 && theirs.length > 0 ? budgetsOf(ours, theirs, movedOn) : [...theirs, ...ours]
     }
-    const isOwn = name !== 'name' || titleOf(own) !== titleOf(before)
+    const isOwn = name !== 'name' || folded(titleOf(own) ?? '') !== folded(titleOf(before) ?? '')
     return isOwn && ours.length > 0 ? ours : theirs
   })
-  return { ...own, attributes: attributesOf(own.attributes, before.attributes), children }
+  const { 'last-updated-datetime': _, ...attributes } = before.attributes
+  return { ...own, attributes, children }
 }
 
-function inOrder(names: readonly string[], kept: ReadonlyMap<string, unknown>): string[] {
-  return [...names, ...[...kept.keys()].filter((name) => !names.includes(name))]
+const none: readonly Element[] = []
+
+/** The chosen children, names in the order of the standard. */
+function merged(
+  names: readonly string[],
+  before: Element,
+  choose: (name: string, theirs: readonly Element[]) => readonly Element[],
+): Element[] {
+  const kept = groupsOf(before)
+  const others = [...kept.keys()].filter((name) => !names.includes(name))
+  return [...names, ...others].flatMap((name) => choose(name, kept.get(name) ?? none))
+}
+
+/** The identifier as the file writes it, where it is the same one. */
+function identifierOf(ours: readonly Element[], theirs: readonly Element[]): readonly Element[] {
+  return theirs.length === 1 && folded(theirs[0]?.text ?? '') === folded(ours[0]?.text ?? '') ? theirs : ours
+}
+
+/** The platform, in the words of the file where these name it: with all of its languages. */
+function reportingOrg([ours]: readonly Element[], [theirs]: readonly Element[]): readonly Element[] {
+  if (!ours || !theirs) return ours ? [ours] : none
+  const { ref, type } = ours.attributes
+  const name = folded(ours.children[0]?.text ?? '')
+  const isNamed = theirs.children.some(({ text }) => folded(text) === name)
+  const attributes = { ...theirs.attributes, ...(ref !== undefined && { ref }), ...(type !== undefined && { type }) }
+  return [{ ...theirs, attributes, children: isNamed ? theirs.children : ours.children }]
+}
+
+/** Their elements, then ours that say something else. */
+function beside(ours: readonly Element[], theirs: readonly Element[]): readonly Element[] {
+  if (ours.length === 0) return theirs
+  const said = new Set(theirs.flatMap((one) => keyOf(one) ?? []))
+  return [...theirs, ...ours.filter((one) => !said.has(keyOf(one) ?? ''))]
+}
+
+/** What names a document or an identifier; other elements are never the same. */
+function keyOf({ name, attributes }: Element): string | undefined {
+  if (name === 'document-link') return attributes.url
+  return name === 'other-identifier' ? `${attributes.type} ${attributes.ref}` : undefined
 }
 
 /** Budgets that ended before the move are history; the later ones are the store's. */
@@ -136,32 +333,19 @@ function endOf({ children }: Element): string {
   return children.find(({ name }) => name === 'period-end')?.attributes['iso-date'] ?? ''
 }
 
-/** Whether two elements say the same, as documents of one address or identifiers of one kind do. */
-function isSame(one: Element, other: Element): boolean {
-  const key = one.name === 'document-link' ? ['url'] : one.name === 'other-identifier' ? ['ref', 'type'] : undefined
-  return key?.every((name) => one.attributes[name] === other.attributes[name]) ?? false
-}
-
 function groupsOf({ children }: Element): Map<string, Element[]> {
   const groups = new Map<string, Element[]>()
-  for (const child of children) groups.set(child.name, [...(groups.get(child.name) ?? []), child])
+  for (const child of children) {
+    const group = groups.get(child.name)
+    if (group) group.push(child)
+    else groups.set(child.name, [child])
+  }
   return groups
 }
 
-/** What was stated of the whole activity stays; its language and currency are those of what it kept. */
-function attributesOf(own: Attributes, { 'last-updated-datetime': _, ...before }: Attributes): Attributes {
-  const { 'xml:lang': language, 'default-currency': currency, humanitarian } = own
-  return {
-    ...(language !== undefined && { 'xml:lang': language }),
-    ...(currency !== undefined && { 'default-currency': currency }),
-    ...before,
-    ...(humanitarian === '1' && { humanitarian }),
-  }
-}
-
-/** The store's elements, with the language of each text where what was kept has another one. */
+/** The store's elements, with the language of each text where what was kept has another one, or none. */
 export function declared(own: Element, before: Attributes, language = own.attributes['xml:lang']): Element {
-  if (language === undefined || (before['xml:lang'] ?? language) === language) return own
+  if (language === undefined || before['xml:lang'] === language) return own
   const named = ({ markup: _, ...one }: Element): Element => ({
     ...one,
     attributes: one.name === 'narrative' ? { 'xml:lang': language, ...one.attributes } : one.attributes,

@@ -74,6 +74,11 @@ export const mappingNotices = {
     severity: 'info',
     sentence: 'A document or photo has a media type that is not on the IATI FileFormat list and was left out.',
   },
+  'kept-left-out': {
+    severity: 'info',
+    sentence:
+      'A part of the activity from before the move says nothing (an empty reference) or cannot be written (an undeclared prefix), and was left out.',
+  },
   'money-in-future': {
     severity: 'warning',
     sentence: 'Money is dated after today; it is left out until that day.',

@@ -1,6 +1,8 @@
+import { parseXsdDecimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
 import {
   type Column,
+  type ColumnType,
   codeColumns,
   codeListColumns,
   column,
@@ -31,7 +33,11 @@ type RowFilter = (trail: Trail) => boolean
  */
 export const tablesVersion = 3
 
-const identifier = required(textColumn('iatiidentifier', '/iati-identifier'))
+const identifierText = textColumn('iatiidentifier', '/iati-identifier')
+const identifier = required({
+  ...identifierText,
+  value: (trail) => identifierText.value(trail)?.replace(/\s+/g, ' ').trim(),
+})
 
 const value: readonly Column[] = [
   decimalColumn('value', 'value'),
@@ -218,12 +224,27 @@ function trailsOf(from: readonly Trail[], [name, ...rest]: readonly string[]): T
 /** Latitude (0) or longitude (1) of a `pos`. */
 function coordinate(index: 0 | 1): Column['value'] {
   const pos = textColumn('pos', 'point/pos').value
-  return (trail) => pos(trail)?.split(' ')[index]
+  return (trail) => pos(trail)?.trim().split(/\s+/)[index]
 }
 
 /** The rows of a table for one activity: a value for each column. */
 export function rowsOf({ columns, trails }: Table, activity: Element): (string | undefined)[][] {
   return trails(activity).map((trail, index) =>
-    columns.map(({ path, value: read }) => (path === 'position()' ? String(index + 1) : read(trail))),
+    columns.map(({ path, type, value: read }) =>
+      path === 'position()' ? String(index + 1) : cellOf(type, read(trail)),
+    ),
   )
 }
+
+const plainDecimal = /^-?\d+(?:\.\d+)?$/
+
+/** The value as its column has it: other publishers write what the schema allows and a table cannot hold. */
+function cellOf(type: ColumnType, value: string | undefined): string | undefined {
+  if (value === undefined || type === 'string') return value
+  if (type === 'decimal') return plainDecimal.test(value) ? value : parseXsdDecimal(value)
+  if (type === 'integer') return integers[value.trim()] ?? (/^\d{1,9}$/.test(value) ? value : undefined)
+  const text = type === 'date' ? value.slice(0, 10) : value
+  return Number.isNaN(Date.parse(text)) ? undefined : text
+}
+
+const integers: Readonly<Record<string, string>> = { true: '1', false: '0' }

@@ -1,6 +1,7 @@
 import type { Notice } from '../../kernel/notice.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { type NoticeKind, severityOf } from './notice-kind.js'
+import type { RecordContext } from './view.js'
 
 /** Takes findings about one record. */
 export type Findings = {
@@ -12,7 +13,11 @@ export type Findings = {
  * Findings about the record `root`, each passed to `sink` as a notice. Without `strict`, severities are those for the
  * files of other publishers. Paths and lines are computed only for a finding, so that valid data costs nothing.
  */
-export function findingsAbout(root: Element, sink: (notice: Notice) => void, strict = true): Findings {
+export function findingsAbout(
+  root: Element,
+  sink: (notice: Notice) => void,
+  strict: RecordContext['strict'] = true,
+): Findings {
   let paths: Map<Element, string> | undefined
   const subject = identifierOf(root)
   return {
@@ -22,7 +27,7 @@ export function findingsAbout(root: Element, sink: (notice: Notice) => void, str
       const line = element.line ?? root.line
       sink({
         code: kind.code,
-        severity: severityOf(kind, strict, attribute),
+        severity: severityOf(kind, typeof strict === 'function' ? strict(element) : strict, attribute),
         subject,
         path: attribute === undefined ? path : `${path}/@${attribute}`,
         detail,

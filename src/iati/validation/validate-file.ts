@@ -121,7 +121,12 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
       schema: xsd && createSchemaBatches(xsd, kind, namespacesOf(attributes), pass),
     }
     if (hasUnboundPrefix) file.validator.expectUnboundPrefixes()
+    if (lateDeclaration !== undefined) {
+      const detail = 'expected the XML declaration at the start of the document, got white space before it'
+      aboutFile('xml-unreadable', detail, lateDeclaration)
+    }
   }
+  let lateDeclaration: number | undefined
   let hasUnboundPrefix = false
   let complete = true
   let source = ''
@@ -130,6 +135,9 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
       limits: recordLimits,
       isConverted: true,
       onRoot,
+      onLateDeclaration: (line) => {
+        lateDeclaration = line
+      },
       onStrayText: (line) => file?.validator.strayText(line),
       onOversize: ({ element, reason }) => file?.validator.oversize(element, reason),
       onUnboundPrefix: () => {

@@ -10,8 +10,11 @@ export type RecordContext = {
   readonly today: IsoDate
   /** The current instant: times of past events may not be after it. Without it only days are compared. */
   readonly now?: IsoInstant
-  /** False for the files of other publishers: severities are then those of the official validator. Default: true. */
-  readonly strict?: boolean
+  /**
+   * False for the files of other publishers, or for those elements that came from one: severities are then those of the
+   * official validator. Default: true.
+   */
+  readonly strict?: boolean | ((element: Element) => boolean)
   /** The publisher's identifier, when every record must have it as `reporting-org/@ref`. */
   readonly reportingOrgRef?: string
   /** Identifiers of registered publishers, which are valid whatever their form (official rules 1.x.8, 1.x.13). */

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.js'
 
 // The declaration ends within so many bytes, in UTF-16 as well.
 const mostDeclarationBytes = 1024
-const declarationPattern = /^\uFEFF?<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["'][^>]*\?>/
+const declarationPattern = /^\uFEFF?\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([A-Za-z][\w.-]*)["'][^>]*\?>/
 
 /**
  * Converts the bytes of an XML document to UTF-8. The encoding is found as XML 1.0 Appendix F describes: from a byte order

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { ServiceError } from '../errors.js'
 import type { Attributes, Element } from './element.js'
+import { convertToUtf8 } from './encoding.js'
 import { createUtf8Decoder } from './utf8.js'
 
 /** What one result may grow to; reading a larger one stops with `request-too-large`. */
@@ -22,6 +23,8 @@ const bodyLimits: XmlLimits = { depth: 64, elements: 10_000, attributes: 100, ch
 /** Limits of one record of a file of any size: the 60 MiB that no IATI consumer reads beyond. */
 export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attributes: 100, characters: 62_914_560 }
 
+type ParseOptions = Pick<StreamOptions, 'onUnboundPrefix' | 'linesBefore'> & { readonly dropLayout?: boolean }
+
 /**
  * Reads a whole small document into its root element.
  *
@@ -36,11 +39,14 @@ export const recordLimits: XmlLimits = { depth: 64, elements: 1_000_000, attribu
 export function parseElement(
   source: string | Buffer,
   limits: XmlLimits = bodyLimits,
-  { dropLayout = false }: { readonly dropLayout?: boolean } = {},
+  { dropLayout = false, onUnboundPrefix, linesBefore = 0 }: ParseOptions = {},
 ): Element {
   if (source.length > limits.characters) throw tooLarge(`is longer than ${limits.characters} characters`)
   let root: Element | undefined
-  const reading = createReading({ depth: 0, dropLayout, limits, onElement: (found) => (root = found) })
+  const reading = createReading({
+    ...{ depth: 0, dropLayout, limits, onUnboundPrefix, linesBefore: () => linesBefore },
+    onElement: (found) => (root = found),
+  })
   const decoder = createUtf8Decoder()
   for (const piece of piecesOf(source)) reading.write(typeof piece === 'string' ? piece : decoder.decode(piece))
   reading.write(decoder.end())
@@ -61,8 +67,12 @@ export type StreamOptions = {
   /** How deep the yielded elements lie: 1 (default) is each child of the root. */
   readonly depth?: number
   readonly limits?: XmlLimits
-  /** The document has been converted to UTF-8 and may declare another encoding. */
+  /** The document has been converted to UTF-8 already and may declare another encoding. */
   readonly isConverted?: boolean
+  /** Added to the lines of elements: the lines before the document, where it was cut out of a larger one. */
+  readonly linesBefore?: number
+  /** Called where white space stands before the XML declaration; it is passed over. Without it, too. */
+  readonly onLateDeclaration?: (line: number) => void
   /** Called once, before the first element; may throw to refuse the document. */
   readonly onRoot?: (name: string, attributes: Attributes, line: number) => void
   /** Called for character data other than white space outside the yielded elements. */
@@ -70,7 +80,7 @@ export type StreamOptions = {
   /** Called in place of yielding an element that exceeds a limit. Without it, reading stops at such an element. */
   readonly onOversize?: (oversize: OversizeElement) => void
   /** Called where a prefix is not declared. Without it, reading stops there. */
-  readonly onUnboundPrefix?: () => void
+  readonly onUnboundPrefix?: ((prefix: string) => void) | undefined
   /** Called before each element is yielded, with its text as the document has it. */
   readonly onSource?: (source: string) => void
 }
@@ -87,18 +97,30 @@ function* piecesOf<T extends string | Buffer>(source: T): Generator<T> {
 }
 
 /**
- * Yields each complete element at the given depth, with its line, from a document of any size in memory that depends
- * only on the largest element. Other work gets a turn between the pieces; nothing is read ahead of the consumer.
- * Everything found before an error is yielded before it is thrown; errors are those of {@link parseElement}.
+ * Yields each complete element at the given depth (0: the root), with its line, from a document of any size in memory that
+ * depends only on the largest element. Bytes may be in any encoding that `convertToUtf8` reads. Other work gets a turn
+ * between the pieces; nothing is read ahead of the consumer. Everything found before an error is yielded before it is
+ * thrown; errors are those of {@link parseElement}.
  */
 export async function* streamElements(
   chunks: AsyncIterable<Buffer | string>,
   options: StreamOptions = {},
 ): AsyncGenerator<Element, void, undefined> {
-  const { depth = 1, limits = recordLimits, onOversize, onSource, ...others } = options
+  const {
+    depth = 1,
+    limits = recordLimits,
+    onOversize,
+    onSource,
+    onLateDeclaration,
+    linesBefore = 0,
+    ...others
+  } = options
   let found: ({ element: Element; source: string } | OversizeElement)[] = []
+  let lines = linesBefore
   const reading = createReading({
     ...others,
+    isConverted: true,
+    linesBefore: () => lines,
     depth,
     limits,
     keepsSource: onSource !== undefined,
@@ -106,11 +128,16 @@ export async function* streamElements(
     ...(onOversize && { onOversize: (oversize) => found.push(oversize) }),
   })
   const decoder = createUtf8Decoder()
-  for await (const chunk of chunks) {
+  const begin = startOfDocument((blank) => {
+    const late = blank.split('\n').length - 1
+    lines += late
+    onLateDeclaration?.(lines + 1)
+  })
+  for await (const chunk of options.isConverted ? chunks : inUtf8(chunks)) {
     for (const piece of piecesOf(chunk)) {
       let failure: unknown
       try {
-        reading.write(typeof piece === 'string' ? piece : decoder.decode(piece))
+        reading.write(begin(typeof piece === 'string' ? piece : decoder.decode(piece)))
       } catch (error) {
         failure = error
       }
@@ -126,11 +153,48 @@ export async function* streamElements(
       await nextTurn()
     }
   }
-  reading.write(decoder.end())
+  reading.write(begin(decoder.end(), true))
   reading.close()
 }
 
-type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits' | 'onSource'> & {
+/** Bytes in UTF-8; texts as they are. */
+async function* inUtf8(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer | string> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  if (first.done) return
+  async function* all() {
+    yield first.value as Buffer
+    yield* { [Symbol.asyncIterator]: () => iterator } as AsyncIterable<Buffer>
+  }
+  yield* typeof first.value === 'string' ? all() : convertToUtf8(all())
+}
+
+const declaration = '<?xml'
+
+/**
+ * Passes over the white space before an XML declaration, which templates leave there; it is told once. The other white space
+ * before the root stays.
+ */
+function startOfDocument(onBlank: (blank: string) => void): (text: string, isEnd?: boolean) => string {
+  let held: string | undefined = ''
+  return (text, isEnd = false) => {
+    if (held === undefined) return text
+    const all: string = held + text
+    const rest = all.trimStart()
+    if (!isEnd && rest.length < declaration.length && declaration.startsWith(rest)) {
+      held = all
+      return ''
+    }
+    held = undefined
+    const blank = all.slice(0, all.length - rest.length).replace('\uFEFF', '')
+    if (blank === '' || !/^<\?xml\s/.test(rest)) return all
+    onBlank(blank)
+    return rest
+  }
+}
+
+type ReadingOptions = Omit<StreamOptions, 'depth' | 'limits' | 'onSource' | 'onLateDeclaration' | 'linesBefore'> & {
+  readonly linesBefore?: () => number
   readonly depth: number
   readonly dropLayout?: boolean
   readonly keepsSource?: boolean
@@ -161,13 +225,14 @@ function createReading(options: ReadingOptions) {
     onStrayText,
     onOversize,
     onUnboundPrefix,
+    linesBefore = () => 0,
   } = options
   const parser = new SaxesParser({
     xmlns: true,
     ...(onUnboundPrefix && {
       resolvePrefix: (prefix: string) => {
         if (prefix === '') return undefined
-        onUnboundPrefix()
+        onUnboundPrefix(prefix)
         return `unbound:${prefix}`
       },
     }),
@@ -203,7 +268,7 @@ function createReading(options: ReadingOptions) {
   })
   parser.on('opentagstart', () => {
     deliver()
-    startLine = parser.line
+    startLine = parser.line + linesBefore()
     tagStart = parser.position
     if (level < depth || oversize) {
       mark = parser.position
@@ -297,7 +362,7 @@ function createReading(options: ReadingOptions) {
     else {
       mark = parser.position
       // Outside the root saxes reports white space only and refuses anything else.
-      if (!isBlank(text)) onStrayText?.(parser.line)
+      if (!isBlank(text)) onStrayText?.(parser.line + linesBefore())
     }
   }
 
@@ -336,7 +401,7 @@ function createReading(options: ReadingOptions) {
   }
 
   function position(): { line: number; column: number } {
-    return { line: parser.line, column: parser.column + 1 }
+    return { line: parser.line + linesBefore(), column: parser.column + 1 }
   }
 
   function malformed(what: string): ServiceError {

@@ -1,5 +1,5 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
-import { type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { type Decimal, fromMinorUnits, parseXsdDecimal, toMinorUnits } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { legalText } from '../../kernel/xml/writer.js'
 
@@ -97,11 +97,12 @@ const bits = new Map(indexedElements.map((name, index) => [name, 2 ** index]))
 // The highest number of decimal places of any currency (ISO 4217).
 const places = 4
 const zero = '0' as Decimal
+const whole = '100' as Decimal
 // Characters of the texts of each kind.
 const mostCharacters = 10_000
 
 /** What the children of an activity said so far. */
-type Found = Record<'identifier' | 'title' | 'status', string> & {
+type Found = Record<'currency' | 'identifier' | 'title' | 'status', string> & {
   readonly dates: Map<string | undefined, string>
   readonly codes: Record<'countries' | 'sectors', string[]>
   readonly themes: Record<string, string>
@@ -119,10 +120,10 @@ type Found = Record<'identifier' | 'title' | 'status', string> & {
 // One function per element: V8 compiles one large function slowly, and again for each shape of an object.
 const readers = lookupTable<(found: Found, child: Element) => void>({
   'iati-identifier': (found, { text }) => {
-    found.identifier = legalText(text)
+    found.identifier = legalText(text).replace(/\s+/g, ' ').trim()
   },
   title: (found, child) => {
-    const [first = '', ...others] = narrativesOf(child)
+    const [first = '', ...others] = narrativesOf(child).filter((text) => /\S/.test(text))
     found.title = first
     found.texts.titles.push(...others)
   },
@@ -152,14 +153,15 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
     else if (child.children.some(({ name, attributes }) => name === 'category' && attributes.code === 'A12'))
       found.page ??= attributeOf(child, 'url')
   },
-  budget: ({ budgets, budgetYears }, child) => {
+  budget: (found, child) => {
+    const { budgets, budgetYears } = found
     const year = dayOf(child, 'period-start').slice(0, 4)
     const last = +dayOf(child, 'period-end').slice(0, 4)
     for (let covered = +year; covered <= last; covered++) budgetYears.add(covered)
-    budgets[attributeOf(child, 'type') === '2' ? '2' : '1'].push({ year, value: amountOf(child) })
+    budgets[attributeOf(child, 'type') === '2' ? '2' : '1'].push({ year, value: amountOf(child, found.currency) })
   },
-  transaction: ({ transactions }, child) => {
-    const { currency, units } = amountOf(child)
+  transaction: ({ transactions, currency: defaultCurrency }, child) => {
+    const { currency, units } = amountOf(child, defaultCurrency)
     const month = dayOf(child, 'transaction-date').slice(0, 7)
     const type = attributeOf(childOf(child, 'transaction-type'), 'code')
     for (const side of sidesOf(type, attributeOf(child, 'ref'))) {
@@ -176,6 +178,7 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
 export function toEntry(activity: Element, projectId: number, contentHash: string): Buffer {
   // Without spreads, which are slow and make objects of several shapes.
   const found: Found = {
+    currency: activity.attributes['default-currency'] ?? '',
     identifier: '',
     title: '',
     status: '',
@@ -283,7 +286,7 @@ function cutOff(texts: readonly string[]): string[] | undefined {
 }
 
 function shareOf(element: Element): Decimal {
-  return (attributeOf(element, 'percentage') ?? '100') as Decimal
+  return parseXsdDecimal(element.attributes.percentage ?? '') ?? whole
 }
 
 function severalOf(shares: Found['shares']) {
@@ -397,9 +400,10 @@ export function toAmount(units: bigint): Decimal {
   return fromMinorUnits(units, places).replace(/\.?0+$/, '') as Decimal
 }
 
-function amountOf(element: Element): Value {
+function amountOf(element: Element, defaultCurrency: string): Value {
   const value = childOf(element, 'value')
-  return { currency: value?.attributes.currency ?? '', units: toUnits((value?.text ?? '0') as Decimal) }
+  const currency = value?.attributes.currency || defaultCurrency
+  return { currency, units: toUnits(parseXsdDecimal(value?.text ?? '') ?? zero) }
 }
 
 function dayOf(element: Element, name: string): string {

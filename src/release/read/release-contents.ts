@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { segmentAt } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CarriedIdentifier } from '../sql/published-identifiers.js'
+import { ActivityIndex } from './activity-index.js'
 import type { ReadableRelease } from './release-reader.js'
 
 /** One activity of a published file; `hash` leaves out `last-updated-datetime`. */
@@ -28,7 +29,17 @@ export function activityFiles(release: ReadableRelease): string[] {
 /** The activities of a file of a release, none when it has no such file; as `activitiesIn`. */
 export async function* activitiesOf(release: ReadableRelease, path: string): AsyncGenerator<PublishedActivity> {
   const file = await release.find(path)
-  if (file) yield* activitiesIn(file.identity.chunks(), path)
+  if (!file) return
+  // The index has the identifier with its white space folded, and the number, which a moved activity does not state.
+  const index = await ActivityIndex.read(release)
+  let row = index?.rowsOf(path).from ?? 0
+  for await (const activity of activitiesIn(file.identity.chunks(), path)) {
+    if (!index) yield activity
+    else {
+      const { identifier, project: projectId } = index.entry(row++)
+      yield { ...activity, identifier, projectId }
+    }
+  }
 }
 
 /**
@@ -58,12 +69,12 @@ async function* activitiesIn(chunks: AsyncIterable<Buffer>, name: string): Async
 function toActivity(bytes: Buffer, offset: number, file: string): PublishedActivity {
   const text = bytes.toString('utf8')
   const [, identifier] = /<iati-identifier>([^<]+)<\/iati-identifier>/.exec(text) ?? []
-  // A project may bring its identifier from elsewhere; the platform's own number stands beside it.
+  // Only releases of earlier versions have no index: in these the platform's own number stands beside a foreign identifier.
   const [, projectId] = /<other-identifier ref="(\d+)" type="A1"/.exec(text) ?? /(\d+)$/.exec(identifier ?? '') ?? []
-  if (identifier === undefined || projectId === undefined) throw corrupt(file, 'an activity has no identifier')
+  if (identifier === undefined) throw corrupt(file, 'an activity has no identifier')
   const undated = text.replace(/ last-updated-datetime="[^"]*"/, '')
   const sha256 = hash('sha256', undated, 'base64url')
-  return { identifier, projectId: Number(projectId), hash: sha256, offset, length: bytes.length, text }
+  return { identifier, projectId: Number(projectId ?? 0), hash: sha256, offset, length: bytes.length, text }
 }
 
 function corrupt(file: string, reason: string): ServiceError {

@@ -2,16 +2,18 @@ import { hash } from 'node:crypto'
 import type { StoredTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
 import { projectTexts } from '../../catalogue/wire/write/project.js'
 import { projectReportFeed, toFeedConfig } from '../../iati/atom/report-feed.js'
-import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { type MappedActivity, newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { readKept } from '../../iati/mapping/kept.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import type { MoneyTotals } from '../../iati/mapping/transactions.js'
 import { type RecordShape, validateActivity } from '../../iati/validation/index.js'
-import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { type IsoDate, isoDateOf, isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice, summarizeNotices } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { writeElement } from '../../kernel/xml/writer.js'
+import { createYielder } from '../../kernel/yielder.js'
 import type { RenderDeps } from '../publication.js'
 import { toEntry } from '../read/activity-entry.js'
 import type { Rendering } from '../sql/save-renderings.js'
@@ -54,40 +56,61 @@ type StoredRows = NonNullable<Rendering['content']>['rows']
 /** What is stored of a project: its rendering and the API's texts. */
 export type RenderedProject = { readonly rendering: Rendering; readonly readyTexts: StoredTexts | undefined }
 
-/** Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. */
-export function mapProject(
+/**
+ * Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. Other work gets a
+ * turn between the steps, since an activity may have tens of thousands of transactions.
+ */
+export async function mapProject(
   deps: RenderDeps,
   startedAt: Date,
   stale: StaleProject,
-  graph: ProjectGraph,
-  reports = graph.reports,
-): MappedProject {
+  source: ProjectGraph,
+  reports = source.reports,
+): Promise<MappedProject> {
+  const yieldIfDue = createYielder()
+  const { kept } = source
+  const graph = kept ? { ...source, kept: { ...kept, read: await readKept(kept) } } : source
   const { check = validateActivity } = deps
   const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project)
   const endMap = startStage(deps.onStageMs, 'map')
   const activity = toActivity(graph, deps.mappingConfig, today, identifier)
+  await yieldIfDue()
   const text = Buffer.from(writeElement(activity.element))
   endMap()
+  await yieldIfDue()
   const hash = sha256(text)
   const isSame = hash === stale.contentHash
   // A text that an earlier store published keeps its date.
-  const changedAt = (isSame && stale.lastUpdatedAt) || startedAt
+  const changedAt = (isSame && stale.lastUpdatedAt) || statedChange(activity, stale, startedAt) || startedAt
   const endCheck = startStage(deps.onStageMs, 'check')
   const shape = deps.xsd?.shapes.open()
-  const found = check(activity.element, { today, reportingOrgRef: deps.mappingConfig.reportingOrg.ref }, shape)
+  const { ref: reportingOrgRef } = deps.mappingConfig.reportingOrg
+  // What was read from a file has its line; the attributes of the activity are the file's.
+  const isOurs = (element: Element) => element.line === undefined && element !== activity.element
+  const found = check(activity.element, { today, reportingOrgRef, ...(kept && { strict: isOurs }) }, shape)
   endCheck()
+  await yieldIfDue()
   const endFeeds = startStage(deps.onStageMs, 'feeds')
   const feed = feedOf(deps, { ...graph, reports }, stale)
   const readyTexts = inUtf8(projectTexts(graph))
   endFeeds()
-  const notices = [...takenIdentifier(stale, graph, identifier), ...activity.notices, ...found]
+  const notices = takenIdentifier(stale, graph, identifier).concat(activity.notices, found)
   const isStored = (isSame && stale.hasText) || hasError(notices)
+  await yieldIfDue()
   const rows = isStored ? undefined : rowsOf(deps, dated(activity.element, changedAt), stale.projectId, hash)
   return {
     ...{ stale, version: graph.version, identifier, text, notices, shape, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
   }
+}
+
+/** When the file from before the move says that the activity changed, unless a later text of it is published or it is to come. */
+function statedChange({ lastUpdated }: MappedActivity, { lastUpdatedAt }: StaleProject, now: Date): Date | undefined {
+  // A time without a zone is taken for UTC.
+  const at =
+    lastUpdated === undefined ? undefined : (parseWireDateTime(lastUpdated) ?? parseWireDateTime(`${lastUpdated}Z`))
+  return at && at <= now && (lastUpdatedAt === undefined || at > lastUpdatedAt) ? at : undefined
 }
 
 function rowsOf({ onStageMs }: RenderDeps, activity: Element, projectId: number, hash: string): StoredRows {
@@ -183,12 +206,12 @@ function dated(activity: Element, at: Date): Element {
   return { ...activity, attributes: { 'last-updated-datetime': isoInstantOf(at), ...activity.attributes } }
 }
 
-const openTag = Buffer.from('<iati-activity ')
+const openTag = Buffer.from('<iati-activity')
 
 /** Adds `last-updated-datetime`, the time of the run in which the content changed (iati.md 16.1). */
 function withLastUpdated(text: Buffer, at: Date): Buffer {
   if (!text.subarray(0, openTag.length).equals(openTag)) throw new Error('an activity must begin with its open tag')
-  const attribute = Buffer.from(`last-updated-datetime="${isoInstantOf(at)}" `)
+  const attribute = Buffer.from(` last-updated-datetime="${isoInstantOf(at)}"`)
   return Buffer.concat([openTag, attribute, text.subarray(openTag.length)])
 }
 

@@ -173,7 +173,7 @@ async function mapOrHold(deps: RenderDeps, run: Run, { stale, source }: RenderSo
     const endFeeds = startStage(deps.onStageMs, 'feeds')
     const reports = await sanitizeReports(graph.reports)
     endFeeds()
-    return mapProject(deps, run.startedAt, stale, graph, reports)
+    return await mapProject(deps, run.startedAt, stale, graph, reports)
   } catch (error) {
     const { version } = graph ?? (JSON.parse(source) as Pick<ProjectGraph, 'version'>)
     return failedProject(stale, version, renderFailed(stale, graph, deps.mappingConfig, error))

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
 import { organisationsPath } from '../../../src/iati/addresses.js'
 import { elementRule } from '../../../src/iati/standard/index.js'
+import type { IsoDate } from '../../../src/kernel/dates.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
@@ -249,7 +250,7 @@ describe('a publisher who moves here', { shuffle: false }, () => {
     expect(await importing('all.xml', text)).toMatchObject({ changed: 1, problems: [] })
     const { withKeptOrganisation } = await import('../../../src/iati/mapping/kept.js')
     const { toOrganisation } = await import('../../../src/iati/mapping/organisation.js')
-    const { rows } = await store.db.query<{ text: string; movedOn: string }>(
+    const { rows } = await store.db.query<{ text: string; movedOn: IsoDate }>(
       'select text, moved_on as "movedOn" from kept_organisation where identifier = $1',
       [ref],
     )

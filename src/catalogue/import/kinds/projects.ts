@@ -232,7 +232,8 @@ const projectKindFields = {
     type: type.shaped(
       'IATI identifier',
       'an identifier such as GB-CHC-1164883-WELLS: at most 255 characters of ASCII, no white space and none of / & | ? < > " \\',
-      /^(?=.{1,255}$)(?!-)(?=.*-)[!#-%'-.0-;=@-[\]-{}~]*[^-]$/,
+      // The store knows which projects moved here with an identifier that would not be given anew.
+      /^(?=.{1,1000}$)[^\s\p{Cc}](?:\P{Cc}*[^\s\p{Cc}])?$/u,
     ),
     kept: true,
     cleared: { table: 'project', columns: ['iati_identifier'] },

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../kernel/errors.js'
 import { streamElements } from '../../../kernel/xml/reader.js'
 import { type ParsedObject, valueLimits } from './parsed-value.js'
-import { toFeedEntry, toWebAddress } from './report-feeds.js'
+import { baseOf, toFeedEntry, toWebAddress } from './report-feeds.js'
 
 const limits = { ...valueLimits, attributes: 100 }
 
@@ -15,8 +15,8 @@ export async function* atomEntries(
 ): AsyncGenerator<{ readonly line: number; readonly value: ParsedObject }> {
   let base: string | undefined
   const feedLinks: string[] = []
-  const addLink = (text: string | undefined) => {
-    const address = toWebAddress(text, base)
+  const addLink = (text: string | undefined, of: string | undefined) => {
+    const address = toWebAddress(text, of)
     if (address !== undefined && !feedLinks.includes(address)) feedLinks.push(address)
   }
   const onRoot = (name: string, attributes: Readonly<Record<string, string>>) => {
@@ -25,10 +25,10 @@ export async function* atomEntries(
   }
   for await (const child of streamElements(chunks, { depth: 1, limits, onRoot })) {
     const name = localNameOf(child.name)
-    if (name === 'id') addLink(child.text)
-    else if (name === 'link' && child.attributes.rel !== 'next') addLink(child.attributes.href)
+    if (name === 'id') addLink(child.text, baseOf(child, base))
+    else if (name === 'link' && child.attributes.rel !== 'next') addLink(child.attributes.href, baseOf(child, base))
     else if (name === 'entry')
-      yield { line: child.line ?? 1, value: toReportValue(toFeedEntry(child), base, feedLinks) }
+      yield { line: child.line ?? 1, value: toReportValue(toFeedEntry(child, base), feedLinks) }
   }
 }
 
@@ -38,8 +38,7 @@ function localNameOf(name: string): string {
 
 /** The entry as the kind reports reads it; what is absent is left to the kind to refuse. */
 function toReportValue(
-  { id, title, author, published, updated, html, links }: ReturnType<typeof toFeedEntry>,
-  base: string | undefined,
+  { id, title, author, published, updated, html, base, links }: ReturnType<typeof toFeedEntry>,
   feedLinks: readonly string[],
 ): ParsedObject {
   const alternate = links.find(({ rel }) => rel === undefined || rel === 'alternate')

@@ -19,6 +19,8 @@ export type FeedEntry = {
   readonly published?: string | undefined
   readonly updated?: string | undefined
   readonly html: string
+  /** What addresses in the entry are relative to (XML Base). */
+  readonly base?: string | undefined
   readonly links: readonly { readonly href: string; readonly rel?: string; readonly type?: string }[]
 }
 
@@ -52,7 +54,7 @@ function toReport(
   charactersLeft: number,
   today: IsoDate,
 ): ReportRecord | FieldProblem {
-  const url = toWebAddress(entry.id, base)
+  const url = toWebAddress(entry.id, entry.base ?? base)
   if (url === undefined) return { field: 'id', expected: "the web address of the report's page", ...got(entry.id) }
   const published = parseWireDateTime(entry.published?.trim() ?? '')
   const updated = parseWireDateTime(entry.updated?.trim() ?? '')
@@ -104,13 +106,21 @@ export function toWebAddress(text: string | undefined, base: string | undefined)
 type Feed = { readonly base: string | undefined; readonly entries: readonly FeedEntry[] }
 
 async function fromAtom(body: Buffer): Promise<Feed> {
-  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? toFeedEntry(child) : undefined))
+  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? child : undefined))
   if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
-  return { base: root.attributes['xml:base'], entries: root.children.flatMap((entry) => entry ?? []) }
+  const base = root.attributes['xml:base']
+  return { base, entries: root.children.flatMap((entry) => (entry ? toFeedEntry(entry, base) : [])) }
+}
+
+/** The base of what is in an element, where `outer` is that of the element (XML Base). */
+export function baseOf({ attributes }: Pick<Element, 'attributes'>, outer: string | undefined): string | undefined {
+  const own = attributes['xml:base']
+  return own !== undefined && URL.canParse(own, outer) ? new URL(own, outer).href : outer
 }
 
 /** Reads an entry of an Atom feed. */
-export function toFeedEntry(entry: Element): FeedEntry {
+export function toFeedEntry(entry: Element, feedBase: string | undefined): FeedEntry {
+  const base = baseOf(entry, feedBase)
   const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
   const [author] = childrenOf(entry, 'author')
   return {
@@ -120,9 +130,12 @@ export function toFeedEntry(entry: Element): FeedEntry {
     published: textOf(entry, 'published'),
     updated: textOf(entry, 'updated'),
     html: content ? htmlOf(content) : '',
-    links: childrenOf(entry, 'link').flatMap(({ attributes }) => {
-      const { href, rel, type } = attributes
-      return href === undefined ? [] : [{ href, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
+    base,
+    links: childrenOf(entry, 'link').flatMap((link) => {
+      const { href, rel, type } = link.attributes
+      if (href === undefined) return []
+      const address = toWebAddress(href, baseOf(link, base)) ?? href
+      return [{ href: address, ...(rel && { rel }), ...(type && { type: storableText(type) }) }]
     }),
   }
 }

@@ -89,9 +89,9 @@ async function asUpstream<T>(parse: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The first character that is not blank, after a byte order mark. */
+/** The first character that is not blank, after a byte order mark; also of UTF-16, whose other bytes are zero. */
 export function firstCharacter(body: Buffer): string | undefined {
-  return /[^\s\u00ef\u00bb\u00bf]/.exec(body.subarray(0, 1024).toString('latin1'))?.[0]
+  return /[^\s\0\u00ef\u00bb\u00bf\u00ff\u00fe]/.exec(body.subarray(0, 1024).toString('latin1'))?.[0]
 }
 
 /** One page of a list, with its records unread. */

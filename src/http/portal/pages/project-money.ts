@@ -4,7 +4,7 @@ import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, monthsOf, openingsOf, transactionsOf } from '../record.js'
+import { amountOf, child, children, monthsOf, openingsOf, transactionsOf } from '../record.js'
 import {
   codeHtml,
   dayText,
@@ -84,7 +84,7 @@ function planTable(view: View, activity: Element): Html {
     const type = attributes.type ?? ''
     const kind = name === 'budget' ? codeHtml(view, 'BudgetType', type) : html`${project.plannedPayout}`
     const path = name === 'budget' ? `budget[@type="${type}"]/value` : 'planned-disbursement/value'
-    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td class="number">${amountOf(view, one)}</td><td><code>${path}</code></td></tr>\n`
+    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td class="number">${amountHtml(view, activity, one)}</td><td><code>${path}</code></td></tr>\n`
   })
   if (rows.length === 0) return html``
   const head = [project.budgetKind, project.period, view.words.money.amount, project.element]
@@ -101,7 +101,7 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
   if (listed.length === 0) return html``
   const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, description, at }) => {
     const between = [provider, receiver].filter((name) => name !== '').join(' → ')
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td class="number">${amountOf(view, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td class="number">${amountHtml(view, activity, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
   })
   const head = [project.date, project.kind, project.between, money.amount, project.element]
   const csv = to(view, 'projects', `${entry.project}.csv`)
@@ -109,8 +109,7 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
 ${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.csv}</a></p>` : undefined}</details>`
 }
 
-function amountOf(view: View, part: Element | undefined): Html {
-  const value = child(part, 'value')
-  const amount = (value?.text ?? '0') as Decimal
-  return html`<data value="${amount}">${moneyText(view, amount, value?.attributes.currency ?? '')}</data>`
+function amountHtml(view: View, activity: Element, part: Element | undefined): Html {
+  const { currency, amount } = amountOf(activity, part)
+  return html`<data value="${amount}">${moneyText(view, amount, currency)}</data>`
 }

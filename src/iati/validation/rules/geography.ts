@@ -98,8 +98,8 @@ export const geographyRules: readonly Rule[] = [
   {
     code: 'position-unreadable',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
-    standard: 'schema: location/point/pos, "in the format lat lng"',
     sentence: 'A position is not a latitude and a longitude with a space between them.',
     check(record, report) {
       for (const pos of record.all('pos')) {

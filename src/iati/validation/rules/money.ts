@@ -71,8 +71,8 @@ export const moneyRules: readonly Rule[] = [
   {
     code: 'budget-overlap',
     severity: 'error',
+    severityElsewhere: 'warning',
     official: [],
-    standard: 'schema: budget, "for each financial quarter or year"',
     sentence: 'Two budgets of one type have periods that share more than a day.',
     check(record, report) {
       eachOverlap(record, (period, latest) => {
