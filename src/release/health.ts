@@ -10,6 +10,7 @@ import { findRefusedFolder } from './operate/folder-of-store.js'
 import { largeFileWarnings } from './operate/guards.js'
 import { restoredProblem } from './operate/restored-database.js'
 import type { ReadableRelease, ReleaseReader } from './read/release-reader.js'
+import { listLeftOut } from './sql/left-out.js'
 import { findRelease, findStandingRollback, type ReleaseEvent } from './sql/releases.js'
 
 /** What an operator must look at: a code for machines and a message. */
@@ -20,6 +21,7 @@ export type Need = {
     | 'release-held'
     | 'publication-overdue'
     | 'activities-held'
+    | 'organisations-held'
     | 'rolled-back'
     | 'clock-wrong'
     | 'bucket-behind'
@@ -72,6 +74,9 @@ export async function publicationHealth(deps: {
   if (lastRun && isHeld) need('release-held', heldMessage(lastRun))
   if (due) need('publication-overdue', `the publication of ${due.toISOString()} is overdue`)
   if (live && live.manifest.held.count > 0) need('activities-held', activitiesMessage(live))
+  const [leftOut] = await listLeftOut(db)
+  if (leftOut)
+    need('organisations-held', `elements of the organisation file are left out (giving held), such as ${leftOut.path}`)
   if (rollback) need('rolled-back', `release ${rollback.otherId} was rolled back to ${rollback.releaseId}`)
   for (const { owner, skewSeconds } of await listWrongClocks(db)) {
     need(

@@ -1,13 +1,5 @@
-import {
-  fieldsOfElements,
-  folded,
-  isMixed,
-  keptAlone,
-  keptLimits,
-  readKept,
-  statusOf,
-  titleOf,
-} from '../../iati/mapping/kept.js'
+import { fieldsOfElements, folded, isMixed, keptAlone, readKept, statusOf, titleOf } from '../../iati/mapping/kept.js'
+import { iatiRecordLimits } from '../../iati/record-limits.js'
 import { validateActivity, validateOrganisation } from '../../iati/validation/index.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { parseDecimal } from '../../kernel/money.js'
@@ -195,7 +187,7 @@ function reportedByPlatform(activity: Element): Element {
 }
 
 /** The child of the record that a notice is about; undefined for the record itself. */
-export function childOfPath(path: string): string | undefined {
+function childOfPath(path: string): string | undefined {
   return /^\/iati-[a-z]+\/([^/[@]+)/.exec(path)?.[1]
 }
 
@@ -215,7 +207,7 @@ function fatesOf(
   for (const { name } of element.children) {
     const fate = of(name)
     if (isHeld) fate.held++
-    else if (name === 'reporting-org' || (isActivity && name in fieldsOfElements)) fate.taken++
+    else if (name === 'reporting-org' || (isActivity && fieldsOfElements[name] !== undefined)) fate.taken++
     else fate.kept++
   }
   for (const { name } of left) of(name).leftOut++
@@ -282,7 +274,7 @@ export async function* iatiRecords(
   }) => {
     tooLarge.push({ line, problem: problemOf(name, 'a record within the limits', `one that ${reason}`) })
   }
-  const reading = { depth: 1, limits: keptLimits, onRoot, onOversize, onUnboundPrefix: () => undefined }
+  const reading = { depth: 1, limits: iatiRecordLimits, onRoot, onOversize, onUnboundPrefix: () => undefined }
   const onSource = (text: string) => {
     source = text
   }

@@ -59,7 +59,7 @@ export type ImportSummary = {
 }
 
 /** What became of the elements of a name. */
-export type ElementSummary = Readonly<ElementFate> & {
+type ElementSummary = Readonly<ElementFate> & {
   /** The field that the store takes them into. */
   readonly field?: string
   /** Why parts were left out, and the rules for which some are held. */
@@ -67,7 +67,7 @@ export type ElementSummary = Readonly<ElementFate> & {
 }
 
 /** What will be published of the records of IATI files, and what is held for an error, by rule, the most frequent first. */
-export type MovedSummary = {
+type MovedSummary = {
   readonly activities: { readonly publishable: number; readonly held: number }
   /** Of organisations only the elements with errors are held. */
   readonly organisations: { readonly publishable: number; readonly heldInPart: number }

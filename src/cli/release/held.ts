@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import type { HeldProject } from '../../http/console/pages/held.js'
-import { en } from '../../http/portal/words/en.js'
+import { fixOf, type HeldProject } from '../../http/console/pages/held.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { type LeftOutElement, listLeftOut } from '../../release/sql/left-out.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { findHeldProject, listHeldProjects } from '../wiring/held-projects.js'
+import { findHeldProject, listHeldProjects, ruleOf } from '../wiring/held-projects.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 const shownByDefault = 100
@@ -31,15 +31,28 @@ async function held(
   const one = id === undefined ? undefined : await findHeldProject(store.db, id)
   if (id !== undefined && !one) throw new ServiceError('not-found', `project ${id} is not held`)
   const { count, projects } = one ? { count: 1, projects: [one] } : await listHeldProjects(store.db, limit)
+  const organisations = one ? [] : await listLeftOut(store.db)
   return output.result(
-    { count, projects },
+    { count, projects, organisations },
     () => [
       ...projects.flatMap(describe),
       ...(count > projects.length ? [`${count - projects.length} more: see --limit`] : []),
       ...(count === 0 ? ['no project is held'] : []),
+      ...organisations.flatMap(describeLeftOut),
     ],
-    { code: count === 0 ? 0 : 1 },
+    { code: count + organisations.length === 0 ? 0 : 1 },
   )
+}
+
+/** An element that the organisation file leaves out. */
+function describeLeftOut({ identifier, code, path, detail, file, line }: LeftOutElement): string[] {
+  const from = file === undefined ? undefined : { file, ...(line !== undefined && { line }) }
+  return [
+    `${identifier}: an element of the organisation file is left out`,
+    `  ${code}  ${ruleOf(code) ?? ''}`,
+    `    ${path}: ${detail}`,
+    `    ${fixOf({ fields: [], from })}`,
+  ]
 }
 
 function describe({ projectId, identifier, stillPublished, since, notices }: HeldProject): string[] {
@@ -47,10 +60,10 @@ function describe({ projectId, identifier, stillPublished, since, notices }: Hel
   const held = since === undefined ? '' : `, held since ${isoInstantOf(since)}`
   return [
     `${projectId}  ${identifier}: ${state}${held}`,
-    ...notices.flatMap(({ code, rule, path, detail, fields }) => [
+    ...notices.flatMap(({ code, rule, path, detail, fields, from }) => [
       `  ${code}  ${rule}`,
       `    ${path}: ${detail}`,
-      `    ${fields.length === 0 ? en.held.fixElse : en.held.fixFields(fields.join(', '))}`,
+      `    ${fixOf({ fields, from })}`,
     ]),
   ]
 }

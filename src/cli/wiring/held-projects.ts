@@ -41,8 +41,17 @@ export function ruleOf(code: string): string | undefined {
   return rules[code]?.sentence
 }
 
-function explain({ notices, ...held }: HeldRow): HeldProject {
-  return { ...held, notices: notices.filter(({ severity }) => severity === 'error').map(toReason) }
+function explain({ notices, file, line: first, ...held }: HeldRow): HeldProject {
+  const errors = notices.filter(({ severity }) => severity === 'error')
+  return {
+    ...held,
+    notices: errors.map((notice) => {
+      // What came from a file has its line; what the file lacks is missing in the activity.
+      const line = notice.line ?? (/^\/iati-activity(\/@.*)?$/.test(notice.path) ? first : undefined)
+      const isMoved = file !== undefined && line !== undefined
+      return { ...toReason(notice), ...(isMoved && { from: { file, line } }) }
+    }),
+  }
 }
 
 function toReason({ code, path, detail }: Notice): HeldProject['notices'][number] {

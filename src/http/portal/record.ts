@@ -33,7 +33,7 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
     ref: one.attributes.ref ?? '',
     type: child(one, 'transaction-type')?.attributes.code ?? '',
     date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
-    ...amountOf(activity, one),
+    ...valueOfElement(activity, one),
     description: narrativeText(child(one, 'description'), language),
     provider: narrativeText(child(one, 'provider-org'), language),
     receiver: narrativeText(child(one, 'receiver-org'), language),
@@ -41,7 +41,7 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
 }
 
 /** The amount of an element with a `value`; an activity from before a move may state its currency once for all. */
-export function amountOf(
+export function valueOfElement(
   activity: Element,
   of: Element | undefined,
 ): { readonly currency: string; readonly amount: Decimal } {

@@ -1,7 +1,8 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Kept, KeptElement, LeftOut, ProjectGraph } from '../../kernel/project.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
-import { parseElement, streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
+import { parseElement, streamElements } from '../../kernel/xml/reader.js'
+import { iatiRecordLimits } from '../record-limits.js'
 import { codeList, elementRule } from '../standard/index.js'
 
 // The places of a record's children, in the order of the standard; those of other namespaces come last.
@@ -11,9 +12,6 @@ const namesInOrganisation = namesOf('/iati-organisations/iati-organisation')
 function namesOf(at: string): string[] {
   return (elementRule(at)?.slots ?? []).flatMap(({ name }) => (name === '*' ? [] : [name]))
 }
-
-/** Limits of a record of an IATI file, in every check and import. */
-export const keptLimits: XmlLimits = { depth: 64, elements: 500_000, attributes: 100, characters: 16_000_000 }
 
 /**
  * Whose the elements of a name are when a project has an activity from before it moved here: the store's once it has data
@@ -52,11 +50,11 @@ function has({ children }: Element, wanted: string): boolean {
 const joined = new Set(['other-identifier', 'planned-disbursement', 'transaction', 'document-link', 'result'])
 
 /** The fields that the store takes elements into; all others are kept as they are. */
-export const fieldsOfElements: Readonly<Record<string, string>> = {
+export const fieldsOfElements = lookupTable({
   'iati-identifier': 'projects.iatiIdentifier',
   title: 'projects.title',
   'activity-status': 'projects.status',
-}
+})
 
 function hasCountries({ countries }: ProjectGraph): boolean {
   return countries.length > 0
@@ -92,28 +90,28 @@ export async function readKept(kept: Pick<Kept, 'text' | 'line'>): Promise<KeptE
   async function* text() {
     yield kept.text
   }
-  for await (const element of streamElements(text(), { ...readingOf(kept), depth: 0, limits: keptLimits })) {
+  for await (const element of streamElements(text(), { ...readingOf(kept), depth: 0, limits: iatiRecordLimits })) {
     return cleaned(element)
   }
   throw new Error('the kept text has no element')
 }
 
 function readAtOnce(kept: Pick<Kept, 'text' | 'line'>): KeptElement {
-  return cleaned(parseElement(kept.text, keptLimits, readingOf(kept)))
+  return cleaned(parseElement(kept.text, iatiRecordLimits, readingOf(kept)))
 }
 
-function readingOf({ line = 1 }: Pick<Kept, 'line'>) {
-  return { linesBefore: line - 1, onUnboundPrefix: () => undefined }
+function readingOf({ line }: Pick<Kept, 'line'>) {
+  return { linesBefore: (line ?? 1) - 1, onUnboundPrefix: () => undefined }
 }
 
 /** References that the standard lets a file leave out, by element. */
-const optionalReferences: Readonly<Record<string, readonly string[]>> = {
+const optionalReferences = lookupTable<readonly string[]>({
   'participating-org': ['ref', 'activity-id'],
   'provider-org': ['ref', 'provider-activity-id'],
   'receiver-org': ['ref', 'receiver-activity-id'],
   'owner-org': ['ref'],
   'recipient-org': ['ref'],
-}
+})
 
 const languages = codeList('Language').codes
 
@@ -121,7 +119,7 @@ const languages = codeList('Language').codes
  * The element without what says nothing (an empty optional reference) or cannot be written (undeclared prefixes, text between
  * the elements of another namespace). Codes of languages are written as on their list.
  */
-export function cleaned(root: Element): KeptElement {
+function cleaned(root: Element): KeptElement {
   const left: LeftOut[] = []
   const leave = (name: string, path: string, reason: string, line: number | undefined) =>
     left.push({ name, path, reason, line })

@@ -1,3 +1,4 @@
+import { lookupTable } from '../../kernel/lookup-table.js'
 import { parseXsdDecimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
 import {
@@ -247,4 +248,4 @@ function cellOf(type: ColumnType, value: string | undefined): string | undefined
   return Number.isNaN(Date.parse(text)) ? undefined : text
 }
 
-const integers: Readonly<Record<string, string>> = { true: '1', false: '0' }
+const integers = lookupTable({ true: '1', false: '0' })

@@ -21,7 +21,13 @@ export const fileNotices = {
     severity: 'error',
     official: [],
     standard: 'a limit of this check',
-    sentence: 'The file is not of the version of the standard that is checked, 2.03.',
+    sentence: 'The file is not of a version of the standard that can be checked: 2.01 to 2.03.',
+  },
+  'version-earlier': {
+    severity: 'info',
+    official: [],
+    sentence:
+      'The file is of version 2.01 or 2.02; it was checked by the rules of 2.03, to which these are compatible.',
   },
   'generated-in-future': {
     severity: 'error',

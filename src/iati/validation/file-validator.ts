@@ -77,7 +77,8 @@ export function createFileValidator(
   checkAttributes(rootElement, rule, findings)
   const { version } = root.attributes
   if (version !== undefined && version !== standardVersion) {
-    add('version-other', `expected version ${standardVersion}, got ${quoted(version)}`, 'version')
+    const code = /^\s*2\.0[12]\s*$/.test(version) ? 'version-earlier' : 'version-other'
+    add(code, `expected version ${standardVersion}, got ${quoted(version)}`, 'version')
   }
   const generated = root.attributes['generated-datetime']
   if (generated === undefined) {

@@ -1,7 +1,9 @@
 import type { Notice } from '../../kernel/notice.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { type NoticeKind, severityOf } from './notice-kind.js'
-import type { RecordContext } from './view.js'
+
+/** Whether all elements, or this one, are judged as our own; else as those of another publisher. */
+export type Strictness = boolean | ((element: Element) => boolean)
 
 /** Takes findings about one record. */
 export type Findings = {
@@ -13,11 +15,7 @@ export type Findings = {
  * Findings about the record `root`, each passed to `sink` as a notice. Without `strict`, severities are those for the
  * files of other publishers. Paths and lines are computed only for a finding, so that valid data costs nothing.
  */
-export function findingsAbout(
-  root: Element,
-  sink: (notice: Notice) => void,
-  strict: RecordContext['strict'] = true,
-): Findings {
+export function findingsAbout(root: Element, sink: (notice: Notice) => void, strict: Strictness = true): Findings {
   let paths: Map<Element, string> | undefined
   const subject = identifierOf(root)
   return {

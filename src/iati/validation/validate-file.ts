@@ -4,7 +4,8 @@ import type { Notice, NoticeSummary } from '../../kernel/notice.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { convertToUtf8 } from '../../kernel/xml/encoding.js'
-import { streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
+import { streamElements } from '../../kernel/xml/reader.js'
+import { iatiRecordLimits } from '../record-limits.js'
 import { fileNotices } from './file-notices.js'
 import { createFileValidator, type FileValidator, kindOfRoot } from './file-validator.js'
 import { findingsAbout } from './findings.js'
@@ -48,8 +49,6 @@ export type ValidateFileOptions = {
 
 // The registry accepts no larger file; the official validator answers 413 a little above.
 const mostBytes = 60_000_000
-// Up to these limits a record is checked within 256 MB.
-const recordLimits: XmlLimits = { depth: 64, elements: 200_000, attributes: 100, characters: 5_000_000 }
 // libxml2 needs more memory than our own checks: a larger record is checked by them only.
 const mostSchemaCharacters = 2_000_000
 const largeRecordCharacters = 1_000_000
@@ -132,7 +131,7 @@ export async function validateFile(path: string, options: ValidateFileOptions): 
   let source = ''
   try {
     for await (const element of streamElements(searched(), {
-      limits: recordLimits,
+      limits: iatiRecordLimits,
       isConverted: true,
       onRoot,
       onLateDeclaration: (line) => {

@@ -1,6 +1,7 @@
 import { type IsoDate, type IsoInstant, parseWireDateTime } from '../../kernel/dates.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { type Day, parseDay } from './days.js'
+import type { Strictness } from './findings.js'
 import { dayPartOf, isOfType } from './simple-types.js'
 import { isForeign } from './structure.js'
 
@@ -14,7 +15,7 @@ export type RecordContext = {
    * False for the files of other publishers, or for those elements that came from one: severities are then those of the
    * official validator. Default: true.
    */
-  readonly strict?: boolean | ((element: Element) => boolean)
+  readonly strict?: Strictness
   /** The publisher's identifier, when every record must have it as `reporting-org/@ref`. */
   readonly reportingOrgRef?: string
   /** Identifiers of registered publishers, which are valid whatever their form (official rules 1.x.8, 1.x.13). */

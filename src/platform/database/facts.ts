@@ -2,6 +2,8 @@ import type { Db } from './connection.js'
 
 /** Facts about the store as a whole, by name. */
 export type FactName =
+  /** What the newest organisation file leaves out for errors, as JSON. */
+  | 'organisation-left-out'
   /** When demo data was seeded; absent: never. */
   | 'demo-seeded'
   /** The live release after which one release may lose anything, because an operator has removed data. */

@@ -22,6 +22,7 @@ import { type Manifest, releaseRow } from '../read/manifest.js'
 import { releaseChain } from '../read/release-chain-file.js'
 import { createReleaseReader, findHeldRelease, type ReadableRelease } from '../read/release-reader.js'
 import { type ContentKind, forgetContent, isContentRemembered, rememberContent } from '../sql/content-changes.js'
+import { recordLeftOut } from '../sql/left-out.js'
 import { recordPublishableIdentifiers } from '../sql/published-identifiers.js'
 import { underPublishingLock } from '../sql/publishing-lock.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../sql/releases.js'
@@ -61,7 +62,9 @@ export async function publishRelease(
     // Leftovers take space that this release may need.
     await pruneReleases(deps, state.rolledBackFrom)
     const contentOf = (release: string) => nameOfContent(deps, run, release)
-    if (live && (await isContentRemembered(deps.store.db, 'activities', contentOf(live.id)))) {
+    const isRemembered = (kind: ContentKind, release: string) =>
+      isContentRemembered(deps.store.db, kind, contentOf(release))
+    if (live && (await isRemembered('activities', live.id)) && (await isRemembered('organisations', live.id))) {
       return { state: 'unchanged', releaseId: live.id, held: live.manifest.held.count }
     }
     // The snapshot asks again, since a mark may have come meanwhile.
@@ -78,12 +81,14 @@ export async function publishRelease(
     await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
+    let leftOut: ReleasePlan['leftOut']
     const assembled = await deps.store.snapshot(async (db, client) => {
       const snapshot = { db, client }
       const plan = await planRelease(deps.mappingConfig, run, snapshot, live, {
         publicKey: deps.signer?.publicKey,
         isSameSet: wasSameSet && (await isSameSet(db)),
       })
+      if ('leftOut' in plan) leftOut = plan.leftOut
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)
       if (known) return known
@@ -96,8 +101,12 @@ export async function publishRelease(
     })
     const remember = (kind: ContentKind, release: string) =>
       deps.store.transaction((db) => rememberContent(db, kind, contentOf(release), deps.clock()))
+    if (leftOut) await deps.store.transaction((db) => recordLeftOut(db, leftOut ?? [], deps.clock()))
     if ('state' in assembled) return assembled
-    if (assembled.verdict === 'unchanged') await remember('activities', assembled.live.id)
+    if (assembled.verdict === 'unchanged') {
+      await remember('organisations', assembled.live.id)
+      await remember('activities', assembled.live.id)
+    }
     if (assembled.verdict !== 'build') return toOutcome(assembled)
     const { manifest } = assembled
     deps.onStep?.('written')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { organisationsPath } from '../../iati/addresses.js'
 import { inputKey } from '../../iati/input-key.js'
-import { declared, withKeptOrganisation } from '../../iati/mapping/kept.js'
+import { declared, type KeptOrganisation, withKeptOrganisation } from '../../iati/mapping/kept.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import {
   type Partner,
@@ -31,6 +31,7 @@ import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
 import type { Manifest } from '../read/manifest.js'
+import type { LeftOutElement } from '../sql/left-out.js'
 import {
   keptOfPublisher,
   keptWithoutPartner,
@@ -45,12 +46,17 @@ import type { PlannedFile, Snapshot } from './planned-file.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 
 /** The file, and what the manifest says about the publisher's own record. */
-export type OrganisationFile = { readonly file: PlannedFile; readonly publisherRecord: Manifest['publisherRecord'] }
+export type OrganisationFile = {
+  readonly file: PlannedFile
+  readonly publisherRecord: Manifest['publisherRecord']
+  /** What came from another publisher's file and is left out for an error; undefined where nothing was checked anew. */
+  readonly leftOut?: readonly LeftOutElement[]
+}
 
 /**
  * The organisation file (iati.md 12). If an input changed, it is generated twice: once to hash, once to write, so that it
  * is never in memory as a whole. An invalid publisher's record stops the run, since its configuration is wrong; an invalid
- * partner's is left out.
+ * partner's is left out, and so is an element with an error that came from another publisher's file.
  */
 export async function organisationFile(
   config: MappingConfig,
@@ -68,6 +74,7 @@ export async function organisationFile(
   const publisherRecord = { hash: first.publisherHash, lastUpdated: same?.lastUpdated ?? generated, inputs }
   return {
     publisherRecord,
+    ...(first.leftOut && { leftOut: first.leftOut }),
     file: {
       path: organisationsPath,
       mediaType: 'application/xml; charset=utf-8',
@@ -78,14 +85,14 @@ export async function organisationFile(
         kind: 'texts',
         envelope: stampedEnvelope('iati-organisations', generated),
         texts: async function* (connection): Texts {
-          yield [Buffer.from(`${openTag}last-updated-datetime="${publisherRecord.lastUpdated}" `)]
+          yield [Buffer.from(`${openTag} last-updated-datetime="${publisherRecord.lastUpdated}"`)]
           yield [Buffer.from(publisher.before.slice(openTag.length))]
           for await (const budget of recipientBudgets(connection, config, day)) {
             yield [Buffer.from(writeElement(publisher.declare(budget)))]
           }
           yield [Buffer.from(`${publisher.after}\n`)]
           for await (const partner of partners(connection, config)) {
-            const record = usable(partner, first.invalid)
+            const record = usable(partner, first.invalid, config, day)
             if (record) yield [Buffer.from(`${writeElement(record)}\n`)]
           }
         },
@@ -108,7 +115,7 @@ export function organisationFileOf(live: Manifest | undefined): OrganisationFile
   }
 }
 
-const openTag = '<iati-organisation '
+const openTag = '<iati-organisation'
 
 /** The publisher's record in the last release of the store that this one was imported from. */
 async function importedRecord(db: Db): Promise<Manifest['publisherRecord']> {
@@ -140,22 +147,59 @@ type PublisherText = {
   readonly after: string
   /** Names the language of what is put in between, where the record has another one. */
   declare(budget: Element): Element
-  /** Why what was published before the move is left out. */
+  /** What is wrong with it, left out elements included. */
   readonly findings: readonly Notice[]
+  readonly leftOut: readonly LeftOutElement[]
 }
 
 async function publisherText(config: MappingConfig, { db, client }: Snapshot, day: IsoDate): Promise<PublisherText> {
   const own = toOrganisation(config, await figures(db, config, day), day)
   const kept = await keptOfPublisher(db, config.reportingOrg.ref)
-  if (!kept) return inTwo(own, own, refuseInvalid(own, config, day))
+  if (!kept) return inTwo(own, own, refuseInvalid(own, config, day), [])
   const planned = new Set<string>()
   for await (const budget of recipientBudgets(client, config, day))
     planned.add(budget.children[0]?.attributes.ref ?? '')
   const whole = withKeptOrganisation(own, kept, planned)
-  const findings = check(whole, config, day)
-  if (!hasError(findings)) return inTwo(whole, own, [])
+  const { usable, left } = withoutErrors(whole, config, day)
+  const leftOut = left.map((notice) => leftOutOf(notice, config.reportingOrg.ref, kept))
+  if (usable) return inTwo(usable, own, left, leftOut)
   refuseInvalid(own, config, day)
-  return inTwo(own, own, findings)
+  return inTwo(own, own, left, leftOut)
+}
+
+/** The record without those elements of another publisher's file that have errors; undefined where the error is elsewhere. */
+function withoutErrors(
+  whole: Element,
+  config: MappingConfig,
+  day: IsoDate,
+): { readonly usable: Element | undefined; readonly left: readonly Notice[] } {
+  const left: Notice[] = []
+  let record = whole
+  // An element may be wrong only once another one is gone, such as a budget that followed it.
+  for (;;) {
+    const errors = check(record, config, day).filter(({ severity }) => severity === 'error')
+    if (errors.length === 0) return { usable: record, left }
+    left.push(...errors)
+    const wrong = new Set(errors.map(({ path }) => childAt(record, path)))
+    if ([...wrong].some((child) => child?.line === undefined)) return { usable: undefined, left }
+    record = { ...record, children: record.children.filter((child) => !wrong.has(child)) }
+  }
+}
+
+/** The child of a record that a notice is about; undefined for the record itself. */
+function childAt({ children }: Element, path: string): Element | undefined {
+  const [, name, nth = '1'] = /^\/[^/]+\/([^/[@]+)(?:\[(\d+)\])?/.exec(path) ?? []
+  return name === undefined ? undefined : children.filter((child) => child.name === name)[Number(nth) - 1]
+}
+
+function leftOutOf(
+  { code, path, detail, line }: Notice,
+  identifier: string,
+  kept: KeptOrganisation | null | undefined,
+): LeftOutElement {
+  const { file, line: first } = kept ?? {}
+  const at = line ?? first
+  return { identifier, code, path, detail, ...(file != null && { file, ...(at != null && { line: at }) }) }
 }
 
 function refuseInvalid(organisation: Element, config: MappingConfig, day: IsoDate): [] {
@@ -173,7 +217,12 @@ const beforeBudgets = new Set([
   'recipient-org-budget',
 ])
 
-function inTwo(whole: Element, own: Element, findings: readonly Notice[]): PublisherText {
+function inTwo(
+  whole: Element,
+  own: Element,
+  findings: readonly Notice[],
+  leftOut: readonly LeftOutElement[],
+): PublisherText {
   const at = whole.children.findIndex(({ name }) => !beforeBudgets.has(name))
   const before = writeElement({ ...whole, children: whole.children.slice(0, at) })
   const closing = `</${whole.name}>`
@@ -182,11 +231,15 @@ function inTwo(whole: Element, own: Element, findings: readonly Notice[]): Publi
     after: whole.children.slice(at).map(writeElement).join('') + closing,
     declare: (budget) => declared(budget, whole.attributes, own.attributes['xml:lang']),
     findings,
+    leftOut,
   }
 }
 
+/** What is wrong with a record; what came from another publisher's file, and has a line of it, is judged as theirs. */
 function check(organisation: Element, config: MappingConfig, day: IsoDate): Notice[] {
-  return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref })
+  const isMoved = organisation.children.some(({ line }) => line !== undefined)
+  const strict = (element: Element) => element.line === undefined && !(isMoved && element === organisation)
+  return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref, strict })
 }
 
 /** What is known of the file before it is written. */
@@ -195,9 +248,13 @@ type FileSummary = {
   readonly hash: string
   readonly records: number
   readonly notices: NoticeSummary
-  /** By the identifiers of partners, what of them must stay out: the record, or what was kept of it. */
-  readonly invalid: ReadonlyMap<string, 'record' | 'kept'>
+  /** The identifiers of partners whose records have errors. */
+  readonly invalid: ReadonlySet<string>
+  readonly leftOut?: readonly LeftOutElement[]
 }
+
+// The first are enough to see what is wrong with a file.
+const mostLeftOut = 100
 
 /** A hash of everything that the file is made from. */
 async function hashOfInputs(
@@ -219,7 +276,7 @@ function summaryOfLive(live: Manifest | undefined, inputs: string): FileSummary 
   if (!file || live?.publisherRecord?.inputs !== inputs) return undefined
   const { fingerprint, records, notices } = file
   // The file is carried over, so nobody asks which partners are invalid.
-  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Map() }
+  return { publisherHash: live.publisherRecord.hash, hash: fingerprint, records, notices, invalid: new Set() }
 }
 
 /** Generates the file once, for hashes, counts and findings. */
@@ -235,21 +292,24 @@ async function summarize(
   const publisherHash = hash.copy().digest('hex')
   let notices = publisher.findings.length > 0 ? summarizeNotices(publisher.findings) : noNotices
   let records = 1
-  const invalid = new Map<string, 'record' | 'kept'>()
+  const invalid = new Set<string>()
+  const leftOut = [...publisher.leftOut]
   for await (const partner of partners(client, config)) {
-    const { whole, own, identifier } = partner
+    const { whole, identifier, kept } = partner
     const findings = check(whole, config, day)
     if (findings.length > 0) notices = addSummaries(notices, summarizeNotices(findings))
     if (hasError(findings)) {
-      const isFine = own && own !== whole && !hasError(check(own, config, day))
-      invalid.set(identifier, isFine ? 'kept' : 'record')
+      invalid.add(identifier)
+      if (kept) leftOut.push(...withoutErrors(whole, config, day).left.map((one) => leftOutOf(one, identifier, kept)))
+      leftOut.splice(mostLeftOut)
     }
-    const record = usable(partner, invalid)
+    const record = usable(partner, invalid, config, day)
     if (!record) continue
     hash.update('\n').update(writeElement(record))
     records += 1
   }
-  return { publisherHash, hash: hash.digest('hex'), records, notices, invalid }
+  leftOut.splice(mostLeftOut)
+  return { publisherHash, hash: hash.digest('hex'), records, notices, invalid, leftOut }
 }
 
 async function* recipientBudgets(client: Connection, config: MappingConfig, day: IsoDate): AsyncGenerator<Element> {
@@ -262,11 +322,23 @@ async function* recipientBudgets(client: Connection, config: MappingConfig, day:
 }
 
 /** A record with what was kept of it, and without. */
-type PartnerRecord = { readonly whole: Element; readonly own?: Element; readonly identifier: string }
+type PartnerRecord = {
+  readonly whole: Element
+  readonly own?: Element
+  readonly identifier: string
+  readonly kept?: KeptOrganisation | null
+}
 
-function usable({ whole, own, identifier }: PartnerRecord, invalid: FileSummary['invalid']): Element | undefined {
-  const left = invalid.get(identifier)
-  return left === undefined ? whole : left === 'kept' ? own : undefined
+function usable(
+  { whole, own, identifier, kept }: PartnerRecord,
+  invalid: FileSummary['invalid'],
+  config: MappingConfig,
+  day: IsoDate,
+): Element | undefined {
+  if (!invalid.has(identifier)) return whole
+  if (!kept) return undefined
+  const { usable: rest } = withoutErrors(whole, config, day)
+  return rest ?? (own && !hasError(check(own, config, day)) ? own : undefined)
 }
 
 /** The records of partners, one for each identifier, then those from before the move of others. */
@@ -277,11 +349,11 @@ async function* partners(client: Connection, config: MappingConfig): AsyncGenera
     const identifier = own?.children[0]?.text
     if (!own || identifier === undefined || identifier === last) continue
     last = identifier
-    yield { whole: row.kept ? withKeptOrganisation(own, row.kept) : own, own, identifier }
+    yield { whole: row.kept ? withKeptOrganisation(own, row.kept) : own, own, identifier, kept: row.kept }
   }
   for await (const { identifier, kept } of keptWithoutPartner(client)) {
     if (identifier === config.reportingOrg.ref) continue
-    yield { whole: withKeptOrganisation(secondaryRecord(identifier, config), kept), identifier }
+    yield { whole: withKeptOrganisation(secondaryRecord(identifier, config), kept), identifier, kept }
   }
 }
 

@@ -7,6 +7,7 @@ import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
+import { hasKeptOrganisation } from '../sql/organisation-file.js'
 import { vanishedIdentifiers } from '../sql/published-identifiers.js'
 import {
   copySegment,
@@ -21,7 +22,7 @@ import { rowsFormat } from '../tables/table-pieces.js'
 import { activityIndex } from './activity-index.js'
 import { bulkActivities } from './bulk-activities.js'
 import { descriptions } from './descriptions.js'
-import { organisationFile, organisationFileOf } from './organisation-file.js'
+import { type OrganisationFile, organisationFile, organisationFileOf } from './organisation-file.js'
 import type { PlannedFile, Snapshot } from './planned-file.js'
 import { feedList, reportFiles } from './report-files.js'
 import { stampedEnvelope } from './stamped-envelope.js'
@@ -47,12 +48,18 @@ export type ReleasePlan = {
   readonly unbalanced: Sample
   /** An operator accepted the loss of data: totals smaller than the live release's do not hold this one. */
   readonly lossAccepted: boolean
+  readonly leftOut?: OrganisationFile['leftOut']
 }
 
 /** What has to be done for a snapshot of the store. */
 export type PlanResult =
   | ReleasePlan
-  | { readonly verdict: 'unchanged'; readonly live: ReadableRelease; readonly held: Manifest['held'] }
+  | {
+      readonly verdict: 'unchanged'
+      readonly live: ReadableRelease
+      readonly held: Manifest['held']
+      readonly leftOut?: OrganisationFile['leftOut']
+    }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
 export type PlanOptions = {
@@ -86,7 +93,7 @@ export async function planRelease(
     })),
   }
   const segments = await listSegments(db, rowsFormat)
-  if (segments.length === 0) {
+  if (segments.length === 0 && !(await hasKeptOrganisation(db))) {
     return { verdict: 'empty', reason: await emptyReason(db, held.count), held }
   }
   const generated = isoInstantOf(run.startedAt)
@@ -112,7 +119,7 @@ export async function planRelease(
   const reports = await reportFiles(config, db)
   const described: PlannedFile[] = [
     ...activityFiles,
-    bulkActivities(activityFiles, generated),
+    ...bulkActivities(activityFiles, generated),
     activityIndex(activityFiles, envelope),
     organisations.file,
     ...reports,
@@ -124,6 +131,7 @@ export async function planRelease(
     verdict: 'build',
     files: [...described, ...descriptions(config, described, { issued, ...covered }, publicKey)],
     publisherRecord: organisations.publisherRecord,
+    ...(organisations.leftOut && { leftOut: organisations.leftOut }),
     feeds,
     held,
     totals: {
@@ -136,7 +144,9 @@ export async function planRelease(
     unbalanced: await unbalancedRenderings(db, { sinceRun: live?.manifest.run ?? 0, day: isoDateOf(run.startedAt) }, 5),
     lossAccepted: live !== undefined && (await findFact(db, 'loss-accepted-from')) === live.id,
   }
-  return live && isSameContent(live.manifest, plan) ? { verdict: 'unchanged', live, held } : plan
+  return live && isSameContent(live.manifest, plan)
+    ? { verdict: 'unchanged', live, held, leftOut: organisations.leftOut }
+    : plan
 }
 
 /** Why there is nothing to publish, in one sentence. */

@@ -3,6 +3,7 @@ import type { IsoDate } from '../../kernel/dates.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../kernel/money.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
+import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** The money that the organisation file reports: of one currency, planned after `day`, of the years `first` to `last`. */
 export type MoneyScope = {
@@ -83,10 +84,16 @@ export async function* keptWithoutPartner(client: Connection): AsyncGenerator<Ke
 /** What was published before the move of the publisher itself. */
 export async function keptOfPublisher(db: Db, identifier: string): Promise<KeptOrganisation | undefined> {
   const { rows } = await db.query<KeptOrganisation>(
-    'select text, moved_on as "movedOn" from kept_organisation where identifier = $1',
+    'select text, moved_on as "movedOn", file, line from kept_organisation where identifier = $1',
     [identifier],
   )
-  return rows[0]
+  return rows[0] && withoutNulls(rows[0])
+}
+
+/** Whether an organisation file was imported. */
+export async function hasKeptOrganisation(db: Db): Promise<boolean> {
+  const { rows } = await db.query('select from kept_organisation limit 1')
+  return rows.length > 0
 }
 
 /** Planned payouts to organisations with an identifier by year, in the order of identifiers, then years. */
@@ -104,7 +111,7 @@ export async function* partnerTexts(client: Connection, scope: MoneyScope): Asyn
 const isPublished = `${withRef} and exists (
       select from project p join rendering r on r.project_id = p.id
       where p.organisation_id = o.id and r.text is not null)`
-const kept = `json_build_object('text', k.text, 'movedOn', k.moved_on)`
+const kept = `json_build_object('text', k.text, 'movedOn', k.moved_on, 'file', k.file, 'line', k.line)`
 
 const partnersSql = `
   select json_build_object(${partnerColumns}, 'kept', (select ${kept} from kept_organisation k where k.identifier = ${ref}))::text

@@ -118,6 +118,9 @@ export type HeldRow = {
   /** Undefined for an activity that an earlier version held. */
   readonly since?: Date
   readonly notices: readonly Notice[]
+  /** Where what was published before the move came from. */
+  readonly file?: string
+  readonly line?: number
 }
 
 /** The held activity of a project; undefined when it is not held. */
@@ -126,8 +129,8 @@ export async function findHeldRendering(db: Db, projectId: number): Promise<Held
   return rows[0] && withoutNulls(rows[0])
 }
 
-const selectHeld = `select project_id as "projectId", identifier, text is not null as "stillPublished", held_since as since, notices
-  from rendering where verdict = 'held'`
+const selectHeld = `select project_id as "projectId", identifier, r.text is not null as "stillPublished", held_since as since,
+    notices, k.file, k.line from rendering r left join kept_activity k using (project_id) where verdict = 'held'`
 
 /** Which held activities: all, those that break a rule, those of projects after one, those with a published text. */
 export type HeldFilter = {
@@ -147,7 +150,7 @@ export async function heldRenderings(
   )
   const { rows } = await db.query<HeldRow>(
     `${selectHeld} and ($2::text is null or notices @> jsonb_build_array(jsonb_build_object('code', $2::text, 'severity', 'error')))
-        and ($3::bigint is null or project_id > $3) and (not $4 or text is not null) order by project_id limit $1`,
+        and ($3::bigint is null or project_id > $3) and (not $4 or r.text is not null) order by project_id limit $1`,
     [limit, rule ?? null, after ?? null, isPublished],
   )
   return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }

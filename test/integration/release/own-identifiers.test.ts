@@ -95,10 +95,13 @@ describe('an identifier that a project brings along', { shuffle: false }, () => 
         ] as const),
       ),
     ).toEqual([
-      ...[3, 8, 9, 10, 12].map((id) => `${id} iatiIdentifier: ${shape}`),
       `2 iatiIdentifier: ${ofPublisher}`,
+      `3 iatiIdentifier: ${shape}`,
       '4 iatiIdentifier: an identifier of its own, and project 1 has this one',
-      ...[7, 11].map((id) => `${id} iatiIdentifier: ${ofPublisher}`),
+      `7 iatiIdentifier: ${ofPublisher}`,
+      ...[8, 9, 10].map((id) => `${id} iatiIdentifier: ${shape}`),
+      `11 iatiIdentifier: ${ofPublisher}`,
+      `12 iatiIdentifier: ${shape}`,
     ])
   })
 

@@ -124,11 +124,22 @@ export const resources = {
   },
   'kept-activities': {
     means: 'What was published of projects before they moved here.',
-    rows: { table: 'kept_activity', order: ['project_id'], members: { project: 'project_id', text: 'text' } },
+    rows: {
+      table: 'kept_activity',
+      order: ['project_id'],
+      members: {
+        ...{ project: 'project_id', text: 'text', file: 'file', line: 'line' },
+        ...{ ownNumber: 'own_number', formerly: 'formerly' },
+      },
+    },
   },
   'kept-organisations': {
     means: 'What the organisation file said before the publisher moved here.',
-    rows: { table: 'kept_organisation', order: ['identifier'], members: { identifier: 'identifier', text: 'text' } },
+    rows: {
+      table: 'kept_organisation',
+      order: ['identifier'],
+      members: { identifier: 'identifier', text: 'text', file: 'file', line: 'line' },
+    },
   },
   images: {
     means: 'Pictures of projects; position 0 is the main one.',

@@ -20,8 +20,12 @@ export type HeldProject = {
     readonly detail: string
     /** Imported fields that the place is written from; [] when it comes from none. */
     readonly fields: readonly string[]
+    /** The place in another publisher's file that the element came from: the file and the line. */
+    readonly from?: { readonly file: string; readonly line?: number }
   }[]
 }
+
+type Origin = HeldProject['notices'][number]['from']
 
 /** A rule that holds projects: its code, its sentence, how many it holds. */
 export type HeldRule = { readonly code: string; readonly rule: string; readonly count: number }
@@ -63,9 +67,9 @@ function grouped(count: number, rules: readonly HeldRule[]): Html {
 /** Why a project is not published as it is, and how to fix it. */
 export function heldReasons(project: HeldProject): Html {
   const reasons = project.notices.map(
-    ({ code, rule, path, detail, fields }) => html`<section class="panel"><h2>${rule}</h2>
+    ({ code, rule, path, detail, fields, from }) => html`<section class="panel"><h2>${rule}</h2>
 <dl class="facts"><dt>${words.place}</dt><dd><code>${path}</code></dd><dt>${words.value}</dt><dd>${detail}</dd>
-<dt>${words.fix}</dt><dd>${fields.length === 0 ? words.fixElse : words.fixFields(fields.join(', '))}</dd><dt>${words.code}</dt><dd><code>${code}</code></dd></dl></section>
+<dt>${words.fix}</dt><dd>${fixOf({ fields, from })}</dd><dt>${words.code}</dt><dd><code>${code}</code></dd></dl></section>
 `,
   )
   return html`<p class="lead">${stateOf(project)} ${words.since}: ${sinceOf(project)}</p>
@@ -78,4 +82,13 @@ function stateOf({ stillPublished }: HeldProject): string {
 
 function sinceOf({ since }: HeldProject): Html {
   return since ? dayText({ language: 'en' }, since.toISOString()) : html`${en.unknown}`
+}
+
+/** What to do about an error, in one sentence. */
+export function fixOf({
+  fields,
+  from,
+}: Pick<HeldProject['notices'][number], 'fields'> & { readonly from?: Origin }): string {
+  if (from) return words.fixFile(from.file, from.line === undefined ? '' : String(from.line))
+  return fields.length === 0 ? words.fixElse : words.fixFields(fields.join(', '))
 }

@@ -99,6 +99,7 @@ const places: Readonly<Record<string, string>> = {
   'nothing-published': '/publish',
   'publication-overdue': '/publish',
   'activities-held': '/held',
+  'organisations-held': '/held',
   'rolled-back': '/releases',
   'schedule-paused': '#schedules',
   queue: '/queues',

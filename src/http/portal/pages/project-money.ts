@@ -4,7 +4,7 @@ import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { amountOf, child, children, monthsOf, openingsOf, transactionsOf } from '../record.js'
+import { child, children, monthsOf, openingsOf, transactionsOf, valueOfElement } from '../record.js'
 import {
   codeHtml,
   dayText,
@@ -110,6 +110,6 @@ ${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.l
 }
 
 function amountHtml(view: View, activity: Element, part: Element | undefined): Html {
-  const { currency, amount } = amountOf(activity, part)
+  const { currency, amount } = valueOfElement(activity, part)
   return html`<data value="${amount}">${moneyText(view, amount, currency)}</data>`
 }

@@ -366,6 +366,8 @@ export const ar: Words = {
     value: 'ما كان متوقعًا وما وصل',
     fix: 'كيفية الإصلاح',
     fixFields: (fields) => `صحّح ${fields} بالأسماء التي يستعملها giving import، ثم شغّل giving publish.`,
+    fixFile: (file, line) =>
+      `صحّحه في ${file}${line === '' ? '' : `، السطر ${line}`}، ثم شغّل giving import --kind iati مع الملف، ثم giving publish.`,
     fixElse: 'لا يُكتب هناك حقل مستورد: افحص الإعدادات بالأمر giving doctor، ثم شغّل giving publish.',
     code: 'الرمز',
   },

@@ -384,6 +384,8 @@ export const en = {
     value: 'What was expected, and what came',
     fix: 'How to fix it',
     fixFields: (fields: string) => `Correct ${fields}, as giving import names these fields, then run giving publish.`,
+    fixFile: (file: string, line: string) =>
+      `Correct it in ${file}${line === '' ? '' : `, line ${line}`}, run giving import --kind iati with the file, then giving publish.`,
     fixElse:
       'No imported field is written there: look at the configuration with giving doctor, then run giving publish.',
     code: 'Code',

@@ -383,6 +383,8 @@ export const es: Words = {
     value: 'Qué se esperaba, y qué llegó',
     fix: 'Cómo corregirlo',
     fixFields: (fields) => `Corrija ${fields}, campos como los nombra giving import, y ejecute giving publish.`,
+    fixFile: (file, line) =>
+      `Corríjalo en ${file}${line === '' ? '' : `, línea ${line}`}, ejecute giving import --kind iati con el archivo y después giving publish.`,
     fixElse:
       'Ningún campo importado se escribe ahí: revise la configuración con giving doctor y ejecute giving publish.',
     code: 'Código',

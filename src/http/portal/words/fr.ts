@@ -386,6 +386,8 @@ export const fr: Words = {
     value: 'Ce qui était attendu, et ce qui est venu',
     fix: 'Comment le corriger',
     fixFields: (fields) => `Corriger ${fields}, champs tels que giving import les nomme, puis lancer giving publish.`,
+    fixFile: (file, line) =>
+      `Corriger dans ${file}${line === '' ? '' : `, ligne ${line}`}, lancer giving import --kind iati avec le fichier, puis giving publish.`,
     fixElse:
       'Aucun champ importé n’est écrit là : voir la configuration avec giving doctor, puis lancer giving publish.',
     code: 'Code',

@@ -383,6 +383,8 @@ export const pt: Words = {
     value: 'O que se esperava, e o que veio',
     fix: 'Como corrigir',
     fixFields: (fields) => `Corrija ${fields}, campos tal como giving import os nomeia, e execute giving publish.`,
+    fixFile: (file, line) =>
+      `Corrija em ${file}${line === '' ? '' : `, linha ${line}`}, execute giving import --kind iati com o ficheiro e depois giving publish.`,
     fixElse: 'Nenhum campo importado é escrito aí: veja a configuração com giving doctor e execute giving publish.',
     code: 'Código',
   },

@@ -473,6 +473,10 @@ create table kept_activity (
   project_id bigint not null,
   text text not null,
   moved_on date not null,
+  file text,
+  line integer,
+  own_number boolean default true not null,
+  formerly text,
   constraint kept_activity_pkey PRIMARY KEY (project_id)
 );
 
@@ -480,6 +484,8 @@ create table kept_organisation (
   identifier text not null,
   text text not null,
   moved_on date not null,
+  file text,
+  line integer,
   constraint kept_organisation_pkey PRIMARY KEY (identifier)
 );
 
@@ -1327,7 +1333,7 @@ alter table progress_report add constraint report_not_updated_before_published C
 alter table project add constraint project_external_id_check CHECK (external_id ~ '^[^[:cntrl:]]{1,200}$'::text AND external_id = btrim(external_id) AND external_id !~ '^[1-9][0-9]{0,15}$'::text) NOT VALID;
 alter table project add constraint project_funding_is_a_number CHECK (funding <> 'NaN'::numeric) NOT VALID;
 alter table project add constraint project_goal_is_a_number CHECK (goal <> 'NaN'::numeric) NOT VALID;
-alter table project add constraint project_iati_identifier_check CHECK (iati_identifier ~ '^[!#-%''-.0-;=@-\[\]-{}~]+$'::text AND strpos(iati_identifier, '-'::text) > 1 AND "right"(iati_identifier, 1) <> '-'::text AND length(iati_identifier) <= 255) NOT VALID;
+alter table project add constraint project_iati_identifier_check CHECK (iati_identifier ~ '^[^[:space:][:cntrl:]]([^[:cntrl:]]*[^[:space:][:cntrl:]])?$'::text AND length(iati_identifier) <= 1000) NOT VALID;
 alter table project add constraint project_remaining_is_a_number CHECK (remaining <> 'NaN'::numeric) NOT VALID;
 alter table theme add constraint theme_has_name CHECK (name <> ''::text) NOT VALID;
 
@@ -1440,7 +1446,9 @@ CREATE OR REPLACE FUNCTION public.expected_identifier(project bigint, wanted tex
 AS $function$
   with known as (
     select array(select ref from publisher union select configured
-      where configured is not null and not exists (select from publisher) order by 1) as refs
+      where configured is not null and not exists (select from publisher) order by 1) as refs,
+      coalesce(current_setting('giving.moving', true), '') = 'on'
+        or exists (select from kept_activity where project_id = $1) as is_moved
   ), other as (
     select id from project where iati_identifier = wanted and id <> $1
     union all select i.project_id from published_identifier i where i.identifier = wanted and i.project_id <> $1
@@ -1453,7 +1461,10 @@ AS $function$
     when i.identifier <> coalesce(wanted, '') then
       format('%s, under which project %s was published: a published identifier never changes', i.identifier, $1)
     when wanted is null then null
-    when refs <> '{}' and (wanted = any (refs)
+    when not is_moved and not (wanted ~ '^[!#-%''-.0-;=@-\[\]-{}~]+$'
+        and strpos(wanted, '-') > 1 and right(wanted, 1) <> '-' and length(wanted) <= 255)
+      then 'an identifier such as GB-CHC-1164883-WELLS: at most 255 characters of ASCII, no white space and none of / & | ? < > " \'
+    when not is_moved and refs <> '{}' and (wanted = any (refs)
         or not exists (select from unnest(refs) ref where starts_with(wanted, ref || '-') and length(wanted) > length(ref) + 1))
       then format('an identifier that begins with %s- (giving publisher change tells of another identifier of the publisher)',
         array_to_string(refs, '- or '))

@@ -73,7 +73,7 @@ describe('every row of the code list mapping', () => {
 
   it.each([
     ['iati-activities', '1.01'],
-    ['iati-organisations', '2.02'],
+    ['iati-organisations', '1.05'],
   ])('the version of %s is the one that is checked', (name, other) => {
     const codes = (version: string) => {
       const notices: string[] = []
@@ -84,5 +84,6 @@ describe('every row of the code list mapping', () => {
     expect(codes('2.03')).toEqual([])
     expect(codes('9.99')).toEqual(['code-unknown', 'version-other'])
     expect(codes(other)).toEqual(['version-other'])
+    expect(codes('2.02')).toEqual(['version-earlier'])
   })
 })

@@ -103,7 +103,7 @@ describe('a file', () => {
     [
       'another version',
       activityFile([numbered('1')], 'version="2.02" generated-datetime="2026-12-31T02:00:00Z"'),
-      ['version-other iati-activities /iati-activities/@version 2'],
+      ['version-earlier iati-activities /iati-activities/@version 2'],
     ],
     [
       'no version and no time',
@@ -255,12 +255,7 @@ describe('a file', () => {
       'organisation-blank',
     ],
     ['budgets that share a day', (one) => placed(one, '', budget('2026-12-31', '2027-06-30')), 'budget-touch', 'info'],
-    [
-      'budgets that share two days',
-      (one) => placed(one, '', budget('2026-12-30', '2027-06-30')),
-      'budget-overlap',
-      'error',
-    ],
+    ['budgets that share two days', (one) => placed(one, '', budget('2026-12-30', '2027-06-30')), 'budget-overlap'],
     [
       'a negative budget',
       (one) => placed(one, '', budget('2027-01-01', '2027-06-30', '-1')),
@@ -327,8 +322,8 @@ describe('a file', () => {
   const wide = (elements: number) => `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'<a/>'.repeat(elements)}`
   const deep = (levels: number) => `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`
   it.each([
-    ['elements', wide(200_000), 'has more than 200000 elements'],
-    ['characters', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'x'.repeat(5_100_000)}`, 'is longer than'],
+    ['elements', wide(500_000), 'has more than 500000 elements'],
+    ['characters', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'x'.repeat(16_100_000)}`, 'is longer than'],
     ['levels', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${deep(70)}`, 'nests deeper than 64 elements'],
     [
       'attributes',
