@@ -240,7 +240,7 @@ module.exports = {
     onlyIn('fastify|@fastify', '^src/http/(api|console)/', 'HTTP stays in the API and the console.'),
     onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
     onlyIn(
-      'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache|@resvg',
+      'd3-geo|d3-scale|d3-shape|topojson-client|lru-cache',
       '^src/http/portal/',
       'Charts and pages are drawn in the portal.',
     ),

@@ -21,7 +21,6 @@ import { sitemap } from './pages/sitemap.js'
 import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
-import { sharePicture } from './share-picture.js'
 import { type Brand, type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
@@ -188,7 +187,7 @@ export class Portal {
   async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
     const drawn = await this.#draw(view, address, query)
     if (!drawn) return undefined
-    const identity = typeof drawn.text === 'string' ? Buffer.from(drawn.text) : drawn.text
+    const identity = Buffer.from(drawn.text)
     let twin: Promise<Buffer> | undefined
     return {
       release: view.release.id,
@@ -207,12 +206,7 @@ export class Portal {
     view: View,
     address: string,
     query: PageRequest['query'],
-  ): Promise<{ text: string | Buffer; mediaType: string } | undefined> {
-    const picture = /^\/pictures\/(?:home|projects\/([^/]+))\.png$/.exec(address)
-    if (picture) {
-      const text = await sharePicture(view, picture[1])
-      return text && { text, mediaType: 'image/png' }
-    }
+  ): Promise<{ text: string; mediaType: string } | undefined> {
     if (address === '/changes.atom') {
       return { text: await changesFeed(view, this.differences), mediaType: 'application/atom+xml; charset=utf-8' }
     }

@@ -43,8 +43,6 @@ const pagePaths = [
   '/quality',
   '/changes',
   '/changes/:pair',
-  '/pictures/:file',
-  '/pictures/projects/:file',
 ] as const
 
 const codes = Object.keys(languages) as Language[]
@@ -200,8 +198,7 @@ async function sendPage(
   page: RenderedPage,
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
-  // A picture is packed already.
-  const zipped = page.mediaType !== 'image/png' && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
+  const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
   const validators = {
     identityTag: `"${page.tag}"`,
     gzipTag: `"${page.tag}-gz"`,

@@ -51,7 +51,7 @@ export async function homePage(view: View): Promise<PageBody> {
   return {
     title,
     description,
-    head: html`${pictureLink(view, 'home')}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
+    head: html`${pictureLink(view)}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
 <link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">

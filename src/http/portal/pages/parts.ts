@@ -87,10 +87,11 @@ export function projectCards(
 ${cards}</ul>`
 }
 
-/** The picture that is shown where the address of a page is shared. */
-export function pictureLink({ baseUrl, language }: View, name: string): Html {
-  const prefix = language === 'en' ? '' : `/${language}`
-  return html`<meta property="og:image" content="${baseUrl}${prefix}/pictures/${name}.png">\n`
+/** The picture that is shown where the address of a page is shared: the record's, else the operator's logo. */
+export function pictureLink({ baseUrl, brand }: View, picture?: string | undefined): Html {
+  const logo = brand.logo && `${baseUrl}${brand.logo.address}`
+  const shown = picture && /^https?:\/\//i.test(picture) ? picture : logo
+  return shown ? html`<meta property="og:image" content="${shown}">\n` : html``
 }
 
 /** The path of an address of this service; undefined for other hosts, from which pages load nothing. */

@@ -76,8 +76,7 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
       ? undefined
       : html`<link rel="alternate" type="application/atom+xml" title="${words.project.reports}" href="${projectFeedPath(entry.project)}">\n`
   return html`<meta property="og:type" content="article">
-${pictureLink(view, `projects/${id}`)}<meta property="og:image:alt" content="${words.project.picture(cut(entry.title, 120))}">
-<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
+${pictureLink(view, entry.picture)}<link rel="alternate" type="application/xml" title="IATI" href="${record}.xml">
 <link rel="alternate" type="application/json" title="IATI" href="${record}.json">
 ${feed}${linkedData(linked)}`
 }

@@ -60,6 +60,13 @@ describe('the look of a platform', async () => {
     }
   })
 
+  it('shows the logo where the address of a page is shared, unless the record has a picture', async () => {
+    for (const address of ['/', '/projects/1']) {
+      const { body } = await app.inject(address)
+      expect(body, address).toMatch(/<meta property="og:image" content="https?:\/\/[^"/]+\/portal\/[0-9a-f]{12}\.svg">/)
+    }
+  })
+
   it('has its colours in both schemes, and in the picture of tabs', async () => {
     const { body } = await app.inject('/')
     const [, style = ''] = /rel="stylesheet" href="([^"]+)/.exec(body) ?? []
