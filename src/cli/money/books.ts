@@ -11,11 +11,10 @@ import { auditOperator } from '../wiring/audit.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
-/** `giving books`, which was `giving ledger`. */
+/** `giving books`. */
 export function registerBooks(program: Command, { storeAction }: CommandLine): void {
   const books = program
     .command('books')
-    .alias('ledger')
     .description('the books: check that they add up, compare them with the processor')
   addCommand(
     books,

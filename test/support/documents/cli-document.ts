@@ -44,8 +44,7 @@ const notes: Readonly<Record<string, string>> = {
   organizations: 'What vetting does: [project state](how-to/project-state.md).',
   donations: 'Refunds, receipts and their mails: [refunds](how-to/refund.md).',
   donors: 'What is kept of donors: [donors](how-to/donors.md).',
-  books:
-    'What agrees with what: [the books differ](how-to/books-differ.md). The former name `giving ledger` works too.',
+  books: 'What agrees with what: [the books differ](how-to/books-differ.md).',
   payments: 'Each processor and its settings: [payment gateways](reference/payments.md).',
   users: 'What accounts may do in the API: [accounts](reference/accounts.md).',
   audit: 'What is entered: [the audit trail](reference/audit.md).',

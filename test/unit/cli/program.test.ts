@@ -44,7 +44,7 @@ it('loads one file for a command, and all of them for the help', async () => {
   const [, list = ''] = help.split('\nCommands:\n')
   const names = [...list.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
   expect(names.length).toBeGreaterThan(25)
-  for (const name of [...names.filter((name) => name !== 'completion'), 'ledger'])
+  for (const name of names.filter((name) => name !== 'completion'))
     expect([name, (await registrationsFor(name)).length]).toEqual([name, 1])
   expect((await registrationsFor('--help')).length).toBeGreaterThan(25)
 })
@@ -62,9 +62,4 @@ it('tells a wrong configuration in one line and exits with 2', async () => {
   const { code, stderr } = await runCommandLine(['start'], { PORT: 'eighty', LOG_LEVEL: 'loud' })
   expect(code).toBe(2)
   expect(stderr).toMatch(/^giving: .*PORT: expected .* got "eighty"; LOG_LEVEL: expected .* got "loud"\n$/)
-})
-
-it('knows `giving books` by its former name', async () => {
-  const { stdout } = await runCommandLine(['ledger', 'check', '--help'], {})
-  expect(stdout).toMatch(/^Usage: giving books check /)
 })
