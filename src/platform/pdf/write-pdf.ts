@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { ServiceError } from '../../kernel/errors.js'
 import { isRightToLeft } from '../../kernel/right-to-left.js'
 import { messageOf } from '../../kernel/system-errors.js'
@@ -34,7 +34,7 @@ export async function writePdf({ heading, lines, language, author, at, fontFile 
   })
   const written = buffer(doc)
   try {
-    doc.font(fontFile ?? createRequire(import.meta.url).resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))
+    doc.font(fontFile ?? fileURLToPath(new URL('DejaVuSans.ttf', import.meta.url)))
   } catch (cause) {
     throw new ServiceError('configuration-invalid', `the font ${fontFile} cannot be used: ${messageOf(cause)}`, {
       cause,

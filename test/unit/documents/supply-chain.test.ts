@@ -32,11 +32,8 @@ const allowedLicences = new Set([
   'Unlicense',
 ])
 
-/**
- * Packages whose package.json tells the licence in the old way, or in a file alone; all are MIT but for the font, which is under
- * the licence of Bitstream Vera: any use, and changed fonts under other names.
- */
-const licenceInFile: ReadonlySet<string> = new Set(['buildcheck', 'cpu-features', 'dejavu-fonts-ttf', 'png-js', 'ssh2'])
+/** Packages whose package.json tells the licence in the old way, or in a file alone; all are MIT. */
+const licenceInFile: ReadonlySet<string> = new Set(['buildcheck', 'cpu-features', 'png-js', 'ssh2'])
 
 // More of them is a decision: each is code that others can change. SFTP brings 7 (docs/adr/0027-sftp.md), receipts as PDF 19
 // (docs/adr/0028-receipts-as-pdf.md).
