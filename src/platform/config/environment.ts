@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { misspelt } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Environment } from './config.js'
 import { variables } from './variables.js'
 
@@ -12,10 +13,10 @@ export function processEnvironment(): Environment {
 }
 
 /** Variables that earlier versions read, and what there is instead. */
-const removedVariables: Readonly<Record<string, string>> = {
+const removedVariables = lookupTable({
   OPS_TWO_PERSONS: 'each operator decides alone, and the audit trail keeps who did what and why',
   PICTURES: 'pages link to pictures of other hosts, and you can delete feeds/pictures',
-}
+})
 
 /** What an operator should know of names in the environment that earlier versions read, or that look like variables of this service. */
 export function unreadVariables(environment: Environment): readonly string[] {

@@ -67,7 +67,6 @@ it('is what names from outside are looked up in: of each plain object it is know
 
 /** The same of the words of the portal: places in them that a variable looks up. */
 const lookedUpWords: Readonly<Record<string, string>> = {
-  compare: 'its own keys',
   groups: 'kinds of our pages',
   home: 'its own keys',
   list: 'orders of a list that were checked',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { scaleSqrt } from 'd3-scale'
+import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../html.js'
 
 export type MapCountry = { readonly code: string; readonly name: string; readonly count: number; readonly href: string }
@@ -16,7 +17,10 @@ let world: World | undefined
 
 /** Read when the first map is drawn. */
 function theWorld(): World {
-  world ??= JSON.parse(readFileSync(new URL('world.json', import.meta.url), 'utf8')) as World
+  if (!world) {
+    const read = JSON.parse(readFileSync(new URL('world.json', import.meta.url), 'utf8')) as World
+    world = { ...read, centres: lookupTable(read.centres) }
+  }
   return world
 }
 

@@ -341,7 +341,9 @@ describe('the portal over the demo', async () => {
     const pages = await Promise.all(ids.map(async (id) => (await app.inject(`/projects/${id}`)).body))
     const shown = pages.flatMap((body) => {
       const [, picture] = /<meta property="og:image" content="([^"]+)">/.exec(body) ?? []
-      return picture === undefined ? [] : [{ picture, isOnPage: body.includes(`src="${picture.replace(baseUrl, '')}"`) }]
+      return picture === undefined
+        ? []
+        : [{ picture, isOnPage: body.includes(`src="${picture.replace(baseUrl, '')}"`) }]
     })
     expect(shown.length).toBeGreaterThan(5)
     expect(shown.filter(({ isOnPage }) => !isOnPage)).toEqual([])
