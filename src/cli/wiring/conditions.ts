@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile, statfs } from 'node:fs/promises'
-import { messageOf } from '../../kernel/system-errors.js'
+import { isErrno, messageOf } from '../../kernel/system-errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { listRuns } from '../../work/sql/runs.js'
 
@@ -15,9 +15,12 @@ const lowDiskPercent = 10
 const soonDays = 21
 const mebibyte = 2 ** 20
 
-/** The room on the disk of a folder. */
+/** The room on the disk of a folder; of one that is not there yet nothing is known. */
 export async function conditionOfDisk(folder: string): Promise<Condition> {
-  const { bavail, blocks, bsize } = await statfs(folder)
+  const { bavail, blocks, bsize } = await statfs(folder).catch((error: unknown) => {
+    if (isErrno(error, 'ENOENT')) return { bavail: 0, blocks: 0, bsize: 0 }
+    throw error
+  })
   // Some network file systems do not say how large they are.
   const percent = blocks === 0 ? 100 : Math.floor((100 * bavail) / blocks)
   const room = `${Math.floor((bavail * bsize) / mebibyte)} MB (${percent}%) of its disk are free`

@@ -66,6 +66,7 @@ const leftBehind = [
     'access_token',
     'activity_rows',
     'account_code',
+    'asked_mail',
     'attempt_count',
     'audit_event',
     'charge_state',

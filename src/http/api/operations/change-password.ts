@@ -6,7 +6,7 @@ import type { Db } from '../../../platform/database/connection.js'
 import { audit } from '../audit.js'
 import { toPasswordHash } from './create-api-user.js'
 import { type RegistrationDeps, unknownCode } from './register-account.js'
-import { askersOf, countRequest, placeOf } from './throttle.js'
+import { askersOf, countAccountMail, countRequest, placeOf } from './throttle.js'
 import { type CredentialDeps, type Credentials, verifyCredentials } from './verify-credentials.js'
 
 /** A new password with the name of its field, the address of the request, and whether the keys of the account end too. */
@@ -42,7 +42,8 @@ export async function requestPasswordReset(
     throw new ServiceError('mail-missing', 'this service sends no mail: ask the operator for a new password')
   }
   await countRequest(store, 'reset-request', placeOf(address), clock())
-  await countRequest(store, 'account-mail', (await findAccount(store.db, email.trim())).name, clock())
+  const { name } = await findAccount(store.db, email.trim())
+  await countAccountMail(store, name, { at: clock(), fromOwner: true })
   const at = clock()
   await storeMailedRequest(store.db, { purpose: 'reset', email, at, expiresAt: new Date(at.getTime() + resetMs) })
 }

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { passwordProblem } from '../../../accounts/password-strength.js'
 import type { PasswordHashing } from '../../../accounts/passwords.js'
 import { createAccount, issueKey } from '../../../accounts/sql/accounts.js'
@@ -6,11 +7,16 @@ import type { AccessDeps } from '../deps.js'
 
 export type NewApiUser = { readonly email: string; readonly password: string; readonly tokenTimeoutSeconds: number }
 
-const emailPattern = /^[^\s@<>"\p{Cc}]{1,64}@[^\s@<>"\p{Cc}.]+(\.[^\s@<>"\p{Cc}.]+)+$/u
+// A dot-string of RFC 5321 4.1.2 without what relays read as a route (% and !), and a domain that may have letters of any script.
+const emailPattern = /^(?=.{1,64}@)[\w#$&'*+/=?^`{|}~-]+(?:\.[\w#$&'*+/=?^`{|}~-]+)*@([^\s@<>"()[\],:;\\%/?#\p{Cc}]+)$/u
 
-/** Whether a text has the usual shape of one mailbox: a local part, an at sign, a domain with a dot. RFC 5321 allows 254 characters. */
+// Names of hosts of two labels and more; the last one is not a number, so that no address of a machine passes.
+const hostPattern = /^(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)+(?!\d+$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])$/
+
+/** Whether mail servers without extensions read a text as one mailbox of a domain. RFC 5321 allows 254 characters. */
 export function isMailbox(text: string): boolean {
-  return text.length <= 254 && emailPattern.test(text)
+  const [, domain = ''] = (text.length <= 254 && emailPattern.exec(text)) || []
+  return hostPattern.test(domainToASCII(domain))
 }
 
 /**

@@ -6,12 +6,13 @@ import {
   takeCode,
 } from '../../../accounts/sql/account-codes.js'
 import { createAccount, findAccount } from '../../../accounts/sql/accounts.js'
+import { recordWantedMail } from '../../../accounts/sql/asked-mail.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { audit } from '../audit.js'
 import type { ApiConfig } from '../deps.js'
 import { type NewApiUser, toNewAccount } from './create-api-user.js'
-import { askersOf, countRequest, placeOf } from './throttle.js'
+import { accountMailOf, askersOf, countAccountMail, countRequest, placeOf } from './throttle.js'
 import type { CredentialDeps, Credentials } from './verify-credentials.js'
 
 export type RegistrationDeps = CredentialDeps & {
@@ -46,8 +47,8 @@ export async function registerAccount(
     )
     return { accountId, email: account.email }
   }
-  await countRequest(store, 'account-mail', (await findAccount(store.db, account.email)).name, clock())
   const at = clock()
+  await countAccountMail(store, (await findAccount(store.db, account.email)).name, { at })
   const expiresAt = new Date(at.getTime() + verificationMs)
   await storeMailedRequest(store.db, {
     ...{ purpose: 'verification', email: account.email, at, expiresAt },
@@ -78,6 +79,7 @@ export async function verifyAccount(
   const accountId = await store.transaction(async (db) => {
     if (!(await takeCode(db, found.id))) throw unknownCode('verification_request.verification_code')
     await endVerificationsOf(db, stored)
+    await recordWantedMail(db, accountMailOf((await findAccount(db, stored)).name))
     const account = { email: stored, passwordHash, tokenTimeoutSeconds }
     return await create(deps, db, { ...account, invitationId: found.invitationId, address })
   })

@@ -1,3 +1,4 @@
+import { askForMail } from '../../../accounts/sql/asked-mail.js'
 import {
   addThrottleCounts,
   lockThrottleCounts,
@@ -19,10 +20,7 @@ const counted = {
   'new-account': { named: 'new accounts from this address', free: 10, longestSeconds: 900 },
   'reset-request': { named: 'requests for a new password from this address', free: 10, longestSeconds: 900 },
   code: { named: 'codes from this address', free: 20, longestSeconds: 900 },
-  /** Requests for one e-mail, so that nobody fills the mailbox of another. */
-  'account-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
   subscription: { named: 'subscriptions from this address', free: 10, longestSeconds: 900 },
-  'subscription-mail': { named: 'messages to this e-mail', free: 3, longestSeconds: 900 },
 } as const
 
 /** Whom a sign-in is counted for. */
@@ -93,20 +91,36 @@ export async function recordSuccess(
   await recordSignIn(db, { accountId, place: signIn.place, failures: signIn.pair, at })
 }
 
-/** Counts a request for its subjects; throws `login-throttled` when there were too many. */
+/** Counts a request for its subjects and returns how many came before within the hour; throws `login-throttled` when there were too many. */
 export async function countRequest(
   store: Store,
   request: keyof typeof counted,
   whose: Subject | string,
   at: Date,
-): Promise<void> {
+): Promise<number> {
   const subject = subjectOf(request, typeof whose === 'string' ? whose : whose.toString('hex'))
-  await store.transaction(async (db) => {
+  return await store.transaction(async (db) => {
     const [count] = await lockThrottleCounts(db, [subject], at)
     const wait = waitSeconds(count, counted[request], at)
     if (wait > 0) throw throttled(counted[request].named, wait)
     await addThrottleCounts(db, [subject], at)
+    return count?.count ?? 0
   })
+}
+
+/** The subject of mail about an account, by the name that it is known or would be known under. */
+export function accountMailOf(name: string): Subject {
+  return subjectOf('account-mail', name)
+}
+
+/** Counts a message about an account; throws `login-throttled` when its e-mail gets too many. */
+export async function countAccountMail(
+  store: Store,
+  name: string,
+  asked: Parameters<typeof askForMail>[2],
+): Promise<void> {
+  const wait = await store.transaction((db) => askForMail(db, accountMailOf(name), asked))
+  if (wait > 0) throw throttled('messages to this e-mail', wait)
 }
 
 /** The error of a sign-in that must wait. */

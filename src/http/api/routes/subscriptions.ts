@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../kernel/errors.js'
 import { hashOfToken } from '../../../money/donors/subscriptions.js'
-import { confirmSubscription, endSubscription, findSubscription } from '../../../money/sql/subscriptions.js'
+import { endSubscription, findSubscription } from '../../../money/sql/subscriptions.js'
 import { framed } from '../../portal/pages/frame.js'
 import {
   type SubscriptionPage,
@@ -15,7 +15,7 @@ import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { isMailbox } from '../operations/create-api-user.js'
-import { subscribe } from '../operations/subscribe.js'
+import { confirm, subscribe } from '../operations/subscribe.js'
 import { frameOf, pageHeaders } from './portal.js'
 
 type LinkOf = { Params: { token: string } }
@@ -59,7 +59,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: ApiDeps, portal: 
       await endSubscription(store.db, tokenHash)
       return send(request, reply, languageNamed(found?.language), { says: 'ended' })
     }
-    if (found && new URLSearchParams(body).has('confirm')) await confirmSubscription(store.db, found.id, clock())
+    if (found && new URLSearchParams(body).has('confirm')) await confirm(deps, found)
     return await show(request, reply)
   })
 

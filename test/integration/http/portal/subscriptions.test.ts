@@ -52,7 +52,7 @@ describe('subscriptions to the reports of a project', async () => {
   })
   beforeEach(async () => {
     api.now = new Date('2026-11-21T09:00:00Z')
-    for (const table of ['subscription', 'followed_project', 'attempt_count']) {
+    for (const table of ['subscription', 'followed_project', 'attempt_count', 'asked_mail']) {
       await store.db.query(`delete from ${table}`)
     }
     await store.db.query('delete from progress_report where id > 9002')
@@ -325,6 +325,8 @@ describe('subscriptions to the reports of a project', async () => {
       [api.now],
     )
     expect((await ask('n11@example.org', {}, '127.0.0.10')).statusCode).toBe(503)
+    // Others are let in, however many a few networks have asked for.
+    expect((await ask('n13@example.org', {}, '127.0.0.11')).statusCode).toBe(200)
     expect((await ask('n11@example.org', { project: '2061' }, '127.0.0.10')).statusCode).toBe(200)
     await store.db.query(
       `insert into subscription (project_id, token_hash, language, key_id, wrapped_key, sealed, email_hash, requested_at)
@@ -335,6 +337,71 @@ describe('subscriptions to the reports of a project', async () => {
     api.now = new Date('2026-11-21T10:00:01Z')
     expect((await ask('n12@example.org', { project: '2061' }, '127.0.0.10')).statusCode).toBe(200)
   })
+
+  it('write to a stranger three times, from however many networks, and then not for a month', async () => {
+    const server = await startMailServer()
+    const minutes = async (count: number) => {
+      api.now = new Date(api.now.getTime() + count * 60_000)
+      await publish()
+    }
+    let network = 20
+    const askSpelt = async (email: string) => {
+      network += 1
+      expect((await ask(email, {}, `127.0.0.${network}`)).statusCode).toBe(200)
+      await mail(server)
+    }
+    for (let time = 0; time < 11; time++) {
+      await askSpelt(['kim@example.org', 'KIM@example.org', 'kim+a@example.org'][time % 3] ?? '')
+      await minutes(1)
+    }
+    expect(server.taken).toHaveLength(3)
+    await minutes(25 * 60)
+    await askSpelt('kim@example.org')
+    await minutes(28 * 24 * 60)
+    await askSpelt('kim@example.org')
+    expect(server.taken).toHaveLength(3)
+    await minutes(2 * 24 * 60)
+    await askSpelt('kim@example.org')
+    expect(server.taken).toHaveLength(4)
+  })
+
+  it('write six times a day to somebody who confirms', async () => {
+    const server = await startMailServer()
+    for (let time = 0; time < 9; time++) {
+      await ask('kim@example.org', {}, `127.0.0.${60 + time}`)
+      await mail(server)
+      const last = server.taken.at(-1)
+      if (last) await post(linkIn(last), 'confirm=yes')
+      await store.db.query('delete from subscription')
+      api.now = new Date(api.now.getTime() + 31 * 60_000)
+    }
+    expect(server.taken).toHaveLength(6)
+  })
+
+  it.each([
+    'a@[127.0.0.1]',
+    'a@127.0.0.1',
+    'kim%0a@example.org',
+    'kim%victim.example@example.org',
+    'victim.example!kim@example.org',
+    'ü@example.org',
+    '"kim"@example.org',
+    'kim@example.org@victim.example',
+    'kim@[IPv6:::1]',
+    'kim@example..org',
+    'kim.@example.org',
+    'kim@localhost',
+    'kim@example.org,lina@example.org',
+  ])('take no address that mail servers may read otherwise: %s', async (email) => {
+    expect((await ask(email)).statusCode).toBe(400)
+  })
+
+  it.each(["o'neil+giving@example.org", 'kim@bücher.example', 'kim@xn--bcher-kva.example', 'a.b@example.co.uk'])(
+    'take the address %s',
+    async (email) => {
+      expect((await ask(email)).statusCode).toBe(200)
+    },
+  )
 
   it('wait once 2,000 messages were sent within an hour', async () => {
     const server = await startMailServer()
