@@ -118,6 +118,14 @@ create table api_key (
   constraint api_key_scope_check CHECK (scope = ANY (ARRAY['read'::text, 'donate'::text, 'read donate'::text]))
 );
 
+create table asked_mail (
+  id bigint generated always as identity not null,
+  subject bytea not null,
+  asked_at timestamp with time zone not null,
+  wanted boolean default false not null,
+  constraint asked_mail_pkey PRIMARY KEY (id)
+);
+
 create table attempt_count (
   subject bytea not null,
   attempts integer not null,
@@ -1346,6 +1354,8 @@ CREATE INDEX account_code_expiry ON account_code USING btree (expires_at);
 CREATE INDEX account_code_invitation ON account_code USING btree (invitation_id) WHERE invitation_id IS NOT NULL;
 CREATE INDEX account_code_mail ON account_code USING btree (mail_at) WHERE mail_at IS NOT NULL;
 CREATE INDEX api_key_account ON api_key USING btree (account_id);
+CREATE INDEX asked_mail_asked ON asked_mail USING btree (asked_at);
+CREATE INDEX asked_mail_subject ON asked_mail USING btree (subject, asked_at);
 CREATE INDEX attempt_count_age ON attempt_count USING btree (last_at);
 CREATE INDEX audit_event_time ON audit_event USING btree (at);
 CREATE INDEX charge_state_attention ON charge_state USING btree (donation_id) WHERE difference IS NOT NULL OR dispute = 'open'::text;
