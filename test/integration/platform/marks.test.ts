@@ -145,7 +145,7 @@ describe('what marks what', () => {
     },
   )
 
-  it('is as listed, for each write to each column of the tables that the writer role may write', async () => {
+  it('of each write to each column that the writer role may write is what the list beside this test says', async () => {
     const { rows: columns } = await database.store.db.query<{ table: string; column: string; type: string }>(
       `select c.relname as table, a.attname as column, regexp_replace(a.atttypid::regtype::text, '^row_source$', 'text') as type
         from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -8,7 +8,13 @@ const versions = ['22', '24']
 
 const npm = path.join(await installed('npm-11', 'npm@11'), 'npm/bin/npm-cli.js')
 const args = process.argv.slice(2)
-const commands = args.length > 0 ? [['exec', '--', 'vitest', 'run', ...args]] : [['run', 'check'], ['test']]
+const commands =
+  args.length > 0
+    ? [['exec', '--', 'vitest', 'run', ...args]]
+    : [
+        ['run', 'check'],
+        ['run', 'test:all'],
+      ]
 
 for (const version of versions) {
   const node = await nodeBinary(version)
