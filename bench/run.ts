@@ -5,11 +5,9 @@ import { bench as changes } from './changes/bench.js'
 import { bench as donations } from './donations/bench.js'
 import { bench as downloads } from './downloads/bench.js'
 import { bench as gifts } from './gifts/bench.js'
-import { bench as mapping } from './mapping/bench.js'
 import { bench as peer } from './peer/bench.js'
 import { bench as portal } from './portal/bench.js'
 import { bench as processes } from './processes/bench.js'
-import { bench as render } from './render/bench.js'
 import { bench as scale } from './scale/bench.js'
 import { bench as search } from './search/bench.js'
 import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
@@ -18,14 +16,11 @@ import { type Display, openDisplay } from './suite/display.js'
 import { describeMachine, machineLine } from './suite/machine.js'
 import { type BenchReport, barLine, type SuiteReport, tableLines, toJson, toMarkdown } from './suite/report.js'
 import { Workshop } from './suite/workshop.js'
-import { bench as sync } from './sync/bench.js'
 import { bench as tables } from './tables/bench.js'
 import { bench as validate } from './validate/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: prints every bar with its ratio; exit code 0 held, 1 missed, 2 failed. */
 const benches: readonly Bench[] = [
-  mapping,
-  render,
   processes,
   assemble,
   tables,
@@ -38,7 +33,6 @@ const benches: readonly Bench[] = [
   search,
   portal,
   donations,
-  sync,
   gifts,
 ]
 

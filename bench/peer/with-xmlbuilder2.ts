@@ -11,7 +11,6 @@ import { isoInstantOf } from '../../src/kernel/dates.js'
 import type { ProjectGraph } from '../../src/kernel/project.js'
 import type { Element } from '../../src/kernel/xml/element.js'
 import { openStore, type Store } from '../../src/platform/database/store.js'
-import { addTo } from '../mapping/peers.js'
 import { peakMemoryMiB } from '../suite/memory.js'
 import { firstRunAt, mappingConfig, seededDay } from '../suite/settings.js'
 
@@ -132,3 +131,10 @@ const result: XmlBuilder2Result = {
   peakMiB: peakMemoryMiB(),
 }
 process.stdout.write(`${JSON.stringify(result)}\n`)
+
+/** Adds an element with its content to a node of xmlbuilder2. */
+function addTo(parent: ReturnType<typeof create>, { name, attributes, children, text }: Element): void {
+  const node = parent.ele(name, attributes)
+  for (const child of children) addTo(node, child)
+  if (text !== '') node.txt(text)
+}

@@ -24,18 +24,7 @@ describe('npm run bench', () => {
   it('explains itself', async () => {
     const { status, stdout } = await bench('--help')
     expect(status).toBe(0)
-    for (const name of [
-      'mapping',
-      'render',
-      'processes',
-      'assemble',
-      'changes',
-      'peer',
-      'validate',
-      'downloads',
-      'scale',
-      'api',
-    ]) {
+    for (const name of ['processes', 'assemble', 'changes', 'peer', 'validate', 'downloads', 'scale', 'api']) {
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     }
   })
