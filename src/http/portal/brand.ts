@@ -4,9 +4,9 @@ import { lightenedTo } from '../../kernel/contrast.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { icon } from './icon.js'
 import { style } from './style.js'
-import { type Asset, type Brand, type Language, languages } from './view.js'
-import type { Words } from './words/en.js'
+import type { Asset, Brand, Language } from './view.js'
 import { withOwnWords } from './words/own-words.js'
+import { languages, type Words } from './words/words.js'
 
 /** What an operator gives of a look: a picture, and words of languages, each with the file that they come from. */
 export type OwnLook = {

@@ -6,14 +6,8 @@ import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
 import { amountOf, currenciesOf, type NamesOf, type ProjectIndex, type Sums } from './project-index.js'
 import { type SumKind, sumKinds } from './sum-kinds.js'
-import { ar } from './words/ar.js'
-import { en, type Words } from './words/en.js'
-import { es } from './words/es.js'
-import { fr } from './words/fr.js'
-import { pt } from './words/pt.js'
+import { languages, type Words } from './words/words.js'
 
-/** The languages of the portal; another one is a file and a line here. */
-export const languages = { en, fr, es, pt, ar } as const satisfies Record<string, Words>
 export type Language = keyof typeof languages
 
 /** A file of the portal at an address that changes with its bytes. */
@@ -168,21 +162,16 @@ function namedCountry(language: View['language'], code: string): string {
 }
 
 // The standard's lists have names in English and French.
-const codeNames = { en: codeName, fr: frenchCodeName, es: unnamed, pt: unnamed, ar: unnamed } as const satisfies Record<
-  Language,
-  typeof codeName
->
-
-function unnamed(): undefined {}
+const codeNames: Partial<Record<Language, typeof codeName>> = { en: codeName, fr: frenchCodeName }
 
 /** The name of a code in the reader's language, else in English. */
 function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
-  return codeNames[language](list, code) ?? codeName(list, code) ?? code
+  return codeNames[language]?.(list, code) ?? codeName(list, code) ?? code
 }
 
 /** The same for the text of a page, where a name that is in English alone says so. */
 export function codeHtml(view: Pick<View, 'language'>, list: string, code: string): Html {
-  const isForeign = view.language !== 'en' && codeNames[view.language](list, code) === undefined
+  const isForeign = view.language !== 'en' && codeNames[view.language]?.(list, code) === undefined
   return html`<span${isForeign ? html` lang="en"` : undefined}>${codeText(view, list, code)}</span>`
 }
 

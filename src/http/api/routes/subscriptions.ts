@@ -10,7 +10,8 @@ import {
   trapField,
 } from '../../portal/pages/subscription.js'
 import type { Portal } from '../../portal/portal.js'
-import { type Language, languages } from '../../portal/view.js'
+import type { Language } from '../../portal/view.js'
+import { languages } from '../../portal/words/words.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../portal/html.js'
 import { dayText } from '../../portal/view.js'
-import { en } from '../../portal/words/en.js'
+import { en } from '../../portal/words/words.js'
 import { listed } from './frame.js'
 
 /** A project that is not published as it is, with the errors that hold it. */
@@ -89,6 +89,6 @@ export function fixOf({
   fields,
   from,
 }: Pick<HeldProject['notices'][number], 'fields'> & { readonly from?: Origin }): string {
-  if (from) return words.fixFile(from.file, from.line === undefined ? '' : String(from.line))
+  if (from) return from.line === undefined ? words.fixFile(from.file) : words.fixLine(from.file, from.line)
   return fields.length === 0 ? words.fixElse : words.fixFields(fields.join(', '))
 }

@@ -1,7 +1,8 @@
 import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
 import { type Html, html } from '../html.js'
 import { scriptAddress } from '../script.js'
-import { type Language, languages, type PageBody, to, type View } from '../view.js'
+import { type Language, type PageBody, to, type View } from '../view.js'
+import { languages } from '../words/words.js'
 
 /** What the frame of a page needs; a page that is drawn without a release has none to name. */
 export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName' | 'brand'> & {

@@ -1,7 +1,5 @@
 import { ServiceError } from '../../../kernel/errors.js'
-import { lookupTable } from '../../../kernel/lookup-table.js'
-import { type Html, html } from '../html.js'
-import type { Words } from './en.js'
+import { type Word, type Words, wordFrom } from './words.js'
 
 // What pages are built by, and not written with.
 const kept = new Set(['code', 'locale', 'direction', 'language'])
@@ -40,28 +38,17 @@ function replacement(word: unknown, own: unknown, place: Place): unknown {
   return replaced(word as Group, own, place)
 }
 
-type Word = (...parts: (string | number | Html)[]) => string | Html
-
-/** A function of a language that fills the operator's text, in place of the one with the built-in text. */
+/** The operator's text, with the gaps of the built-in one. */
 function template(word: Word, own: unknown, place: Place): Word {
   const forms = isGroup(own) ? own : { other: own }
-  // The last part may be a text of a reader or of a record.
-  const texts = lookupTable(
-    Object.fromEntries(
-      Object.entries({ other: undefined, ...forms }).map(([form, text]) => [form, textOf(text, place)]),
-    ),
+  const texts = Object.fromEntries(
+    Object.entries({ other: undefined, ...forms }).map(([form, text]) => [form, textOf(text, place)]),
   )
   for (const [, number] of Object.values(texts).flatMap((text) => [...text.matchAll(/\{(\d+)\}/g)])) {
     if (Number(number) >= 1 && Number(number) <= word.length) continue
     throw unusable(place, `no part but {1} to {${word.length}}`, `{${number}}`)
   }
-  return (...parts) => {
-    const text = texts[String(parts.at(-1))] ?? texts.other ?? ''
-    const pieces = text.split(/\{(\d+)\}/)
-    const filled = pieces.map((piece, at) => (at % 2 === 0 ? piece : (parts[Number(piece) - 1] ?? '')))
-    if (typeof word(...parts) === 'string') return filled.map((piece) => String(piece)).join('')
-    return html`${filled.map((piece) => html`${piece}`)}`
-  }
+  return wordFrom(texts)
 }
 
 function textOf(value: unknown, place: Place): string {

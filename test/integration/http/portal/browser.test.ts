@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ar } from '../../../../src/http/portal/words/ar.js'
-import { fr } from '../../../../src/http/portal/words/fr.js'
+import { languages } from '../../../../src/http/portal/words/words.js'
 import {
   axeFindings,
   browserProgram,
@@ -15,6 +14,8 @@ import {
 import { demoSite } from '../../../support/portal/portal-site.js'
 import { mailSubscribers } from '../../../support/release/mail-subscribers.js'
 import { readMail, startMailServer, type TakenMail } from '../../../support/servers/mail-server.js'
+
+const { ar, fr } = languages
 
 if (!browserProgram) console.log('left out: the portal in a browser (install Debian’s package chromium)')
 

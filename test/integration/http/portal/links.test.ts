@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
-import { en } from '../../../../src/http/portal/words/en.js'
-import { fr } from '../../../../src/http/portal/words/fr.js'
+import { languages } from '../../../../src/http/portal/words/words.js'
 import { followLinks, publishedSite } from '../../../support/portal/portal-site.js'
 import { textsOf } from '../../../support/portal/portal-words.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { day, mappingConfig, usd } from '../../../support/values/builders.js'
+
+const { en, fr } = languages
 
 it('has no link that leads nowhere, on any page of the demo, and no text of another language', async () => {
   const { store } = await testDatabase()

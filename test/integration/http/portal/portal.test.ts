@@ -6,9 +6,7 @@ import { seed } from '../../../../src/demo/sql/seed.js'
 import { makeBrand } from '../../../../src/http/portal/brand.js'
 import { Portal } from '../../../../src/http/portal/portal.js'
 import { type Filter, type Found, ProjectIndex } from '../../../../src/http/portal/project-index.js'
-import { languages } from '../../../../src/http/portal/view.js'
-import { en } from '../../../../src/http/portal/words/en.js'
-import { fr } from '../../../../src/http/portal/words/fr.js'
+import { languages } from '../../../../src/http/portal/words/words.js'
 import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../../../src/kernel/money.js'
 import { Turns } from '../../../../src/kernel/turns.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
@@ -25,6 +23,8 @@ import { countActivities, sumOf } from '../../../support/release/recount.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { realRecords } from '../../../support/values/borrowed-files.js'
 import { day, mappingConfig, usd } from '../../../support/values/builders.js'
+
+const { en, fr } = languages
 
 const { baseUrl } = mappingConfig
 const samples = realRecords('the figures of the portal over real records')

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { en } from '../../../../src/http/portal/words/en.js'
+import { languages } from '../../../../src/http/portal/words/words.js'
 import { browserProgram, launchBrowser } from '../../../support/portal/browser.js'
 import { demoSite } from '../../../support/portal/portal-site.js'
 import { sumOf } from '../../../support/release/recount.js'
+
+const { en } = languages
 
 if (!browserProgram) console.log('left out: what visitors come for, in a browser (install Debian’s package chromium)')
 

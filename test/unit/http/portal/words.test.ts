@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { languages, pluralOf } from '../../../../src/http/portal/view.js'
+import { pluralOf } from '../../../../src/http/portal/view.js'
+import { languages } from '../../../../src/http/portal/words/words.js'
 import { textsOf } from '../../../support/portal/portal-words.js'
 
 // Words that a language writes as English does.
@@ -24,6 +26,36 @@ it.each(Object.entries(others))('are complete in %s: the same places, and nothin
     expect([place, marks(translated.get(place) ?? '')]).toEqual([place, marks(text)])
   }
 })
+
+it.each(Object.keys(languages))(
+  'have in %s the forms of a count that its rules know, each with the same gaps',
+  async (code) => {
+    const known = new Set(new Intl.PluralRules(code).resolvedOptions().pluralCategories)
+    const english = JSON.parse(await readFile('src/http/portal/words/languages/en.json', 'utf8'))
+    const told = JSON.parse(await readFile(`src/http/portal/words/languages/${code}.json`, 'utf8'))
+    const look = (word: unknown, of: unknown, place: string): void => {
+      expect([place, typeof word, Array.isArray(word)]).toEqual([place, typeof of, Array.isArray(of)])
+      if (typeof word !== 'object' || word === null || Array.isArray(word)) return
+      if (!Object.hasOwn(of as object, 'other')) {
+        expect([place, Object.keys(word)]).toEqual([place, Object.keys(of as object)])
+        for (const [name, inner] of Object.entries(word))
+          look(inner, (of as Record<string, unknown>)[name], `${place}.${name}`)
+        return
+      }
+      expect([place, Object.hasOwn(word, 'other')]).toEqual([place, true])
+      const gaps = (text: string) => new Set(text.match(/\{\d\}/g))
+      for (const [form, text] of Object.entries(word as Record<string, string>)) {
+        expect([place, form, known.has(form as Intl.LDMLPluralRule)]).toEqual([place, form, true])
+        // A form for one or two things may leave its number out, and adds no gap.
+        const allowed = gaps((of as { other: string }).other)
+        expect([place, form, [...gaps(text)].filter((gap) => !allowed.has(gap))]).toEqual([place, form, []])
+      }
+      const { other } = word as { other: string }
+      expect([place, gaps(other)]).toEqual([place, gaps((of as { other: string }).other)])
+    }
+    look(told, english, code)
+  },
+)
 
 it('have the form that a count needs, by the rules of their language', () => {
   const forms = (code: keyof typeof languages, ...counts: number[]) =>
