@@ -10,6 +10,7 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import { type Element, element, textElement } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
+import { listLeftOut } from '../../../src/release/sql/left-out.js'
 import { testPublisher } from '../../support/release/publishing.js'
 import { testDatabase } from '../../support/store/database.js'
 import { officialFiles } from '../../support/values/borrowed-files.js'
@@ -309,6 +310,53 @@ describe('a publisher who moves here', { shuffle: false }, () => {
       ...{ source: 'import', clock: () => new Date(), currency: 'USD' as CurrencyCode, kind: 'iati' },
     })
     expect(problems[0]?.got).toMatch('version 1.05')
+  })
+
+  it('one wrong element of an organisation file is left out and named, until the file is corrected', async () => {
+    const link = (category: string) =>
+      `<document-link url="https://old.example/${category}" format="text/html"><title><narrative>A</narrative></title><category code="${category}"/></document-link>`
+    const text = organisationFile(
+      organisation(ref, 'Old', `\n${money('total-budget', 2024, '1000')}\n${link('B01')}\n${link('B1')}`),
+    )
+    const summary = await importing('wrong.xml', text)
+    expect(summary.moved).toMatchObject({
+      organisations: { publishable: 1, heldInPart: 1 },
+      rules: [{ code: 'code-unknown', count: 1, examples: [{ line: 6, recordId: ref }] }],
+    })
+    const own = (await publishedOrganisations()).get(ref)?.join('') ?? ''
+    expect(own).toContain('>1000<')
+    expect(own).toContain('https://old.example/B01')
+    expect(own).not.toContain('https://old.example/B1"')
+    expect(await listLeftOut(store.db)).toMatchObject([{ identifier: ref, code: 'code-unknown', line: 6 }])
+    // No activity changes: what the organisation file says is published all the same.
+    await importing('wrong.xml', text.replace('code="B1"', 'code="B16"'))
+    expect((await publisher.publish()).state).toBe('published')
+    expect(await publisher.read('/iati/organisations.xml')).toContain('https://old.example/B1"')
+    expect(await listLeftOut(store.db)).toEqual([])
+  })
+
+  it('what the standard only advises is published as it was; files come in any encoding', async () => {
+    const odd = activity(
+      `${ref}-A/B &amp;\n C`,
+      '<document-link url="https://old.example/final report.pdf" format="application/pdf"><title><narrative>\u00c9t\u00e9</narrative></title><category code="A08"/></document-link>',
+    )
+    const text = `\n${file(odd).replace('<?xml version="1.0"?>', '<?xml version="1.0" encoding="UTF-16"?>')}`
+    await writeFile(path.join(folder, 'odd.xml'), Buffer.from(`\uFEFF${text}`, 'utf16le'))
+    const summary = await importFiles(store, [path.join(folder, 'odd.xml')], {
+      ...{ source: 'import', clock: () => new Date('2026-11-20T08:00:00Z'), currency: 'USD' as CurrencyCode },
+      publisherRef: ref,
+    })
+    expect(summary).toMatchObject({
+      created: 1,
+      problems: [],
+      moved: { activities: { publishable: 1, held: 0 }, rules: [] },
+    })
+    await publisher.publish({ force: true })
+    const published = await publisher.read('/iati/activities.xml')
+    expect(published).toContain(`<iati-identifier>${ref}-A/B &amp;\n C</iati-identifier>`)
+    expect(published).toContain('final report.pdf')
+    expect(published).toContain('\u00c9t\u00e9')
+    expect((await publisher.manifest()).held.sample).toEqual([])
   })
 
   it('official example files are published as they were', async (context) => {
