@@ -25,6 +25,17 @@ export function isoDateOf(instant: Date): IsoDate {
   return instant.toISOString().slice(0, 10) as IsoDate
 }
 
+const dayFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** The day of an instant in an IANA time zone. */
+export function isoDateIn(timeZone: string, instant: Date): IsoDate {
+  if (timeZone === 'UTC') return isoDateOf(instant)
+  const options = { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' } as const
+  const format = dayFormats.get(timeZone) ?? new Intl.DateTimeFormat('en-CA', options)
+  dayFormats.set(timeZone, format)
+  return format.format(instant) as IsoDate
+}
+
 /** The instant in UTC, fractions of a second cut off. */
 export function isoInstantOf(instant: Date): IsoInstant {
   return `${instant.toISOString().slice(0, 19)}Z` as IsoInstant

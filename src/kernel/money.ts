@@ -68,6 +68,23 @@ export function minorUnitExponent(currency: CurrencyCode): number {
   return exponents[currency] ?? 2
 }
 
+const marks = new Map<CurrencyCode, ReadonlySet<string>>()
+
+/** What stands beside amounts of a currency: its code, and its signs such as `$`, `US$` and `€`. */
+export function marksOf(currency: CurrencyCode): ReadonlySet<string> {
+  const known = marks.get(currency)
+  if (known) return known
+  const signs = (['symbol', 'narrowSymbol'] as const).flatMap((currencyDisplay) =>
+    ['en', 'en-CA', 'de', 'sv', 'de-CH'].map((language) => {
+      const format = new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay })
+      return format.formatToParts(1).find(({ type }) => type === 'currency')?.value ?? currency
+    }),
+  )
+  const found = new Set([currency, ...signs, ...signs.map((sign) => sign.replace(/\.$/, ''))])
+  marks.set(currency, found)
+  return found
+}
+
 /** Currencies whose ISO 4217 minor unit is not 2, with theirs. */
 export const unusualMinorUnits: Readonly<Record<string, number>> = exponents
 

@@ -260,6 +260,7 @@ function toRecord(names: readonly string[], row: CsvRow, read: ReturnType<typeof
     if (cell.includes('\0')) {
       return { ...at, problem: { field: name ?? 'record', expected: 'a text without U+0000', got: cell.slice(0, 120) } }
     }
+    if (name === 'externalId' && isBlank(cell) && !names.includes('id')) value.externalId = ''
     if (isBlank(cell) || name === whyColumn) continue
     if (name === undefined) {
       return { ...at, problem: { field: 'record', expected: `${names.length} cells`, got: `${cells.length} cells` } }

@@ -48,7 +48,11 @@ function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldT
 /** A day or an instant, in the notation of its file. */
 function dated<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
   const parse: FieldType<T>['parse'] = (value, notation) =>
-    parseValue(typeof value === 'string' && notation?.date ? isoDayOf(value, notation.date) : value, type)
+    (notation?.date === undefined ? parseValue(value, type) : undefined) ??
+    (typeof value === 'string' && notation
+      ? parseValue(isoDayOf(value, notation.date ?? 'yyyy-mm-dd', notation.zone), type)
+      : undefined) ??
+    (notation ? undefined : parseValue(value, type))
   const explain: FieldType<T>['explain'] = (value, notation) =>
     typeof value === 'string' ? explainDay(value, notation) : undefined
   return { name, expected: type.expected, parse, explain, schema }
@@ -197,7 +201,11 @@ export const signedAmount = money('signed amount', moneyOf(-1, `${plainNumber}, 
   pattern: '^-?[0-9]{1,15}([.][0-9]{1,3})?$',
 })
 
-export const currency = scalar('currency', valueTypes.currency, { type: 'string', pattern: '^[A-Z]{3}$' })
+export const currency = scalar(
+  'currency',
+  { ...valueTypes.currency, parse: (raw) => valueTypes.currency.parse(raw.toUpperCase()) },
+  { type: 'string', pattern: '^[A-Z]{3}$' },
+)
 
 /** The address of a page or file. */
 export const address = scalar('address', valueTypes.webAddress, { type: 'string', format: 'uri' })
@@ -215,7 +223,8 @@ export const longitude = numeric('longitude', coordinateOf(180), plainMeasure, {
 
 /** One of these words. */
 export function choice<const T extends string>(...words: readonly [T, ...T[]]): FieldType<T> {
-  return scalar(words.join(', '), wordOf(...words), { enum: words })
+  const type = wordOf(...words)
+  return scalar(words.join(', '), { ...type, parse: (raw) => type.parse(raw.toLowerCase()) }, { enum: words })
 }
 
 /** An active code of a list of IATI 2.03. */

@@ -108,7 +108,14 @@ export function readRow<F extends KindFields>(
     const isDoubtful =
       typeof seen === 'string' && missingWord.test(seen.trim()) && (type.isFree || parsed === undefined)
     if (isAbsent(given) || (isDoubtful && missing === 'empty')) {
-      if (required) problems.push({ field: name, expected: type.expected, ...shown(given) })
+      if (required) {
+        const isOther = field.numbers !== undefined && Object.hasOwn(value, 'externalId')
+        problems.push({
+          field: isOther ? 'externalId' : name,
+          expected: `a value: ${type.isFree ? 'a text' : type.expected}`,
+          ...shown(given),
+        })
+      }
       continue
     }
     const isAsked = isDoubtful && missing === undefined && parsed !== undefined

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
-import { type Clock, isoDateOf } from '../../kernel/dates.js'
+import { type Clock, isoDateIn } from '../../kernel/dates.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
@@ -51,6 +51,8 @@ export type ImportOptions = {
   readonly photoConsent?: boolean
   /** Whether records older than the stored ones are accepted. */
   readonly force?: boolean
+  /** The time zone of days where the reading names none; absent: UTC. */
+  readonly zone?: string | undefined
   /** How files are read that were not made for this program. */
   readonly reading?: FileReading | undefined
   /** Whether records that were seen before are written where the store differs from them. */
@@ -111,7 +113,8 @@ export function savingOf(options: ImportOptions): ImportSaving {
   const { source, currency, photoConsent = false, force = false, publisherRef, formerly, reading = {} } = options
   return {
     ...{ source, currency, photoConsent, publisherRef, formerly, reading },
-    today: isoDateOf(options.clock()),
+    zone: options.zone,
+    today: isoDateIn(reading.zone ?? options.zone ?? 'UTC', options.clock()),
     keepNewer: !force,
     importId: randomUUID(),
     repair: options.repair,

@@ -9,7 +9,9 @@ import type { KindFields, RowOf } from './fields.js'
 
 export type ImportSaving = {
   readonly source: RecordSource
-  /** The UTC day of the import. */
+  /** The time zone of days that files do not say otherwise; absent: UTC. */
+  readonly zone?: string | undefined
+  /** The day of the import, in its zone. */
   readonly today: IsoDate
   /** The platform's one currency. */
   readonly currency: CurrencyCode

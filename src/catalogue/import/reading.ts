@@ -1,6 +1,8 @@
 import { closestName } from '../../kernel/closest-name.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { shownValue } from '../../kernel/values.js'
 import type { FileReading } from '../sql/reading.js'
-import { datePattern } from './number-notation.js'
+import { expectedDatePattern, isDatePattern } from './number-notation.js'
 
 /** How one member of a JSON object is read; `expected` is what a message expects. */
 export type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }
@@ -49,7 +51,7 @@ export const readingChecks = {
   zone: textMember('a time zone such as Pacific/Auckland', isZone),
   ignore: listOfTexts('a list of columns'),
   decimal: oneOf('comma', 'point'),
-  date: textMember('dd, mm and yyyy with a sign between, such as dd.mm.yyyy', (raw) => datePattern.test(raw)),
+  date: textMember(expectedDatePattern(''), isDatePattern),
   encoding: textMember('an encoding such as windows-1252 or utf-8', isEncoding),
   missing: oneOf('empty', 'text'),
 } as const satisfies { readonly [Name in keyof FileReading]-?: Check<NonNullable<FileReading[Name]>> }
@@ -74,4 +76,29 @@ function isEncoding(raw: string): boolean {
 export function expectedMember(name: string, names: readonly string[]): string {
   const like = closestName(name, names)
   return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
+}
+
+/** A recipe: how files become records of a kind. */
+export type Recipe = FileReading & { readonly kind?: string | undefined }
+
+/** Reads a recipe from JSON. Throws `input-unusable` with everything that is wrong in it. */
+export function readRecipe(raw: unknown): Recipe {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    throw new ServiceError('input-unusable', 'expected a JSON object with columns, values and notation')
+  }
+  const checks: ReadonlyMap<string, Check<unknown>> = new Map([
+    ...Object.entries<Check<unknown>>(readingChecks),
+    ['kind', textMember('the kind of its records, such as gifts', (name) => name !== '')],
+  ])
+  const problems: string[] = []
+  const read = Object.entries(raw).map(([name, value]) => {
+    const check = checks.get(name)
+    const member = check?.read(value)
+    if (check === undefined)
+      problems.push(`${name.slice(0, 100)}: expected ${expectedMember(name, [...checks.keys()])}`)
+    else if (member === undefined) problems.push(`${name}: expected ${check.expected}, got ${shownValue(value)}`)
+    return [name, member] as const
+  })
+  if (problems.length > 0) throw new ServiceError('input-unusable', problems.join('; '))
+  return Object.fromEntries(read) as Recipe
 }

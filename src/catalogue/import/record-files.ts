@@ -8,6 +8,7 @@ import type { FileReading } from '../sql/reading.js'
 import type { FileRecord } from './file-record.js'
 import { iatiKind } from './iati-activities.js'
 import { kinds } from './kinds.js'
+import { findPacked } from './packed-file.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
 
@@ -67,12 +68,14 @@ async function recognise(
   signal: AbortSignal | undefined,
 ): Promise<ReadableFile> {
   const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
-  const { head, rest, close } = await sniff(chunksOf(file, stdin, signal))
+  const packed = bytesTotal === undefined ? undefined : await findPacked(file)
+  const chunks = () => packed?.chunks(signal) ?? chunksOf(file, stdin, signal)
+  const { head, rest, close } = await sniff(chunks())
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
-  const { importer, form, records: read, ask } = recogniseFile(file, head, kind, reading)
+  const { importer, form, records: read, ask } = recogniseFile(packed?.name ?? file, head, kind, reading)
   // What comes from standard input is asked about while it is read.
-  if (bytesTotal !== undefined) await ask?.(chunksOf(file, stdin, signal))
+  if (bytesTotal !== undefined) await ask?.(chunks())
   let sha256: string | undefined
   async function* hashed(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const content = createHash('sha256')
@@ -83,7 +86,7 @@ async function recognise(
     sha256 = content.digest('hex')
   }
   async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken> {
-    const input = hashed(bytesTotal === undefined ? rest : chunksOf(file, stdin, signal))
+    const input = hashed(bytesTotal === undefined ? rest : chunks())
     try {
       yield* read(reported(file, input, onProgress, bytesTotal))
     } catch (error) {

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../kernel/errors.js'
-import { minorUnitExponent } from '../../kernel/money.js'
+import { minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { LeftOut } from '../../kernel/project.js'
 import type { OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
@@ -68,9 +68,12 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
     together: kind.together,
     known: kind.known,
     read: (value, saving) => {
-      const { currency, today, reading: how } = saving
+      const { currency, today, zone = 'UTC', reading: how } = saving
       const { decimal, date, missing } = how
-      const notation = { decimal, date, hasThreeDecimals: minorUnitExponent(currency) >= 3 }
+      const { currency: own } = isObject(value) ? value : {}
+      const named = typeof own === 'string' ? parseCurrencyCode(own.trim().toUpperCase()) : undefined
+      const hasThreeDecimals = minorUnitExponent(currency) >= 3
+      const notation = { decimal, date, hasThreeDecimals, zone: how.zone ?? zone, currency: named ?? currency }
       const reading = readRow(kind.fields, value, { ...(form === 'csv' && { notation }), missing, today })
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) {

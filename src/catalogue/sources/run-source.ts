@@ -433,7 +433,7 @@ function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition):
   const { clock, currency, publisherRef, operator, signal, telling } = deps
   const { correct, photoConsent, names: _names, ...how } = reading
   return {
-    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, reading: how },
+    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, reading: how, zone: deps.timezone },
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
     ...telling,

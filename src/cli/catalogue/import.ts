@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { importExport } from '../../catalogue/export/import-export.js'
@@ -6,9 +7,11 @@ import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
-import { readingChecks } from '../../catalogue/import/reading.js'
+import { expectedDatePattern } from '../../catalogue/import/number-notation.js'
+import { type Recipe, readingChecks, readRecipe } from '../../catalogue/import/reading.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
 import type { FileReading } from '../../catalogue/sql/reading.js'
+import { messageOf } from '../../kernel/system-errors.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
@@ -19,7 +22,7 @@ import type { Runtime } from '../wiring/runtime.js'
 export function registerImport(program: Command, { action, storeAction, stdin }: CommandLine): void {
   const names = kinds.map(({ name }) => name)
   const importing = storeAction(
-    ['currency', 'reportingOrg'],
+    ['currency', 'reportingOrg', 'publish'],
     (runtime, output, files: readonly string[], options: ImportingOptions) =>
       importRecords(runtime, output, files, { ...options, stdin }),
   )
@@ -64,13 +67,18 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
 /** Adds the options that say how CSV is read which was not made for this program. */
 export function addReading(command: Command): Command {
   return command
+    .option('--recipe <file>', 'a JSON file that says how files are read; other options count before it', recipeFile)
     .addOption(
       new Option(
         '--decimal <sign>',
         'the decimal sign of numbers in CSV, with thousands separated or not; default: point, thousands not separated',
       ).choices(['comma', 'point']),
     )
-    .option('--date <pattern>', 'how days in CSV are written, such as dd.mm.yyyy; default: yyyy-mm-dd', checked('date'))
+    .option(
+      '--date <pattern>',
+      'how days in CSV are written, such as dd.mm.yyyy, dd-mmm-20yy or excel; default: yyyy-mm-dd',
+      checked('date'),
+    )
     .option(
       '--encoding <name>',
       'the encoding of CSV without a byte order mark, such as windows-1252; default: utf-8',
@@ -95,19 +103,33 @@ export function addReading(command: Command): Command {
 }
 
 /** What these options read. */
-export type ReadingOptions = Omit<FileReading, 'ignore'> & { readonly ignoreColumn?: readonly string[] }
+export type ReadingOptions = Omit<FileReading, 'ignore'> & {
+  readonly ignoreColumn?: readonly string[]
+  readonly recipe?: Recipe
+}
 
-/** The reading that options say. */
-export function readingOf({ map, ignoreColumn, decimal, date, encoding, missing }: ReadingOptions): FileReading {
-  const all: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+/** The reading that options say; what they say beside a recipe counts before it. */
+export function readingOf({ recipe = {}, ...options }: ReadingOptions): FileReading {
+  const { kind: _kind, ...known } = recipe
+  const { map, ignoreColumn, decimal, date, encoding, missing } = options
+  const said: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing }
+  return { ...known, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) }
+}
+
+function recipeFile(file: string): Recipe {
+  try {
+    return readRecipe(JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    throw new InvalidArgumentError(`${file}: ${messageOf(error)}`)
+  }
 }
 
 function checked(name: 'date' | 'encoding'): (raw: string) => string {
   return (raw) => {
     const { expected, read } = readingChecks[name]
     const value = read(raw)
-    if (value === undefined) throw new InvalidArgumentError(`expected ${expected}`)
+    if (value === undefined)
+      throw new InvalidArgumentError(`expected ${name === 'date' ? expectedDatePattern(raw) : expected}`)
     return value
   }
 }
@@ -150,7 +172,7 @@ async function describeKind(
 
 /** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
 async function importRecords(
-  { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg'>,
+  { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg' | 'publish'>,
   output: Output,
   files: readonly string[],
   { problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,
@@ -160,10 +182,12 @@ async function importRecords(
   const summary = await output.withProgress((update) =>
     importFiles(store, files, {
       ...options,
+      kind: options.kind ?? options.recipe?.kind,
       source: 'import',
       operator: userOfProcess(),
       clock,
       currency: config.currency,
+      zone: config.publish.timezone,
       publisherRef: config.reportingOrg.ref,
       reading: readingOf(options),
       refusedTo: problems,
@@ -253,14 +277,21 @@ function describe({
   kept,
   differing,
   repeated,
+  leftOut,
   brokenFiles,
   files,
 }: ImportSummary) {
   return (
+    (records > 0 && created + changed + unchanged === 0 ? 'nothing was taken: ' : '') +
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
     (kept > 0 ? `, ${kept} kept in part, since an operator has decided otherwise or what is stored is newer` : '') +
     (differing > 0 ? `, ${differing} differ from the store, which somebody has changed: --repair writes them` : '') +
     (repeated > 0 ? `, ${repeated} repeated` : '') +
+    (leftOut
+      ? `; left out ${Object.entries(leftOut)
+          .map(([reason, rows]) => `${rows} with ${reason}`)
+          .join(', ')}`
+      : '') +
     (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )
 }

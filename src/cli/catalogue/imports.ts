@@ -98,10 +98,11 @@ function shown<Row extends ImportRow>({ startedAt, finishedAt, undoneAt, ...row 
 }
 
 function describe({ id, state, startedAt, finishedAt, actor, files, ...counts }: ImportRow): string {
-  const { created, changed, refused } = counts
+  const { created, changed, unchanged, refused } = counts
   const [first, ...others] = files.map(({ name }) => name)
   const names = others.length === 0 ? (first ?? 'no file yet') : `${first} and ${others.length} more`
-  const ended = state === 'running' && !finishedAt ? 'not ended' : state
+  const isEmpty = state === 'done' && refused > 0 && created + changed + unchanged === 0
+  const ended = isEmpty ? 'nothing taken' : state === 'running' && !finishedAt ? 'not ended' : state
   return `${id}  ${isoInstantOf(startedAt)}  ${ended.padEnd(9)}  ${created} created, ${changed} changed, ${refused} refused  ${names} (${actor})`
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type GiftRow, sha256, toGift } from '../../catalogue/import/kinds/gifts.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { type Decimal, signOf } from '../../kernel/money.js'
+import { type Decimal, roundToCurrency, signOf } from '../../kernel/money.js'
 import { findGift, removeGift, type StoredGift, saveGifts } from '../../money/sql/imported-gifts.js'
 import { type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import { labelled } from '../output.js'
@@ -25,11 +25,11 @@ const importedGifts: Correctable<NamedGift, { readonly amount?: Decimal; readonl
     const unknown = `no gift was imported with the reference ${reference}`
     return { reference, ...orNotFound(await findGift(db, sha256(reference)), unknown) }
   },
-  describe: ({ project, date, kind = 'gift', amount, count, funder }) => {
+  describe: ({ project, date, kind = 'gift', amount, count, funder }, currency) => {
     const facts = [
       ['project', String(project)],
       ['day', date ?? 'not known'],
-      [kind, amount ?? 'not known'],
+      [kind, amount === undefined ? 'not known' : `${roundToCurrency(amount, currency)} ${currency}`],
       ['gifts', count === undefined ? undefined : String(count)],
       ['funder', funder === undefined ? undefined : String(funder)],
     ] as const

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { changeAsImport } from '../../catalogue/import/one-change.js'
+import type { CurrencyCode } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
@@ -19,7 +20,7 @@ export type Correctable<Stored extends object, Wanted> = {
   options(command: Command): Command
   /** Throws `not-found`. */
   find(db: Db, name: string): Promise<Stored>
-  describe(stored: Stored): string | string[]
+  describe(stored: Stored, currency: CurrencyCode): string | string[]
   correct(change: Change, stored: Stored, wanted: Wanted): Promise<void>
   remove(change: Change, stored: Stored): Promise<void>
 }
@@ -31,7 +32,8 @@ export function registerCorrections<Stored extends object, Wanted>(
   thing: Correctable<Stored, Wanted>,
 ): void {
   const { kind, one, argument, find, describe } = thing
-  const print = (output: Output, stored: Stored) => output.result(stored, () => describe(stored))
+  const print = (output: Output, stored: Stored, { config }: Runtime<'currency'>) =>
+    output.result(stored, () => describe(stored, config.currency))
   const change = async (runtime: Runtime<'currency'>, name: string, work: (change: Change) => Promise<void>) => {
     const { store, clock } = runtime
     const what = { name: `giving ${kind} ${name}`, kind }
@@ -39,7 +41,11 @@ export function registerCorrections<Stored extends object, Wanted>(
   }
   addCommand(group, 'show', `show a ${one}`)
     .argument(...argument)
-    .action(storeAction([], async ({ store }, output, name: string) => print(output, await find(store.db, name))))
+    .action(
+      storeAction(['currency'], async (runtime, output, name: string) =>
+        print(output, await find(runtime.store.db, name), runtime),
+      ),
+    )
   thing
     .options(addCommand(group, 'correct', `give a ${one} other values; giving imports undo takes it back`))
     .argument(...argument)
@@ -51,7 +57,7 @@ export function registerCorrections<Stored extends object, Wanted>(
     .action(
       storeAction(['currency'], async (runtime, output, name: string, wanted: Wanted) => {
         await change(runtime, 'correct', async (at) => await thing.correct(at, await find(at.db, name), wanted))
-        return print(output, await find(runtime.store.db, name))
+        return print(output, await find(runtime.store.db, name), runtime)
       }),
     )
   addCommand(group, 'remove', `remove a ${one}; giving imports undo takes it back`)

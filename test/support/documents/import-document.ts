@@ -35,13 +35,15 @@ the source that brought it: projects and organisations that were mirrored or wri
 - **Kind**: \`--kind KIND\`; else the name of the file (\`gifts.csv\`, \`gifts-2025.csv\`); else its columns, where they fit one kind only.
 - **CSV** as spreadsheets write it: UTF-8 or UTF-16 with or without byte order mark; commas, semicolons or tabs; any line ends;
   line breaks inside quotes. Columns in any order and letter case. Unknown columns are refused with the \`--map\` that
-  says what they may be. So are a column that stands twice, U+0000, and cells behind the last column or below one without a name. Spaces and
+  says what they may be. Lines above the header are passed over. So are, with a notice, quotes that are not doubled. Refused are U+0000, a field with two columns, and cells behind the last column or below one without a name. Spaces and
   marks that nobody sees (U+200F, U+FEFF, U+00A0 and the like) are passed over beside quotes, and at the ends of values that are no texts. A
   cell with nothing else is empty. A web page (HTML) is refused as one. Numbers are plain: \`1234.50\`. With
   \`--decimal comma\` they are \`1.234,50\` or \`1234,50\`, with \`--decimal point\` \`1,234.50\` or \`1234.50\`. Without the option an
   amount such as \`25.000\`, which is 25 or 25000, is refused, unless the currency has three decimals (KWD). A cell with nothing
   but \`NULL\`, \`N/A\`, \`-\` or the like is refused where it may be a text. \`--missing empty\` says that it is left out, \`--missing text\` that it is the text.
+  Amounts may have the sign or code of their currency, parentheses or a minus behind. Days are \`2026-11-21\`, with a time behind or not, or as \`--date\` says.
   Lists have \`|\` between their values, entries of lists \`:\` between their parts.
+- **Archives**: \`.gz\`, and \`.zip\` with one file.
 - **NDJSON**: one JSON object on each line, with the same names. Lists may be arrays, their entries objects. Numbers and texts are
   both accepted for amounts; texts keep every digit.
 - **Wire format**: pages of project or organisation records in XML or JSON, as the API of this service and its upstreams answer
