@@ -7,7 +7,7 @@ export type ExportedRecord = Readonly<Record<string, unknown>>
 export function csvLines(members: Readonly<Record<string, string>>, records: readonly ExportedRecord[]): string {
   return stringify(
     records.map((record) => Object.entries(members).map(([member, type]) => cellOf(record[member], type))),
-    { record_delimiter: 'windows', quoted_match: /^\s|\s$/ },
+    { record_delimiter: 'windows', quoted_match: /^\s|\s$|[\r\n]/ },
   )
 }
 

@@ -28,6 +28,8 @@ export class CsvText {
   #text = ''
   #line = 1
   #isLast = false
+  // The most cells of a row that ended with CR LF.
+  #columns = 0
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter
@@ -67,7 +69,7 @@ export class CsvText {
     const cells: string[] = []
     let oddCell: string | undefined
     for (let at = start; ; ) {
-      const cell = this.#cell(at)
+      const cell = this.#cell(at, cells.length)
       if (cell === 'more') return undefined
       if (cell === 'damaged') return this.#damagedLine(start)
       cells.push(cell.text)
@@ -79,6 +81,7 @@ export class CsvText {
       }
       const end = this.#afterLineEnd(cell.end)
       if (end === undefined) return undefined
+      if (sign === '\r') this.#columns = Math.max(this.#columns, cells.length)
       const lines = countLines(this.#text, start, end)
       const row = {
         line: this.#line,
@@ -90,11 +93,14 @@ export class CsvText {
     }
   }
 
-  #cell(start: number): Cell | NoCell {
+  /** A cell that has `before` others of its row before it. */
+  #cell(start: number, before: number): Cell | NoCell {
     const first = this.#afterUnseen(start)
     if (this.#text[first] === '"') return this.#quotedCell(first + 1)
     let end = start
-    while (end < this.#text.length && !this.#endsCell(end)) end++
+    // Exports of version 1.0.0 end rows with CR LF and have single LF in cells without quotes.
+    const isPart = (at: number) => this.#text[at] === '\n' && before + 1 < this.#columns
+    while (end < this.#text.length && (!this.#endsCell(end) || isPart(end))) end++
     if (end === this.#text.length && !this.#isLast) return 'more'
     const raw = this.#text.slice(start, end)
     return { text: raw.trim(), end, isOdd: raw.includes('"') }
