@@ -221,7 +221,7 @@ async function hostileBesideDownloads(program: string, url: string, rounds: numb
 
 /** Pages of projects in each language, then lists of words that nobody asked for before. */
 function newAddresses(count: number, projects: number): string[] {
-  const languages = ['', '/fr', '/es', '/pt', '/ar']
+  const languages = ['', '/fr', '/es', '/pt', '/de', '/ar']
   return Array.from({ length: count }, (_, at) => {
     const language = languages[at % languages.length] ?? ''
     return at % 2 === 0

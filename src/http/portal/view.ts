@@ -99,7 +99,9 @@ export function percent(view: Pick<View, 'language'>, part: number, whole: numbe
 /** A measure in a unit of the runtime, such as `second`. */
 export function unitText({ language }: Pick<View, 'language'>, value: number, unit: string, digits: number): string {
   const places = { minimumFractionDigits: digits, maximumFractionDigits: digits }
-  return numberFormat(language, { style: 'unit', unit, unitDisplay: 'short', ...places }).format(value)
+  // The short form has no plural in English and Portuguese: "74 byte".
+  const unitDisplay = unit === 'byte' ? 'long' : 'short'
+  return numberFormat(language, { style: 'unit', unit, unitDisplay, ...places }).format(value)
 }
 
 /** An exact amount; `whole` leaves out what is below one. */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
+import { withFrenchSpaces } from '../../kernel/french-spacing.js'
 import { isRightToLeft } from '../../kernel/right-to-left.js'
 
 /** A message of which the recipient is not known yet, in both forms. */
@@ -26,7 +27,10 @@ export class MailTemplate<Field extends string> {
     language: string,
     file: string,
   ): MailTemplate<Field> {
-    const [first = '', blank = '', ...body] = source.replaceAll('\r\n', '\n').trimEnd().split('\n')
+    const [first = '', blank = '', ...body] = withFrenchSpaces(source, language)
+      .replaceAll('\r\n', '\n')
+      .trimEnd()
+      .split('\n')
     const subject = /^Subject: (.+)$/.exec(first)?.[1]
     const names = [...source.matchAll(placeholder)].map(([, name = '']) => name)
     const unknown = names.find((name) => !fields.some((field) => field === name))

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
+import { isRightToLeft } from '../../../kernel/right-to-left.js'
 import { idInLink, provesLink } from '../../../money/donors/donor-link.js'
 import { languageOfDonor } from '../../../money/donors/find-donor.js'
 import { sumOf } from '../../../money/payments.js'
@@ -84,10 +85,46 @@ const words = {
     title: 'Votre don mensuel',
     over: 'Votre don mensuel est arrêté',
     noMore: (money: string) => `Le don de ${money} n'est plus débité.`,
-    ask: 'Arrêter votre don mensuel ?',
+    ask: 'Arrêter votre don mensuel\u202f?',
     charged: (money: string, day: string | undefined) =>
       `Le don de ${money} est débité chaque mois${day === undefined ? '' : `, la prochaine fois le ${day}`}.`,
     end: "L'arrêter maintenant",
+  },
+  es: {
+    title: 'Su donación mensual',
+    over: 'Su donación mensual ha terminado',
+    noMore: (money: string) => `La donación de ${money} ya no se cobra.`,
+    ask: '¿Poner fin a su donación mensual?',
+    charged: (money: string, day: string | undefined) =>
+      `La donación de ${money} se cobra cada mes${day === undefined ? '' : `, la próxima vez el ${day}`}.`,
+    end: 'Ponerle fin ahora',
+  },
+  pt: {
+    title: 'O seu donativo mensal',
+    over: 'O seu donativo mensal terminou',
+    noMore: (money: string) => `O donativo de ${money} já não é cobrado.`,
+    ask: 'Terminar o seu donativo mensal?',
+    charged: (money: string, day: string | undefined) =>
+      `O donativo de ${money} é cobrado todos os meses${day === undefined ? '' : `, a próxima vez em ${day}`}.`,
+    end: 'Terminar agora',
+  },
+  de: {
+    title: 'Ihre monatliche Spende',
+    over: 'Ihre monatliche Spende ist beendet',
+    noMore: (money: string) => `Die Spende von ${money} wird nicht mehr abgebucht.`,
+    ask: 'Monatliche Spende beenden?',
+    charged: (money: string, day: string | undefined) =>
+      `Die Spende von ${money} wird jeden Monat abgebucht${day === undefined ? '' : `, das nächste Mal am ${day}`}.`,
+    end: 'Jetzt beenden',
+  },
+  ar: {
+    title: 'تبرعكم الشهري',
+    over: 'انتهى تبرعكم الشهري',
+    noMore: (money: string) => `لن يُحصّل التبرع البالغ ${money} بعد الآن.`,
+    ask: 'هل تريدون إنهاء تبرعكم الشهري؟',
+    charged: (money: string, day: string | undefined) =>
+      `يُحصّل التبرع البالغ ${money} كل شهر${day === undefined ? '' : `، والمرة القادمة في ${day}`}.`,
+    end: 'إنهاؤه الآن',
   },
 } as const
 
@@ -110,7 +147,7 @@ function send(reply: FastifyReply, language: Language, title: string, body: Html
     .header('content-type', 'text/html; charset=utf-8')
     .send(
       html`<!doctype html>
-<html lang="${language}">
+<html lang="${language}"${isRightToLeft(language) ? html` dir="rtl"` : undefined}>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
 <body><main>
 ${body}

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { withFrenchSpaces } from '../../../kernel/french-spacing.js'
 import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../html.js'
 import type english from './languages/en.json'
@@ -35,6 +36,7 @@ export const languages = {
   fr: wordsOf('fr'),
   es: wordsOf('es'),
   pt: wordsOf('pt'),
+  de: wordsOf('de'),
   ar: wordsOf('ar'),
 } as const satisfies Record<string, Words>
 
@@ -43,7 +45,10 @@ export const { en } = languages
 
 /** Reads `languages/NAME.json`: texts, lists of texts, groups, and texts with gaps as objects of their forms (CLDR). */
 function wordsOf(name: string): Words {
-  return readable(JSON.parse(readFileSync(new URL(`languages/${name}.json`, import.meta.url), 'utf8'))) as Words
+  const file = readFileSync(new URL(`languages/${name}.json`, import.meta.url), 'utf8')
+  return readable(
+    JSON.parse(file, (_, word) => (typeof word === 'string' ? withFrenchSpaces(word, name) : word)),
+  ) as Words
 }
 
 function readable(word: unknown): unknown {

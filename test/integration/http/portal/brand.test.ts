@@ -120,7 +120,7 @@ describe('the look of a platform', async () => {
   it('refuses a language that is not the portal’s, and a logo that is no picture or is missing', async () => {
     await words('xx', {})
     await expect(brandOf()).rejects.toThrow(
-      /xx\.json: expected a language of the portal \(en, fr, es, pt, ar\) as its name, got xx/,
+      /xx\.json: expected a language of the portal \(en, fr, es, pt, de, ar\) as its name, got xx/,
     )
     await rm(path.join(folder, 'words', 'xx.json'))
     const logo = path.join(folder, 'page.html')

@@ -26,7 +26,7 @@ type Way = readonly [language: '' | `/${string}`, scheme: Scheme, size: keyof ty
 
 const allWays = (['light', 'dark'] as const).flatMap((scheme) =>
   (['phone', 'desktop'] as const).flatMap((size) =>
-    (['', '/fr', '/es', '/pt', '/ar'] as const).map((language): Way => [language, scheme, size]),
+    (['', '/fr', '/es', '/pt', '/de', '/ar'] as const).map((language): Way => [language, scheme, size]),
   ),
 )
 

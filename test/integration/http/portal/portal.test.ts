@@ -203,7 +203,8 @@ describe('the portal over the demo', async () => {
     }
     expect(await language('/projects')).toBe('en" dir="ltr')
     expect(await language('/projects', 'fr-CA, en;q=0.5')).toBe('fr" dir="ltr')
-    expect(await language('/projects', 'de')).toBe('en" dir="ltr')
+    expect(await language('/projects', 'de-AT')).toBe('de" dir="ltr')
+    expect(await language('/projects', 'sw')).toBe('en" dir="ltr')
     expect(await language('/projects', 'ar-EG')).toBe('ar" dir="rtl')
     expect(await language('/projects', 'pt-BR')).toBe('pt-PT" dir="ltr')
     expect(await language('/fr/projects', 'en')).toBe('fr" dir="ltr')

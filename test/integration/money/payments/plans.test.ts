@@ -212,6 +212,13 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     expect(await page(cancelLink, 'en')).toEqual(french)
     const other = await begin({ language: 'sw' })
     expect(await page(other.cancelLink, 'fr-CA')).toEqual(['fr', expect.stringContaining('Arrêter votre don')])
+    expect(await page(other.cancelLink, 'de-AT')).toEqual([
+      ...[
+        'de',
+        expect.stringMatching(/Die Spende von 40,00\s\$ wird jeden Monat abgebucht, das nächste Mal am \d+\. /),
+      ],
+    ])
+    expect(await page(other.cancelLink, 'ar')).toEqual(['ar', expect.stringContaining('<html lang="ar" dir="rtl">')])
     const english = ['en', expect.stringContaining('The gift of $40.00 is charged every month, the next time on ')]
     expect(await page(other.cancelLink, 'sw')).toEqual(english)
     await store.db.query(`update donation_plan set state = 'ended'`)

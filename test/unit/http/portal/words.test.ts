@@ -12,6 +12,10 @@ const alike = {
   ],
   es: ['direction', 'group.sector'],
   pt: ['direction'],
+  de: [
+    ...['developers.code', 'developers.name', 'direction', 'groups.name', 'held.code', 'list.status', 'money.budget'],
+    ...['nav.status', 'project.status', 'quality.code', 'quality.element', 'status.title'],
+  ],
   ar: [],
 }
 const { en, ...others } = languages
@@ -64,6 +68,7 @@ it('have the form that a count needs, by the rules of their language', () => {
   expect(forms('fr', 0, 1, 2)).toEqual(['0 projet', '1 projet', '2 projets'])
   expect(forms('es', 0, 1, 2)).toEqual(['0 proyectos', '1 proyecto', '2 proyectos'])
   expect(forms('pt', 0, 1, 2)).toEqual(['0 projetos', '1 projeto', '2 projetos'])
+  expect(forms('de', 0, 1, 2)).toEqual(['0 Projekte', '1 Projekt', '2 Projekte'])
   expect(forms('ar', 0, 1, 2, 3, 11, 100)).toEqual([
     ...['لا مشاريع', 'مشروع واحد', 'مشروعان', '3 مشاريع', '11 مشروعًا', '100 مشروع'],
   ])
