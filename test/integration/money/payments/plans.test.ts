@@ -147,7 +147,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     const told = readMail(mail.taken[0] as never).text
     expect(told.replace(/[\u00a0\u202f]/g, ' ')).toContain('votre don de 40,00 $US au projet « Wells for Tara » du')
     expect(told).toContain('Nous essaierons de nouveau le ')
-    expect(told).toContain(`Pour arrêter votre don mensuel : ${base}/gifts/`)
+    expect(told).toContain(`Pour arrêter votre don mensuel\u202f: ${base}/gifts/`)
     await days(45)
     await notices()
     expect(mail.taken).toHaveLength(1)
