@@ -62,6 +62,26 @@ describe('a report in Atom', () => {
     expect(Object.hasOwn(report ?? {}, 'authorName')).toBe(name !== undefined)
   })
 
+  it('has addresses relative to xml:base of its entry and of the link, in any encoding', async () => {
+    const inside = `<link href="Pump"/><link rel="enclosure" xml:base="/img/" href="1.jpg" type="image/jpeg"/>`
+    const feed = `<?xml version="1.0" encoding="ISO-8859-1"?>${opened}<entry xml:base="When/2026/"><id>tag:a.example,2026:1</id><title>\u00c9t\u00e9</title>${times}${inside}</entry></feed>`
+    async function* bytes() {
+      yield Buffer.from(feed, 'latin1')
+    }
+    const found = []
+    for await (const { value } of atomEntries(bytes())) found.push(value)
+    expect(found).toMatchObject([
+      {
+        ...{ url: 'https://a.example/x/When/2026/Pump', title: '\u00c9t\u00e9' },
+        images: [{ url: 'https://a.example/img/1.jpg', mediaType: 'image/jpeg' }],
+      },
+    ])
+    const relative = feed.replace('tag:a.example,2026:1', 'Pump')
+    expect((await readReportFeed(Buffer.from(relative, 'latin1'), '2026-11-23' as IsoDate)).reports[0]).toMatchObject({
+      ...{ url: 'https://a.example/x/When/2026/Pump', title: '\u00c9t\u00e9' },
+    })
+  })
+
   it('has the pictures of its links, without pages', async () => {
     const links = [
       '<link href="/self" rel="self"/><link href="/page" rel="alternate"/><link href="mailto:a@b.example"/><link/>',
