@@ -120,7 +120,7 @@ function recipeFile(file: string): Recipe {
   try {
     return readRecipe(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    throw new InvalidArgumentError(`${file}: ${messageOf(error)}`)
+    throw new InvalidArgumentError(`expected a file with JSON: ${messageOf(error)}`)
   }
 }
 

@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator'
 import { type FieldProblem, invalidFields } from '../../../kernel/errors.js'
+import { lookupTable } from '../../../kernel/lookup-table.js'
 import {
   type CurrencyCode,
   type Decimal,
@@ -100,13 +101,13 @@ export function readDonationRequest(fields: unknown, rules: DonationRules): Dona
 }
 
 /** The field that is meant by a name of other platforms' APIs, written as `foldName` does (wire.md 6.2). */
-const meantBy: Readonly<Record<string, string>> = {
+const meantBy = lookupTable<string>({
   ...{ currency: 'currencyCode', currencycode: 'currencyCode', currencyiso: 'currencyCode' },
   ...{ tip: 'addon', tipamount: 'addon', addonamount: 'addon', coverfees: 'addon', coverfee: 'addon' },
   ...{ transactionid: 'transactionId', idempotencykey: 'transactionId' },
   ...{ isrecurring: 'recurring', monthly: 'recurring', interval: 'recurring', donationfrequency: 'recurring' },
   quantity: 'amount',
-}
+})
 
 const foldName = (name: string) => name.replace(/[^a-z\d]/gi, '').toLowerCase()
 
