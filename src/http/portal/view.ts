@@ -1,4 +1,5 @@
-import { codeName, frenchCodeName } from '../../iati/standard/index.js'
+import { codeName, translatedCodeName } from '../../iati/standard/index.js'
+import { withFrenchSpaces } from '../../kernel/french-spacing.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
@@ -87,6 +88,11 @@ export function pluralOf(view: Pick<View, 'language'>, count: number): Intl.LDML
   return pluralRules(view.language, {}).select(count)
 }
 
+/** A label before what it is of. */
+export function withColon({ language }: Pick<View, 'language'>, label: string): string {
+  return withFrenchSpaces(language === 'fr' ? `${label} :` : `${label}:`, language)
+}
+
 export function countText(view: Pick<View, 'language'>, value: number): string {
   return numberFormat(view.language, {}).format(value)
 }
@@ -163,8 +169,11 @@ function namedCountry(language: View['language'], code: string): string {
   }
 }
 
-// The standard's lists have names in English and French.
-const codeNames: Partial<Record<Language, typeof codeName>> = { en: codeName, fr: frenchCodeName }
+const codeNames: Partial<Record<Language, typeof codeName>> = {
+  en: codeName,
+  fr: (list, code) => translatedCodeName('fr', list, code),
+  de: (list, code) => translatedCodeName('de', list, code),
+}
 
 /** The name of a code in the reader's language, else in English. */
 function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {

@@ -6,10 +6,10 @@ export {
   codeName,
   type ElementRule,
   elementRule,
-  frenchCodeName,
   hasActiveAgency,
   isActiveCode,
   type Slot,
   standardOrigin,
+  translatedCodeName,
 } from './standard.js'
 export { standardVersion } from './version.js'

@@ -67,7 +67,8 @@ const codeLists = new Map(
   ]),
 )
 
-const frenchNames = load<Readonly<Record<string, Readonly<Record<string, string>>>>>('names-fr.json')
+type NamesByList = Readonly<Record<string, Readonly<Record<string, string>>>>
+const namesByLanguage = { fr: load<NamesByList>('names-fr.json'), de: load<NamesByList>('names-de.json') }
 
 /** The names of all code lists that {@link codeList} has, sorted. */
 export const codeListNames: readonly string[] = [...codeLists.keys()].sort()
@@ -163,8 +164,12 @@ export function codeName(list: string, code: string): string | undefined {
   return codeList(list).codes.get(code)?.name
 }
 
-/** The French name of a code; undefined for lists whose codes no page names. */
-export function frenchCodeName(list: string, code: string): string | undefined {
-  const names = frenchNames[list]
+/** The name of a code in French or German; undefined for lists whose codes no page names, and for sectors in German. */
+export function translatedCodeName(
+  language: keyof typeof namesByLanguage,
+  list: string,
+  code: string,
+): string | undefined {
+  const names = namesByLanguage[language][list]
   return names && Object.hasOwn(names, code) ? names[code] : undefined
 }

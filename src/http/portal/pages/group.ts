@@ -5,7 +5,18 @@ import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
 import type { Group, GroupKind } from '../project-index.js'
-import { countryName, countText, type PageBody, pluralOf, sectorName, sumTiles, tile, to, type View } from '../view.js'
+import {
+  countryName,
+  countText,
+  type PageBody,
+  pluralOf,
+  sectorName,
+  sumTiles,
+  tile,
+  to,
+  type View,
+  withColon,
+} from '../view.js'
 import { projectCards } from './parts.js'
 
 /** Kinds of groups that have pages, with the parameter of `/projects` that lists them. */
@@ -37,7 +48,7 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
   return {
     title: name,
-    description: `${label}: ${name}. ${words.projects(projects, pluralOf(view, group.places.length))}`,
+    description: `${withColon(view, label)} ${name}. ${words.projects(projects, pluralOf(view, group.places.length))}`,
     section: 'projects',
     main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
 ${kind === 'organisations' ? await siteLink(view, key) : undefined}<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
@@ -50,7 +61,8 @@ ${projectCards(view, group.places.slice(0, shownProjects))}
 }
 
 /** The partner's own page, as the organisation file has it (iati.md 12.2). */
-async function siteLink({ words, release }: View, ref: string): Promise<Html | undefined> {
+async function siteLink(view: View, ref: string): Promise<Html | undefined> {
+  const { words, release } = view
   const text = (await (await release.find(organisationsPath))?.identity.text()) ?? ''
   const from = text.indexOf(`<organisation-identifier>${escapeText(ref)}<`)
   if (from < 0) return undefined
@@ -59,7 +71,7 @@ async function siteLink({ words, release }: View, ref: string): Promise<Html | u
     /<document-link\b[^>]* url="([^"]*)"(?:(?!<\/document-link>)[\s\S])*<category code="B16"/.exec(record) ?? []
   const address = unescapeText(url)
   if (!/^https?:\/\//i.test(address)) return undefined
-  return html`<p>${words.group.site}: <a href="${address}" rel="external nofollow" dir="ltr">${address}</a></p>\n`
+  return html`<p>${withColon(view, words.group.site)} <a href="${address}" rel="external nofollow" dir="ltr">${address}</a></p>\n`
 }
 
 /** The name of a group in the reader's language. */

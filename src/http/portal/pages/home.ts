@@ -21,6 +21,7 @@ import {
   tile,
   to,
   type View,
+  withColon,
 } from '../view.js'
 import { size } from './developers.js'
 import {
@@ -46,7 +47,7 @@ export async function homePage(view: View): Promise<PageBody> {
   const { words, projectIndex, publisherName, release } = view
   const { countries, organisations } = projectIndex.groups
   const reports = await readReports(release, reportsFeedPath)
-  const title = `${publisherName}: ${words.openData}`
+  const title = `${withColon(view, publisherName)} ${words.openData}`
   const description = words.home.intro(publisherName)
   return {
     title,

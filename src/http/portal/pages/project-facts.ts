@@ -2,7 +2,7 @@ import { type Html, html } from '../html.js'
 import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, narrativeText } from '../record.js'
-import { codeHtml, countryName, dayText, statusName, to } from '../view.js'
+import { codeHtml, countryName, dayText, statusName, to, unitText } from '../view.js'
 import { moneySources } from './project-money.js'
 
 /** A fact with the place of the record that says it. */
@@ -21,7 +21,11 @@ ${[...moneySources(shown), ...facts].map(({ name, path }) => html`<dt>${name}</d
 function factsOf({ view, entry, activity }: ShownProject): Fact[] {
   const { project: words } = view.words
   const inner = (path: string) => children(activity, path)
-  const share = (percentage: string | undefined) => (percentage === undefined ? ' ' : ` ${percentage}% `)
+  const share = (percentage: string | undefined) => {
+    if (percentage === undefined) return ' '
+    const [, decimals = ''] = percentage.split('.')
+    return ` ${unitText(view, Number(percentage), 'percent', decimals.length)} `
+  }
   const funders = inner('participating-org').filter(({ attributes }) => attributes.role === '1')
   const countries = inner('recipient-country').map(
     ({ attributes: { code = '', percentage } }) =>

@@ -4,7 +4,7 @@ import { isOpening, toAmount, toUnits } from '../../../release/read/activity-ent
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, narrativeText, type ShownTransaction, transactionsOf } from '../record.js'
-import { countText, cut, dayText, moneyName, moneyText, month } from '../view.js'
+import { countText, cut, dayText, moneyName, moneyText, month, withColon } from '../view.js'
 import { localAddress } from './parts.js'
 import { reportAnchor, shownReports } from './project-documents.js'
 
@@ -83,6 +83,6 @@ function money({ view, activity }: ShownProject): Event[] {
     if (kind === undefined || units === 0n) return []
     const amount = moneyText(view, toAmount(units) as Decimal, currency)
     const until = isOpening(ref) ? html` (${words.money.until(dayText(view, date))})` : undefined
-    return [[date, html`${moneyName(view, kind)}${until}: <strong>${amount}</strong>`]]
+    return [[date, html`${moneyName(view, kind)}${until}${withColon(view, '')} <strong>${amount}</strong>`]]
   })
 }

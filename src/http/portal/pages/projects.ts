@@ -25,6 +25,7 @@ import {
   to,
   toldKinds,
   type View,
+  withColon,
 } from '../view.js'
 import { pager, projectCards, queryText } from './parts.js'
 
@@ -135,7 +136,7 @@ function listCitation(view: View, query: ListQuery): Html {
 /** What a text names that uses a list: who, what, of which release, where. */
 export function citation(view: View, what: string, address: string): Html {
   const { words, publisherName, release, baseUrl } = view
-  return html`<p class="kind">${words.list.cite} <cite dir="auto">${publisherName}: ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${baseUrl}${address}</cite></p>`
+  return html`<p class="kind">${words.list.cite} <cite dir="auto">${withColon(view, publisherName)} ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${baseUrl}${address}</cite></p>`
 }
 
 function groupLinks(view: View): Html[] {
@@ -180,7 +181,7 @@ function namesOfQuery(view: View, query: ListQuery): ListQuery {
     ...(query.organisation && {
       organisation: projectIndex.groups.organisations.get(query.organisation)?.name ?? query.organisation,
     }),
-    ...(year !== undefined && { year: money ? `${moneyName(view, money)}: ${year}` : String(year) }),
+    ...(year !== undefined && { year: money ? `${withColon(view, moneyName(view, money))} ${year}` : String(year) }),
   }
 }
 

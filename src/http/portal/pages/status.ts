@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, percent, table, tile, timeText, unitText } from '../view.js'
+import { countText, type PageBody, percent, table, tile, timeText, unitText, withColon } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
@@ -58,10 +58,10 @@ function runRow(view: Framed, run: ShownRun): Html {
 }
 
 function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html {
-  const name = (stage: string) => view.words.status.stageNames[stage] ?? stage
-  if (progress) return html`${name(progress.stage)}: ${percent(view, progress.done, progress.total)}`
+  const name = (stage: string) => withColon(view, view.words.status.stageNames[stage] ?? stage)
+  if (progress) return html`${name(progress.stage)} ${percent(view, progress.done, progress.total)}`
   return html`${inOrder(stageSeconds).map(
-    ([stage, seconds]) => html`<div>${name(stage)}: ${secondsText(view, seconds)}</div>`,
+    ([stage, seconds]) => html`<div>${name(stage)} ${secondsText(view, seconds)}</div>`,
   )}`
 }
 

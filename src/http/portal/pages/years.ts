@@ -2,7 +2,7 @@ import { toAmount } from '../../../release/read/activity-entry.js'
 import { type Html, html } from '../html.js'
 import { currenciesOf } from '../project-index.js'
 import { type SplitKind, splitKinds } from '../sum-kinds.js'
-import { countryName, moneyName, type PageBody, sectorName, sumText, table, to, type View } from '../view.js'
+import { countryName, moneyName, type PageBody, sectorName, sumText, table, to, type View, withColon } from '../view.js'
 import { noGroup, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
 import { groupPages } from './group.js'
@@ -32,7 +32,7 @@ export async function yearsPage(view: View, query: YearsQuery): Promise<PageBody
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
   const { columns, earlier, later } = columnsOf(view, cross, query.last)
   const shown = rows.slice((page - 1) * pageSize, page * pageSize)
-  const title = `${words.years.title}: ${moneyName(view, figureKinds[figure])}`
+  const title = `${withColon(view, words.years.title)} ${moneyName(view, figureKinds[figure])}`
   const { page: _, ...whole } = query
   const linkTo = (last: string | undefined, text: string) =>
     last && html`<a class="badge" href="${to(view, 'years')}${queryText({ ...whole, last })}">${text}</a>`

@@ -222,6 +222,17 @@ describe('the portal over the demo', async () => {
     expect(missing.body).toContain(`<h1>${fr.notFound}</h1>`)
   })
 
+  it('writes names of codes, percentages, sizes and colons as a language does', async () => {
+    const page = async (url: string) => (await app.inject(url)).body
+    const german = await page('/de/projects/9000003')
+    expect(german).toContain('<td><span>Auszahlung</span></td>')
+    expect(german).toMatch(/<span lang="en">[^<]+<\/span><\/a> \d+,\d\d\u00a0% /)
+    expect(await page('/de/developers')).toMatch(/>\d+ Byte</)
+    expect(await page('/en/developers')).toMatch(/>\d+ bytes</)
+    expect(await page('/fr/developers')).toMatch(/>\d+\u00a0octets</)
+    expect(await page('/fr/years')).toContain('<h1>Argent par année\u202f: Reçu')
+  })
+
   it('finds projects by words, whatever their accents, and by filters together', async () => {
     const count = async (query: string) =>
       Number(/(\d+) projects? fits?\./.exec((await app.inject(`/projects?${query}`)).body)?.[1] ?? 0)
@@ -655,7 +666,7 @@ describe('the portal over the demo', async () => {
           /<td[^>]*><div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: [^<]*<\/div><div>Making them live: /g,
         ),
       ).toHaveLength(2)
-      expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers: \d+,\d\ss<\/div>/)
+      expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers\u202f: \d+,\d\ss<\/div>/)
     } finally {
       await store.db.query('delete from run where id = $1', [id])
     }
