@@ -63,7 +63,8 @@ export function giftRoutes(app: FastifyInstance, { payments, clock, config }: Ap
 
 type Language = keyof typeof words
 
-const isSpoken = (language: string | undefined): language is Language => language !== undefined && language in words
+const isSpoken = (language: string | undefined): language is Language =>
+  language !== undefined && Object.hasOwn(words, language)
 
 /** The one that the browser asks for, of those that there are. */
 function languageOf(request: PlanRequest): Language {
