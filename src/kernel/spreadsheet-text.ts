@@ -7,3 +7,15 @@ const formula = /^[=+\-@|\t\r＝＋－＠｜]/
 export function spreadsheetText(text: string): string {
   return formula.test(text) ? `'${text}` : text
 }
+
+const formulaWithApostrophes = /^'*[=+\-@|\t\r＝＋－＠｜]/
+
+/** The same for a text that is read back: what has such an apostrophe by itself gets a second one. */
+export function guardedText(text: string): string {
+  return formulaWithApostrophes.test(text) ? `'${text}` : text
+}
+
+/** The text of which `guardedText` made this one. */
+export function unguardedText(text: string): string {
+  return text.startsWith("'") && formulaWithApostrophes.test(text) ? text.slice(1) : text
+}

@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { guardedText } from '../../kernel/spreadsheet-text.js'
 
 /** A record of an export as it was read from its JSON text. */
 export type ExportedRecord = Readonly<Record<string, unknown>>
@@ -11,8 +12,9 @@ export function csvLines(members: Readonly<Record<string, string>>, records: rea
   )
 }
 
-export function csvHeader(members: readonly string[]): string {
-  return stringify([[...members]], { record_delimiter: 'windows' })
+/** The first line; `bom` puts the mark before it by which Excel knows UTF-8. */
+export function csvHeader(members: readonly string[], bom: boolean): string {
+  return stringify([[...members]], { record_delimiter: 'windows', bom })
 }
 
 /**
@@ -23,14 +25,15 @@ function cellOf(value: unknown, type: string): string {
   if (value === undefined || value === null) return ''
   if (type === 'numeric') return shortNumber(String(value))
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (!Array.isArray(value)) return String(value)
+  if (typeof value === 'number') return String(value)
+  if (!Array.isArray(value)) return guardedText(String(value))
   const items = value.map((item) =>
     typeof item === 'object' && item !== null ? Object.entries(item).map(partOf) : [String(item)],
   )
   const isCut = items.some((parts) =>
     parts.some((part, index) => part.includes('|') || (index < parts.length - 1 && part.includes(':'))),
   )
-  return isCut ? '' : items.map((parts) => parts.join(':')).join('|')
+  return isCut ? '' : guardedText(items.map((parts) => parts.join(':')).join('|'))
 }
 
 function partOf([name, value]: readonly [string, unknown]): string {

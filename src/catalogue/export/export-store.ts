@@ -22,6 +22,8 @@ import {
 
 export type ExportOptions = {
   readonly format: ExportFormat
+  /** Files of CSV begin with a byte order mark. */
+  readonly bom?: boolean
   /** One resource only; all when absent. */
   readonly kind?: ResourceName | undefined
   /** Only records of this day and later, where they have a day; all when absent. */
@@ -89,12 +91,12 @@ async function writeResource(
   name: ResourceName,
   sql: ResourceSql,
   directory: string,
-  { format, signal, onProgress }: ExportOptions,
+  { format, bom = false, signal, onProgress }: ExportOptions,
 ): Promise<PackageResource> {
   let rowCount = 0
   const members = Object.keys(sql.members)
   async function* chunks(): AsyncGenerator<Buffer> {
-    if (format === 'csv') yield Buffer.from(csvHeader(members))
+    if (format === 'csv') yield Buffer.from(csvHeader(members, bom))
     for await (const texts of selectedTexts(client, sql.read)) {
       if (signal.aborted) throw new ServiceError('aborted', 'the export was interrupted')
       rowCount += texts.length

@@ -1,5 +1,6 @@
 import { closestName } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { unguardedText } from '../../kernel/spreadsheet-text.js'
 import type { FileReading } from '../sql/reading.js'
 import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { cleanName, columnsNamed, isNumbered } from './column-names.js'
@@ -269,7 +270,7 @@ function toRecord(names: readonly string[], row: CsvRow, read: ReturnType<typeof
       const expected = `no cell in column ${index + 1}, which has no name`
       return { ...at, problem: { field: 'record', expected, got: cell.slice(0, 120) } }
     }
-    value[name] = cell
+    value[name] = unguardedText(cell)
   }
   const notice =
     oddCell === undefined

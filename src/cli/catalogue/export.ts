@@ -6,6 +6,7 @@ import { exportStore } from '../../catalogue/export/export-store.js'
 import { exportKinds, type ResourceName } from '../../catalogue/sql/export/resources.js'
 import { findProjectState } from '../../catalogue/sql/project-states.js'
 import type { IsoDate } from '../../kernel/dates.js'
+import { ServiceError } from '../../kernel/errors.js'
 import { missingKeys } from '../../money/donors/donor-needs.js'
 import { type DonorNote, readDonorNotes } from '../../money/donors/donor-notes.js'
 import { listSettledDonations } from '../../money/sql/donor-notes.js'
@@ -22,6 +23,8 @@ import { readingFromStandbys } from '../wiring/replicas.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { followOnce } from '../wiring/shared-folders.js'
 
+const bomMeaning = 'begin CSV with the mark by which Excel knows UTF-8'
+
 /** `giving export`. */
 export function registerExport(program: Command, { storeAction }: CommandLine): void {
   const command = addLongCommand(
@@ -29,8 +32,10 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     'export',
     'write the store as files that giving import reads into another one',
   )
-    // The subcommand has a --since too, which is read as one of this command.
-    .hook('preSubcommand', (own, subcommand) => void subcommand.setOptionValue('since', own.getOptionValue('since')))
+    // The subcommand has --since and --bom too, which are read as those of this command.
+    .hook('preSubcommand', (own, subcommand) => {
+      for (const name of ['since', 'bom']) subcommand.setOptionValue(name, own.getOptionValue(name))
+    })
     .argument('<dir>', 'an empty or new folder')
     .addOption(new Option('--kind <kind>', 'only records of this kind; default: all').choices(exportKinds))
     .addOption(
@@ -38,6 +43,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
         .choices(exportFormats)
         .default('ndjson'),
     )
+    .option('--bom', bomMeaning, false)
     .option(
       '--since <day>',
       'only what is dated or has changed on this day or later (UTC); kinds without days are whole',
@@ -57,6 +63,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     'print as CSV what donors of a project tell its organisation: their notes, and the names of those who signed up',
   )
     .requiredOption('--project <id>', 'number of the project', wholeNumber)
+    .option('--bom', bomMeaning, false)
     .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
     .action(storeAction(donorFields, exportDonations))
 }
@@ -66,6 +73,7 @@ type ExportFlags = {
   readonly since?: IsoDate
   readonly published: boolean
   readonly format: ExportFormat
+  readonly bom: boolean
   readonly withDonors: boolean
   readonly withAccounts: boolean
 }
@@ -74,9 +82,10 @@ async function exportFiles(
   runtime: Runtime<'bucket' | 'readMaxLagSeconds'>,
   output: Output,
   directory: string,
-  { since, published, format, withDonors, withAccounts, ...flags }: ExportFlags,
+  { since, published, format, bom, withDonors, withAccounts, ...flags }: ExportFlags,
 ): Promise<number> {
   const { store, clock, signal } = runtime
+  if (bom && format !== 'csv') throw new ServiceError('request-invalid', '--bom is for --format csv')
   const kind = published ? 'activities' : flags.kind
   const live = published ? await liveRelease(runtime) : undefined
   const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }), ...(since && { since }) }
@@ -85,7 +94,7 @@ async function exportFiles(
   const reads = await readingFromStandbys(runtime, cleanup)
   const { resources } = await output.withProgress((update) =>
     exportStore(reads, directory, {
-      ...{ kind, since, format, donors: withDonors, accounts: withAccounts, clock, signal },
+      ...{ kind, since, format, bom, donors: withDonors, accounts: withAccounts, clock, signal },
       onProgress: (resource, rows) => update(resource, rows, undefined),
     }),
   )
@@ -127,7 +136,7 @@ async function copyFiles(release: ReadableRelease, directory: string) {
 async function exportDonations(
   runtime: Runtime<(typeof donorFields)[number]>,
   output: Output,
-  { project, since }: { readonly project: number; readonly since: IsoDate },
+  { project, since, bom }: { readonly project: number; readonly since: IsoDate; readonly bom: boolean },
 ): Promise<number> {
   const { db } = runtime.store
   orNotFound(await findProjectState(db, project), `there is no project ${project}`)
@@ -139,12 +148,12 @@ async function exportDonations(
     }
   }
   if (output.json) await output.list('donations', pages(), () => '')
-  else await output.content(csvTexts(pages()))
+  else await output.content(csvTexts(pages(), bom))
   for (const sentence of await missingKeys(db, vault)) output.note(sentence)
   return 0
 }
 
-async function* csvTexts(pages: AsyncIterable<readonly DonorNote[]>): AsyncGenerator<string> {
-  yield donorNotesHeader
+async function* csvTexts(pages: AsyncIterable<readonly DonorNote[]>, bom: boolean): AsyncGenerator<string> {
+  yield `${bom ? '\uFEFF' : ''}${donorNotesHeader}`
   for await (const page of pages) yield donorNotesCsv(page)
 }
