@@ -175,7 +175,7 @@ function namesOfQuery(view: View, query: ListQuery): ListQuery {
   const year = yearOf(query)
   const { country: countries = '', theme: themes = '', sector: sectors = '' } = query
   return {
-    ...(query.q && { q: `“${query.q}”` }),
+    ...(query.q && { q: view.words.list.quoted(query.q) }),
     ...scopeNames(view, { countries, themes, sectors }),
     ...(query.status && { status: statusName(view, query.status) }),
     ...(query.organisation && {

@@ -222,11 +222,12 @@ describe('the portal over the demo', async () => {
     expect(missing.body).toContain(`<h1>${fr.notFound}</h1>`)
   })
 
-  it('writes names of codes, percentages, sizes and colons as a language does', async () => {
+  it('writes names of codes, percentages, sizes, quotes and colons as a language does', async () => {
     const page = async (url: string) => (await app.inject(url)).body
     const german = await page('/de/projects/9000003')
     expect(german).toContain('<td><span>Auszahlung</span></td>')
     expect(german).toMatch(/<span lang="en">[^<]+<\/span><\/a> \d+,\d\d\u00a0% /)
+    expect(await page('/de/projects?q=hilfe')).toContain('„hilfe“')
     expect(await page('/de/developers')).toMatch(/>\d+ Byte</)
     expect(await page('/en/developers')).toMatch(/>\d+ bytes</)
     expect(await page('/fr/developers')).toMatch(/>\d+\u00a0octets</)
