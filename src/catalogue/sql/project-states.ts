@@ -19,6 +19,8 @@ export const keepsState = `(t.operator_state is not null and t.operator_state <>
 
 export type ProjectStateRow = {
   readonly id: number
+  /** The platform's own id. */
+  readonly externalId?: string | undefined
   readonly title: string
   readonly state: ProjectState
   /** An operator has set the state. */
@@ -27,7 +29,7 @@ export type ProjectStateRow = {
   readonly organizationId?: number | undefined
 }
 
-const stateColumns = `p.id, p.title, ${projectState('p')} as state,
+const stateColumns = `p.id, p.external_id as "externalId", p.title, ${projectState('p')} as state,
   p.operator_state is not null as decided, p.source, p.organisation_id as "organizationId"`
 
 /** `notice`: the code of a notice that the newest mapping has about the project. */

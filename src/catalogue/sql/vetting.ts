@@ -5,6 +5,8 @@ import { withoutNulls } from '../../platform/database/without-nulls.js'
 /** An organisation, and whether the operator vouches for it. */
 export type VettingRow = {
   readonly id: number
+  /** The platform's own id. */
+  readonly externalId?: string | undefined
   readonly name: string
   readonly vetted: boolean
   readonly source: RowSource
@@ -12,7 +14,7 @@ export type VettingRow = {
   readonly activeProjects: number
 }
 
-const vettingColumns = `o.id, o.name, o.vetted, o.source,
+const vettingColumns = `o.id, o.external_id as "externalId", o.name, o.vetted, o.source,
   (select count(*) from project p where p.organisation_id = o.id) as projects,
   (select count(*) from project p where p.organisation_id = o.id and p.active) as "activeProjects"`
 
@@ -27,7 +29,7 @@ export async function listVetting(
       order by o.id limit $3`,
     [after, vetted ?? null, limit],
   )
-  return rows
+  return rows.map(withoutNulls)
 }
 
 /** What an operator asks about one organisation. */

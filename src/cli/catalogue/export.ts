@@ -13,12 +13,13 @@ import { listSettledDonations } from '../../money/sql/donor-notes.js'
 import { countTestDonations } from '../../money/sql/test-donations.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
 import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
-import { addCommand, addLongCommand, type CommandLine, isoDay, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, addLongCommand, type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { inPages } from '../wiring/in-pages.js'
+import { numberOf } from '../wiring/named-row.js'
 import { readingFromStandbys } from '../wiring/replicas.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { followOnce } from '../wiring/shared-folders.js'
@@ -62,7 +63,7 @@ export function registerExport(program: Command, { storeAction }: CommandLine): 
     'donations',
     'print as CSV what donors of a project tell its organisation: their notes, and the names of those who signed up',
   )
-    .requiredOption('--project <id>', 'number of the project', wholeNumber)
+    .requiredOption('--project <id>', 'number or externalId of the project')
     .option('--bom', bomMeaning, false)
     .requiredOption('--since <day>', 'only donations from this day on, such as 2026-11-01', isoDay)
     .action(storeAction(donorFields, exportDonations))
@@ -136,9 +137,10 @@ async function copyFiles(release: ReadableRelease, directory: string) {
 async function exportDonations(
   runtime: Runtime<(typeof donorFields)[number]>,
   output: Output,
-  { project, since, bom }: { readonly project: number; readonly since: IsoDate; readonly bom: boolean },
+  { project: name, since, bom }: { readonly project: string; readonly since: IsoDate; readonly bom: boolean },
 ): Promise<number> {
   const { db } = runtime.store
+  const project = await numberOf(db, 'project', name)
   orNotFound(await findProjectState(db, project), `there is no project ${project}`)
   const vault = await openDonorVault(runtime, { makesKey: false })
   await auditOperator(runtime, db, { action: 'donations-exported', subject: `project ${project}`, details: { since } })

@@ -13,6 +13,7 @@ import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../comman
 import { labelled, type Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { inPages } from '../wiring/in-pages.js'
+import { numberOf } from '../wiring/named-row.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving organizations`. */
@@ -24,15 +25,15 @@ export function registerOrganisations(program: Command, { storeAction }: Command
     .option('--limit <number>', 'how many at most; default: all', wholeNumber)
     .action(storeAction([], list))
   addCommand(organisations, 'show', 'show an organisation')
-    .argument('<id>', 'number of the organisation', wholeNumber)
+    .argument('<id>', 'number or externalId of the organisation')
     .action(storeAction([], show))
   addCommand(organisations, 'set', 'vouch for an organisation or no longer do so; the API has a list of vetted ones')
-    .argument('<id>', 'number of the organisation', wholeNumber)
+    .argument('<id>', 'number or externalId of the organisation')
     .addOption(new Option('--vetted <answer>', 'whether you vouch for it').choices(answers).makeOptionMandatory())
     .action(storeAction([], set))
   addCommand(organisations, 'merge', 'merge two organisations that are the same; giving imports undo takes it back')
-    .argument('<kept>', 'number of the organisation that stays', wholeNumber)
-    .argument('<gone>', 'number of the organisation that goes; what refers to it then refers to the other', wholeNumber)
+    .argument('<kept>', 'number or externalId of the organisation that stays')
+    .argument('<gone>', 'number or externalId of the one that goes; what refers to it then refers to the other')
     .option('--dry-run', 'show what would change, and change nothing', false)
     .action(storeAction([], merge))
 }
@@ -48,11 +49,13 @@ async function list({ store }: Runtime, output: Output, { vetted, ...range }: Fi
   return await output.list('organizations', pages, describe, 'no organisations')
 }
 
-async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
+  const id = await numberOf(store.db, 'organisation', name)
   return printDetails(output, id, await findVetting(store.db, id))
 }
 
-async function set(runtime: Runtime, output: Output, id: number, { vetted }: { vetted: Answer }): Promise<number> {
+async function set(runtime: Runtime, output: Output, name: string, { vetted }: { vetted: Answer }): Promise<number> {
+  const id = await numberOf(runtime.store.db, 'organisation', name)
   const organisation = await runtime.store.transaction(async (db) => {
     if (await recordVetting(db, id, vetted === 'yes')) {
       const details = { vetted: vetted === 'yes' }
@@ -66,11 +69,13 @@ async function set(runtime: Runtime, output: Output, id: number, { vetted }: { v
 async function merge(
   runtime: Runtime,
   output: Output,
-  kept: number,
-  gone: number,
+  keptName: string,
+  goneName: string,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<number> {
   const { store, clock } = runtime
+  const kept = await numberOf(store.db, 'organisation', keptName)
+  const gone = await numberOf(store.db, 'organisation', goneName)
   let merged: Merged = { projects: 0, months: 0, gifts: 0, payouts: 0 }
   const work = (transaction: Transact) =>
     changeAsImport(
@@ -91,8 +96,8 @@ async function merge(
   ])
 }
 
-function describe({ id, name, vetted, source, projects, activeProjects }: VettingRow): string {
-  const counts = `${activeProjects} of ${projects} projects active`
+function describe({ id, externalId, name, vetted, source, projects, activeProjects }: VettingRow): string {
+  const counts = `${activeProjects} of ${projects} projects active${externalId === undefined ? '' : `, externalId ${externalId}`}`
   return `${id}  ${(vetted ? 'vetted' : 'not vetted').padEnd(10)}  ${source.padEnd(8)}  ${name} (${counts})`
 }
 

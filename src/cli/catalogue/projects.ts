@@ -16,6 +16,7 @@ import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { ruleOf } from '../wiring/held-projects.js'
 import { inPages } from '../wiring/in-pages.js'
+import { numberOf } from '../wiring/named-row.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving projects`. */
@@ -23,16 +24,16 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
   const projects = program.command('projects').description('the projects of the store and the state each is in')
   addCommand(projects, 'list', 'list projects with their states, by id')
     .addOption(new Option('--state <state>', 'only in this state').choices(projectStates))
-    .option('--organization <id>', 'only of this organisation', wholeNumber)
+    .option('--organization <id>', 'only of this organisation: its number or externalId')
     .option('--notice <code>', 'only with this notice, such as deadline-unusable')
     .option('--after <id>', 'only those with a higher id', wholeNumber)
     .option('--limit <number>', 'how many at most; default: all', wholeNumber)
     .action(storeAction([], list))
   addCommand(projects, 'show', 'show a project: its state, who set it, its identifier, its notices')
-    .argument('<id>', 'number of the project', wholeNumber)
+    .argument('<id>', 'number or externalId of the project')
     .action(storeAction([], show))
   addCommand(projects, 'set', 'override the state of a project, which imports and syncs then no longer change')
-    .argument('<id>', 'number of the project', wholeNumber)
+    .argument('<id>', 'number or externalId of the project')
     .addOption(
       new Option('--state <state>', 'stated: let its records decide again')
         .choices([...projectStates, 'stated'])
@@ -43,7 +44,7 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
 
 type Filters = {
   readonly state?: ProjectState
-  readonly organization?: number
+  readonly organization?: string
   readonly notice?: string
   readonly after?: number
   readonly limit?: number
@@ -59,24 +60,26 @@ async function list(
   }
   const filter = {
     ...(state && { state }),
-    ...(organization !== undefined && { organizationId: organization }),
+    ...(organization !== undefined && { organizationId: await numberOf(store.db, 'organisation', organization) }),
     ...(notice !== undefined && { notice }),
   }
   const pages = inPages(range, (page) => listProjectStates(store.db, filter, page))
   return await output.list('projects', pages, describe, 'no projects')
 }
 
-async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
+async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
+  const id = await numberOf(store.db, 'project', name)
   return printDetails(output, orNotFound(await findProjectState(store.db, id), unknown(id)))
 }
 
 async function set(
   runtime: Runtime,
   output: Output,
-  id: number,
+  name: string,
   { state }: { state: ProjectState | 'stated' },
 ): Promise<number> {
   const project = await runtime.store.transaction(async (db) => {
+    const id = await numberOf(db, 'project', name)
     const before = orNotFound(await findProjectState(db, id), unknown(id))
     const changed = state === 'stated' ? await undecideProjectState(db, id) : await decideProjectState(db, id, state)
     if (changed) {
@@ -93,8 +96,9 @@ async function set(
 
 const unknown = (id: number) => `there is no project ${id}`
 
-function describe({ id, title, state, decided, source }: ProjectStateRow): string {
-  return `${id}  ${`${state}${decided ? ' (decided)' : ''}`.padEnd(18)}  ${source.padEnd(8)}  ${title}`
+function describe({ id, externalId, title, state, decided, source }: ProjectStateRow): string {
+  const own = externalId === undefined ? '' : ` (externalId ${externalId})`
+  return `${id}  ${`${state}${decided ? ' (decided)' : ''}`.padEnd(18)}  ${source.padEnd(8)}  ${title}${own}`
 }
 
 function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStateDetails): number {

@@ -28,6 +28,7 @@ import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../comman
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
+import { numberOf } from '../wiring/named-row.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -40,7 +41,7 @@ export function registerDonations(program: Command, commandLine: CommandLine): v
   const { storeAction } = commandLine
   const donations = program.command('donations').description('donations that were made here')
   addCommand(donations, 'list', 'list donations, newest first')
-    .option('--project <id>', 'only of this project', wholeNumber)
+    .option('--project <id>', 'only of this project: its number or externalId')
     .addOption(new Option('--status <status>', 'only in this state').choices(donationStatuses))
     .option('--transaction <id>', 'only with this transactionId')
     .option('--limit <number>', 'how many at most', wholeNumber, 50)
@@ -114,7 +115,7 @@ function describePlan(plan: DonationPlan): string {
 }
 
 type Filters = {
-  readonly project?: number
+  readonly project?: string
   readonly status?: DonationStatus
   readonly transaction?: string
   readonly limit: number
@@ -126,7 +127,8 @@ async function list(
   output: Output,
   { project, status, transaction, limit }: Filters,
 ): Promise<number> {
-  const filter = { projectId: project, status, transactionId: transaction, limit }
+  const projectId = project === undefined ? undefined : await numberOf(store.db, 'project', project)
+  const filter = { projectId, status, transactionId: transaction, limit }
   const donations = await listDonations(store.db, filter)
   return output.result(donations, () => (donations.length > 0 ? donations.map(describe) : 'no donations'))
 }

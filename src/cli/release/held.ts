@@ -6,6 +6,7 @@ import { type LeftOutElement, listLeftOut } from '../../release/sql/left-out.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { findHeldProject, listHeldProjects, ruleOf } from '../wiring/held-projects.js'
+import { numberOf } from '../wiring/named-row.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 const shownByDefault = 100
@@ -17,7 +18,7 @@ export function registerHeld(program: Command, { storeAction }: CommandLine): vo
     'held',
     'list the projects that are held: the rule, the place, what was expected, how to fix it, since when; exit code 1 when there are some',
   )
-    .argument('[id]', 'only this project', wholeNumber)
+    .argument('[id]', 'only this project: its number or externalId')
     .option('--limit <number>', `how many at most; default: ${shownByDefault}`, wholeNumber)
     .action(storeAction([], held))
 }
@@ -25,9 +26,10 @@ export function registerHeld(program: Command, { storeAction }: CommandLine): vo
 async function held(
   { store }: Runtime,
   output: Output,
-  id: number | undefined,
+  name: string | undefined,
   { limit = shownByDefault }: { limit?: number },
 ): Promise<number> {
+  const id = name === undefined ? undefined : await numberOf(store.db, 'project', name)
   const one = id === undefined ? undefined : await findHeldProject(store.db, id)
   if (id !== undefined && !one) throw new ServiceError('not-found', `project ${id} is not held`)
   const { count, projects } = one ? { count: 1, projects: [one] } : await listHeldProjects(store.db, limit)

@@ -145,6 +145,39 @@ describe('ids of a platform', { shuffle: false }, () => {
     ])
   })
 
+  it('every command takes them, and lists show them', async () => {
+    const giving = async (...args: string[]) => {
+      const { code, stdout, stderr } = await runCommandLine(args, { DATABASE_URL: url, GIVING_DATA_DIR: folder })
+      return { code, said: stderr, stdout }
+    }
+    const json = async (...args: string[]) => JSON.parse((await giving(...args, '--json')).stdout) as object
+    const project = { externalId: uuid(2), title: 'Xml' }
+    expect((await giving('projects', 'list')).stdout).toContain(`Xml (externalId ${uuid(2)})`)
+    expect((await giving('organizations', 'list')).stdout).toContain(
+      `Fund of Lakes (0 of 0 projects active, externalId fund:lakes)`,
+    )
+    expect(await json('projects', 'show', uuid(2))).toMatchObject(project)
+    expect(await json('projects', 'set', uuid(2), '--state', 'inactive')).toMatchObject({
+      ...project,
+      state: 'inactive',
+    })
+    expect(await json('projects', 'set', uuid(2), '--state', 'stated')).toMatchObject({ ...project, decided: false })
+    expect(await json('projects', 'list', '--organization', uuid(10))).toMatchObject({
+      projects: [{ externalId: uuid(3) }],
+    })
+    expect(await json('organizations', 'show', 'fund:lakes')).toMatchObject({ name: 'Fund of Lakes' })
+    expect(await json('organizations', 'set', 'fund:lakes', '--vetted', 'no')).toMatchObject({ vetted: false })
+    expect(await json('organizations', 'merge', uuid(7), 'fund:lakes', '--dry-run')).toMatchObject({ months: 1 })
+    expect(await json('donations', 'list', '--project', uuid(2))).toEqual([])
+    expect((await giving('export', 'donations', '--project', uuid(2), '--since', '2026-01-01')).stdout).toMatch(
+      /^donation,/,
+    )
+    expect((await giving('held', uuid(2))).said).toMatch(/project \d+ is not held/)
+    expect(await giving('projects', 'show', 'nobody')).toMatchObject({
+      ...{ code: 2, said: 'giving: there is no project nobody: expected its number or externalId\n' },
+    })
+  })
+
   it('what is wrong is named: unknown ids, an id of another record, a number, no id at all', async () => {
     const gifts = await write(
       'gifts-2.csv',
