@@ -297,7 +297,12 @@ async function inspectQueue({ environment, signal }: CommandLine): Promise<reado
   await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
   const workers = await queue.liveWorkers('publish')
   const what = `${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'} answers`
-  const { message, problem } = await conditionOfWorkers(runtime.store.db, workers)
+  const { db } = runtime.store
+  // A store without its tables has no run that waits.
+  const isNew = (await pendingMigrations(db)).length > 0
+  const { message, problem } = isNew
+    ? { message: workers > 0 ? `workers: ${workers}` : 'no worker is running', problem: undefined }
+    : await conditionOfWorkers(db, workers)
   if (workers > 0) return [good(`${what}; ${message}`)]
   return [(problem ? fix : note)(`${what}; ${message}`, 'giving start, or giving worker')]
 }

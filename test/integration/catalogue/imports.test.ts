@@ -685,7 +685,7 @@ describe('a CSV file that was not made for this program', () => {
         'a first line without \\"Nix\\", which --map names',
       ],
       [['messy.csv', '--kind', 'gifts'], 'text that is not UTF-8: save it as \\"CSV UTF-8\\", or name its --encoding'],
-      [['messy.csv', '--date', 'yy-mm'], 'expected dd, mm and yyyy'],
+      [['messy.csv', '--date', 'yy-mm'], 'expected dd, mm (or mmm for a name) and yyyy'],
       [['messy.csv', '--encoding', 'morse'], 'expected an encoding such as windows-1252'],
       [['messy.csv', '--map', 'Betrag'], 'expected COLUMN=field'],
     ] as const) {

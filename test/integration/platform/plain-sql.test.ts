@@ -21,7 +21,7 @@ const again = await runCommandLine(['migrate', '--writer-role'], environment)
 expect(again.stdout).toMatch(/^schema .*: nothing to do\ngiving_writer may write .*; grant it to your role\n$/)
 await db.query(`do $$ begin create role ${login} login; exception when duplicate_object then null; end $$`)
 await db.query(`alter role ${login} password 'test'; grant ${defaultWriterRole} to ${login}`)
-const publisher = await testPublisher(database.store)
+const publisher = await testPublisher(database.store, { maxLossPercent: 100 })
 const url = new URL(database.url)
 url.username = login
 url.password = 'test'
