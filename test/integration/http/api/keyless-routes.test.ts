@@ -27,7 +27,7 @@ describe('the table of routes that need no key', async () => {
     const url = pattern.replaceAll('*', 'x').replace(/:\w+/g, '1')
     const { statusCode } = await app.inject({ method: method as InjectOptions['method'] & string, url })
     // The pages of a language are those without it.
-    if (statusCode !== 401) found.push(pattern.replace(/^\/(?:en|fr|es|pt|ar)(?=\/|$)/, '') || '/')
+    if (statusCode !== 401) found.push(pattern.replace(/^\/(?:en|fr|es|pt|de|ar)(?=\/|$)/, '') || '/')
   }
   const keyless = [...new Set([...found, signed])]
 

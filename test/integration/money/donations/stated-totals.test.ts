@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 // A story: each test goes on from where the one before it has left the store.
 const story = async (source: RecordSource) => {
   const { store } = await testDatabase()
-  const publisher = await testPublisher(store)
+  const publisher = await testPublisher(store, { maxLossPercent: 100 })
   const time = { now: new Date('2026-10-05T08:00:00Z') }
   const payments = testPayments(store, { clock: () => time.now })
   const folder = await temporaryFolder()
