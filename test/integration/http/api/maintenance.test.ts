@@ -35,7 +35,7 @@ describe('maintenance', { shuffle: false }, async () => {
       async () => {
         expect([await listStatus(api), await listStatus(other)]).toEqual([status, status])
       },
-      { interval: 50 },
+      { interval: 50, timeout: 60_000 },
     )
 
   it('closes every path of the API in every process, with an error in the format asked for and when to come back', async () => {
