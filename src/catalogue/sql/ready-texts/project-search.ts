@@ -12,7 +12,7 @@ export type ProjectSearch = {
 
 /**
  * All hits, best first and ties by id. Words are read as people type them into search engines (`"exact phrase"`, `or`,
- * `-not`); nothing in them is an error.
+ * `-not`), without accents; nothing in them is an error.
  */
 export async function findProjectHits(db: Db, search: ProjectSearch): Promise<ProjectHits> {
   return toHits(await selectProjectHits(db, search))
@@ -87,13 +87,30 @@ async function selectProjectHits(
         pg_current_snapshot()::text as snapshot${changed.column}
       from (
         select s.project_id as id, ${ranked ? 'ts_rank(s.document, query)' : '0::real'} as rank
-        from ${from}${ranked ? ` cross join websearch_to_tsquery('english', ${bind(words)}) query` : ''}
+        from ${from}${ranked ? ` cross join search_query(${bind(words)}) query` : ''}
         where ${filters.length === 0 ? 'true' : filters.join(' and ')}
         order by ${ranked ? 'rank desc,' : ''} s.project_id
       ) hit`,
     values,
   )
   return rows[0]
+}
+
+// Texts of so many projects are read at once.
+const refreshedTogether = 200
+
+/** Makes documents of searches that an earlier version made again, some at a time. Returns how many. */
+export async function refreshSearchDocuments(db: Db): Promise<number> {
+  for (let count = 0; ; ) {
+    const { rows } = await db.query<{ ids: number[] | null }>(
+      `select array_agg(project_id) as ids from (select project_id from project_search where not folded limit $1) old`,
+      [refreshedTogether],
+    )
+    const ids = rows[0]?.ids ?? []
+    if (ids.length === 0) return count
+    await db.query('select refresh_search($1)', [ids])
+    count += ids.length
+  }
 }
 
 /** SQL: whether a row of `search_change` became visible after this snapshot. */

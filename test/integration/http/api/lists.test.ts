@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { refreshSearchDocuments } from '../../../../src/catalogue/sql/ready-texts/project-search.js'
+import { searchable } from '../../../../src/http/portal/text-index.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import type { Db } from '../../../../src/platform/database/connection.js'
 import type { Store } from '../../../../src/platform/database/store.js'
@@ -148,6 +150,43 @@ describe('reads', { shuffle: false }, async () => {
       expect(response.numberFound).toBe(found.length)
       expect((response.projects?.project ?? []).map(({ id }: { id: number }) => id)).toEqual(found)
       if (found.length === 0) expect(response).not.toHaveProperty('projects')
+    })
+
+    it('folds words as the portal does, in what an earlier version made too', async () => {
+      const ids = async (q: string) => {
+        const { response } = await search({ q })
+        return ((response.projects?.project ?? []) as { id: number }[]).map(({ id }) => id)
+      }
+      await insertProjects(store.db, [{ id: 502, title: 'Women’s École “Ágora” in Łódź, ÆGIR, ΑΘΗΝΑ, МОСКВА' }])
+      const asked = [
+        "Women's",
+        'Women’s',
+        'women',
+        'ecole',
+        'École',
+        'ÉCOLE',
+        'agora',
+        'lodz',
+        'Łódź',
+        'aegir',
+        'Αθήνα',
+        'москва',
+      ]
+      for (const q of [...asked, '"women\'s ecole"', '“Women’s École”', 'ecole -tanks']) {
+        expect({ q, ids: await ids(q) }).toEqual({ q, ids: [502] })
+      }
+      expect(await ids('agora -école')).toEqual([])
+      for (const text of [...asked, 'Straße', 'Đồng', 'œuvre – l’été…', 'İzmir', 'كِتَاب', '½ Ｆｕｌｌ']) {
+        const { rows } = await store.db.query<{ folded: string }>('select fold_search($1) as folded', [text])
+        expect(rows[0]?.folded.replace(/[^\p{L}\p{N}]+/gu, ' ').trim()).toBe(searchable(text))
+      }
+      const old = `to_tsvector('english', 'Women’s École')`
+      await store.db.query(`update project_search set document = ${old}, folded = false where project_id = 502`)
+      expect([await ids('ecole'), await ids('École')]).toEqual([[], [502]])
+      expect(await refreshSearchDocuments(store.db)).toBe(1)
+      expect(await ids('ecole')).toEqual([502])
+      expect(await refreshSearchDocuments(store.db)).toBe(0)
+      await store.db.query('delete from project where id = 502')
     })
 
     it.each([

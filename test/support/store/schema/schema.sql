@@ -713,6 +713,7 @@ create table project_sdg (
 create table project_search (
   project_id bigint not null,
   document tsvector not null,
+  folded boolean default false not null,
   constraint project_search_pkey PRIMARY KEY (project_id)
 );
 
@@ -1484,6 +1485,25 @@ AS $function$
   from known left join published_identifier i on i.project_id = $1
 $function$;
 
+CREATE OR REPLACE FUNCTION public.fold_search(words text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select case when octet_length(words) = length(words) then lower(words) else
+    replace(replace(replace(
+      translate(
+        lower(regexp_replace(
+          regexp_replace(
+            translate(normalize(words, NFKD), U&'\2018\2019\02BC\2032\201C\201D\201E\00AB\00BB', '''''''''"""""'),
+            U&'[\0300-\036F\0483-\0489\0591-\05BD\05BF\0610-\061A\0640\064B-\065F\0670\1AB0-\1AFF\1DC0-\1DFF\20D0-\20FF]', '', 'g'),
+          U&'[\00A1-\00BF\2000-\206F\3000-\303F]', ' ', 'g')),
+        'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏØøŁłĐđıÆŒẞ',
+        'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяѐёђѓєѕіїјљњћќѝўџoollddiæœß'),
+      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.import_columns(name text, except_these text)
  RETURNS text[]
  LANGUAGE sql
@@ -1883,21 +1903,22 @@ CREATE OR REPLACE FUNCTION public.refresh_search(ids bigint[])
 AS $function$
   delete from project_search s
   where s.project_id = any (ids) and not exists (select from project p where p.id = s.project_id and p.active);
-  insert into project_search (project_id, document)
+  insert into project_search (project_id, document, folded)
   select p.id,
-    setweight(to_tsvector('english', left(p.title, 20000)), 'A')
-      || setweight(to_tsvector('english', left(concat_ws(' ', o.name, p.country_name, (
+    setweight(to_tsvector('english', fold_search(left(p.title, 20000))), 'A')
+      || setweight(to_tsvector('english', fold_search(left(concat_ws(' ', o.name, p.country_name, (
         select string_agg(c.name, ' ' order by k.position)
         from project_country k join country c on c.code = k.country_code where k.project_id = p.id
-      )), 20000)), 'B')
-      || setweight(to_tsvector('english', left(coalesce(p.summary, ''), 20000)), 'B')
-      || setweight(to_tsvector('english', left(coalesce(p.need, ''), 20000)), 'C')
-      || setweight(to_tsvector('english', left(coalesce(p.activities, ''), 20000)), 'C')
+      )), 20000))), 'B')
+      || setweight(to_tsvector('english', fold_search(left(coalesce(p.summary, ''), 20000))), 'B')
+      || setweight(to_tsvector('english', fold_search(left(coalesce(p.need, ''), 20000))), 'C')
+      || setweight(to_tsvector('english', fold_search(left(coalesce(p.activities, ''), 20000))), 'C'),
+    true
   from project p left join organisation o on o.id = p.organisation_id
   where p.id = any (ids) and p.active
   order by p.id
-  on conflict (project_id) do update set document = excluded.document
-    where project_search.document <> excluded.document
+  on conflict (project_id) do update set document = excluded.document, folded = true
+    where project_search.document <> excluded.document or not project_search.folded
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_change()
@@ -2118,6 +2139,16 @@ begin
   end if;
   return new;
 end $function$;
+
+CREATE OR REPLACE FUNCTION public.search_query(words text)
+ RETURNS tsquery
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select case when octet_length(words) = length(words) then websearch_to_tsquery('english', words)
+    when words ~ '(^|[[:space:]])-' then websearch_to_tsquery('english', fold_search(words))
+    else websearch_to_tsquery('english', words) || websearch_to_tsquery('english', fold_search(words)) end
+$function$;
 
 CREATE OR REPLACE FUNCTION public.undo_import(undone bigint)
  RETURNS TABLE(outcome text, what text, key jsonb, other text, other_key jsonb, by_import bigint, rows bigint)
