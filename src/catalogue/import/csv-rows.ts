@@ -115,6 +115,7 @@ export async function* csvRows(
 ): AsyncGenerator<FileRecord> {
   const { columns: given, delimiter } = header
   const names = matchColumns(mapColumns(given, reading), fields, given, reading.constants)
+  const inUtc = given.map((column, index) => saysUtc.test(column) && isDated(fields[names[index] ?? '']))
   const asked = askedColumns(header.columns, reading)
   const read = rowReader(given, reading)
   let last: { readonly record: FileRecord; readonly row: CsvRow } | undefined
@@ -126,7 +127,7 @@ export async function* csvRows(
       asked.look(row.cells)
       if (last) yield last.record
       if (last && last.row.cells.length >= given.length) fullRows++
-      last = { record: toRecord(names, row, read), row }
+      last = { record: toRecord(names, inUtc, row, read), row }
     }
   }
   try {
@@ -237,7 +238,20 @@ function suggestedMap(matched: readonly string[], given: readonly string[], free
 /** Stands for a field that a person must name. */
 const anyField = 'FIELD'
 
-function toRecord(names: readonly string[], row: CsvRow, read: ReturnType<typeof rowReader>): FileRecord {
+const saysUtc = /\((?:UTC|GMT)\)$/i
+const endsInTime = /\d:\d\d(?: ?[ap]m)?$/i
+
+function isDated(field: KindFields[string] | undefined): boolean {
+  return field !== undefined && /^(?:day|instant)$/.test(field.type.name)
+}
+
+/** `inUtc`: whether a column of days says that its times are in UTC. */
+function toRecord(
+  names: readonly string[],
+  inUtc: readonly boolean[],
+  row: CsvRow,
+  read: ReturnType<typeof rowReader>,
+): FileRecord {
   const { line, oddCell, damaged } = row
   const at = { line, source: row.cells }
   if (damaged !== undefined) {
@@ -270,7 +284,7 @@ function toRecord(names: readonly string[], row: CsvRow, read: ReturnType<typeof
       const expected = `no cell in column ${index + 1}, which has no name`
       return { ...at, problem: { field: 'record', expected, got: cell.slice(0, 120) } }
     }
-    value[name] = unguardedText(cell)
+    value[name] = inUtc[index] && endsInTime.test(cell.trim()) ? `${cell.trim()}Z` : unguardedText(cell)
   }
   const notice =
     oddCell === undefined

@@ -42,6 +42,7 @@ the source that brought it: projects and organisations that were mirrored or wri
   amount such as \`25.000\`, which is 25 or 25000, is refused, unless the currency has three decimals (KWD). A cell with nothing
   but \`NULL\`, \`N/A\`, \`-\` or the like is refused where it may be a text. \`--missing empty\` says that it is left out, \`--missing text\` that it is the text.
   Amounts may have the sign or code of their currency, parentheses or a minus behind. Days are \`2026-11-21\`, with a time behind or not, or as \`--date\` says.
+  A time without a zone is passed over. Below a header that ends with \`(UTC)\` it is in UTC, and the day is that of the recipe's zone, else of \`PUBLISH_TIMEZONE\`.
   An apostrophe before what a spreadsheet could take for a formula (\`'=1+1\`) is passed over: exports write it.
   Lists have \`|\` between their values, entries of lists \`:\` between their parts.
 - **Archives**: \`.gz\`, and \`.zip\` with one file.
