@@ -106,7 +106,9 @@ type Found = Record<'currency' | 'identifier' | 'title' | 'status', string> & {
   readonly dates: Map<string | undefined, string>
   readonly codes: Record<'countries' | 'sectors', string[]>
   readonly themes: Record<string, string>
-  readonly shares: Record<SharedKind, Decimal[]>
+  // An object has numbers among its keys in another order than they came, so shares have the same keys.
+  readonly themeShares: Record<string, Decimal>
+  readonly shares: Record<Exclude<SharedKind, 'themes'>, Decimal[]>
   readonly texts: Record<'titles' | 'places' | 'descriptions', string[]>
   partner: { readonly ref: string | undefined; readonly name: string } | undefined
   page: string | undefined
@@ -137,12 +139,15 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
     codes.countries.push(attributeOf(child, 'code') ?? '')
     shares.countries.push(shareOf(child))
   },
-  sector: ({ codes, themes, shares }, child) => {
+  sector: ({ codes, themes, themeShares, shares }, child) => {
     const code = attributeOf(child, 'code') ?? ''
-    const isTheme = attributeOf(child, 'vocabulary') === '99'
-    if (isTheme) themes[code] = narrativesOf(child)[0] ?? ''
-    else codes.sectors.push(code)
-    shares[isTheme ? 'themes' : 'sectors'].push(shareOf(child))
+    if (attributeOf(child, 'vocabulary') === '99') {
+      themes[code] = narrativesOf(child)[0] ?? ''
+      themeShares[code] = shareOf(child)
+    } else {
+      codes.sectors.push(code)
+      shares.sectors.push(shareOf(child))
+    }
   },
   'participating-org': (found, child) => {
     if (attributeOf(child, 'role') !== '4') return
@@ -184,8 +189,9 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     status: '',
     dates: new Map(),
     codes: { countries: [], sectors: [] },
-    themes: {},
-    shares: { countries: [], sectors: [], themes: [] },
+    themes: Object.create(null),
+    themeShares: Object.create(null),
+    shares: { countries: [], sectors: [] },
     texts: { titles: [], places: [], descriptions: [] },
     partner: undefined,
     page: undefined,
@@ -214,7 +220,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     countries: codes.countries,
     sectors: codes.sectors,
     themes: found.themes,
-    shares: severalOf(shares),
+    shares: severalOf({ ...shares, themes: Object.values(found.themeShares) }),
     partner: found.partner,
     page: found.page,
     picture: found.picture,
@@ -289,7 +295,7 @@ function shareOf(element: Element): Decimal {
   return parseXsdDecimal(element.attributes.percentage ?? '') ?? whole
 }
 
-function severalOf(shares: Found['shares']) {
+function severalOf(shares: Record<SharedKind, readonly Decimal[]>) {
   const several = (list: readonly Decimal[]) => (list.length > 1 ? list : undefined)
   const { countries, sectors, themes } = shares
   if (countries.length < 2 && sectors.length < 2 && themes.length < 2) return undefined

@@ -86,6 +86,23 @@ describe('an activity of many parts', () => {
 })
 
 describe('a moved activity', () => {
+  it('gives each of its themes its own percentage in the index, also where codes are numbers', async () => {
+    const themes = [
+      ['20', '75'],
+      ['b', '15'],
+      ['3', '10'],
+    ] // In the order of the file.
+      .map(([code, share]) => `<sector vocabulary="99" code="${code}" percentage="${share}"/>`)
+    const { element } = await published(keptActivity(themes.join('')))
+    const entry = JSON.parse(toEntry(element, 1, '00').toString('utf8').split('\n')[0] ?? '')
+    const codes = Object.keys(entry.themes)
+    expect(Object.fromEntries(codes.map((code, at) => [code, entry.shares.themes[at]]))).toEqual({
+      3: '10',
+      20: '75',
+      b: '15',
+    })
+  })
+
   it('says nothing that the file did not say', async () => {
     const { element, lastUpdated } = await published(keptActivity('', 'last-updated-datetime="2020-01-01T00:00:00Z"'))
     expect(element.attributes).toEqual({})

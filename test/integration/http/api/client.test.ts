@@ -148,7 +148,7 @@ describe('the published client', { shuffle: false }, async () => {
     const closed = async (seconds: number) => {
       await recordMaintenance(store.db, { until: new Date(api.now.getTime() + seconds * 1000), at: api.now })
       const status = async () => (await api.app.inject(`${list}.json?api_key=${apiKey}`)).statusCode
-      await vi.waitFor(async () => expect(await status()).toBe(503), { interval: 50 })
+      await vi.waitFor(async () => expect(await status()).toBe(503), { interval: 50, timeout: 60_000 })
     }
     await closed(30)
     const written = client.post('/api/userservice/keys', { body: { key_request: { user } } })
