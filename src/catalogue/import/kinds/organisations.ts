@@ -7,6 +7,7 @@ import { countryNameOf } from '../country-names.js'
 import * as type from '../field-types.js'
 import { externalIdOf, type KindFields, type RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
+import { unknownTheme } from '../unknown-theme.js'
 
 /** Fields of an organisation as a party to a transaction. */
 export const partyFields = {
@@ -128,8 +129,7 @@ export const organisations = defineKind({
     const records = rows.flatMap((row) => {
       const theme = row.themes?.find((one) => !themeIds.has(one))
       if (theme === undefined) return toRecord(row, themeIds)
-      const expected = 'the id or name of a theme that giving themes list shows'
-      unknown.set(row.id, { field: 'themes', expected, got: theme })
+      unknown.set(row.id, unknownTheme(theme))
       return []
     })
     const details = new Map(rows.map((row) => [row.id, row]))

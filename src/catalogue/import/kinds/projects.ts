@@ -13,6 +13,7 @@ import * as type from '../field-types.js'
 import { externalIdOf, type KindFields, type RowOf } from '../fields.js'
 import { toHashedRecord } from '../hashed-record.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
+import { unknownTheme } from '../unknown-theme.js'
 
 const projectKindFields = {
   id: {
@@ -383,9 +384,7 @@ function unknownReference(
   organisations: ReadonlyMap<number, unknown>,
 ): FieldProblem | undefined {
   const theme = themes.find((one) => !themeIds.has(one))
-  if (theme !== undefined) {
-    return { field: 'themes', expected: 'the id or name of a theme that giving themes list shows', got: theme }
-  }
+  if (theme !== undefined) return unknownTheme(theme)
   if (organization === undefined || organisations.has(organization)) return undefined
   return {
     field: 'organization',
