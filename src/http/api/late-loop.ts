@@ -43,13 +43,14 @@ export function judgeTimeouts(
   { requestMs, checkedEveryMs, lost }: { readonly requestMs: number; readonly checkedEveryMs: number; lost: LostTime },
   answer: (error: Expired, socket: Socket) => void,
 ): void {
-  const judge = (error: Expired, socket: Connection, isMissing: () => boolean, withinMs: number) => {
+  const judge = (error: Expired, socket: Connection, isMissing: () => boolean, withinMs: number, wasUnread = false) => {
     if (socket.destroyed || !isMissing()) return
     const isUnread = (socket[newest]?.readableLength ?? 0) > 0
-    const lostMs = isUnread ? checkedEveryMs : lost(withinMs)
+    // When reading has begun, the rest may still be on its way from the system's buffers.
+    const lostMs = Math.max(lost(withinMs), isUnread || wasUnread ? checkedEveryMs : 0)
     if (lostMs === 0) return answer(error, socket)
     const waitMs = Math.min(Math.max(lostMs, 2 * checkedEveryMs), requestMs)
-    const timer = setTimeout(judge, waitMs, error, socket, isMissing, waitMs)
+    const timer = setTimeout(judge, waitMs, error, socket, isMissing, waitMs, isUnread)
     socket.once('close', () => clearTimeout(timer))
   }
   server.on('request', (request: IncomingMessage) => {

@@ -73,7 +73,7 @@ describe('the server under the framework', () => {
 
   it('does not count the time in which nobody reads a body that has arrived', async () => {
     const late: RequestListener = (request, response) => void setTimeout(answerWhole, 400, request, response)
-    const socket = await connectTo(late, { ...times, silentMs: 60_000 })
+    const socket = await connectTo(late, { ...times, checkedEveryMs: 100, silentMs: 60_000 })
     const body = Buffer.alloc(256 * 1024)
     socket.write(`POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`)
     socket.write(body)
