@@ -102,11 +102,11 @@ const refreshedTogether = 200
 /** Makes documents of searches that an earlier version made again, some at a time. Returns how many. */
 export async function refreshSearchDocuments(db: Db): Promise<number> {
   for (let count = 0; ; ) {
-    const { rows } = await db.query<{ ids: number[] | null }>(
-      `select array_agg(project_id) as ids from (select project_id from project_search where not folded limit $1) old`,
+    const { rows } = await db.query<{ id: number }>(
+      'select project_id as id from project_search where not folded limit $1',
       [refreshedTogether],
     )
-    const ids = rows[0]?.ids ?? []
+    const ids = rows.map(({ id }) => id)
     if (ids.length === 0) return count
     await db.query('select refresh_search($1)', [ids])
     count += ids.length
