@@ -35,7 +35,9 @@ const stream = new Writable({
     done()
   },
 })
-const host = { environment, stdin: process.stdin, stdout: stream, stderr: stream, signal: stop.signal }
+// As text, a service tells on this stream that it is ready.
+const told = { ...environment, LOG_FORMAT: 'text' }
+const host = { environment: told, stdin: process.stdin, stdout: stream, stderr: stream, signal: stop.signal }
 const answer = (code?: number) => {
   const { calls, met } = counted
   process.send?.({ stderr: printed, calls, met, ...(code !== undefined && { code }) } satisfies Counted)
