@@ -100,7 +100,8 @@ describe(`${attacks} requests as scanners make them`, async () => {
         if (wrong[at] !== undefined) found.push(`${attack.kind}: ${wrong[at]}: ${JSON.stringify(attack.request)}`)
       }
     }
-    expect(found).toEqual([])
+    // A short line each: the end of a long log is what is kept of it.
+    expect(found.map((line) => line.slice(0, 600))).toEqual([])
     expect([...statuses.keys()].sort()).toEqual([...attackKinds].sort())
     expect(await catalogue()).toBe(before)
     expect(errors).toEqual([])

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../kernel/errors.js'
-import { type Word, type Words, wordFrom } from './words.js'
+import { isGroup, type Word, type WordGroup, type Words, withForms, wordFrom } from './words.js'
 
 // What pages are built by, and not written with.
 const kept = new Set(['code', 'locale', 'direction', 'language'])
@@ -7,16 +7,15 @@ const longest = 2_000
 
 /**
  * Words with an operator's own in place of some. A text that takes parts has `{1}`, `{2}` and so on where they go; one that
- * depends on a count is an object of forms (`one`, `other`, ...; CLDR). Throws `configuration-invalid`, naming file and key.
+ * depends on a count has a key for each form (`projects_one`, `projects_other`; CLDR), or is an object of forms. Throws `configuration-invalid`, naming file and key.
  */
 export function withOwnWords(words: Words, own: unknown, file: string): Words {
-  return replaced(words, own, { file, key: '' }) as Words
+  return replaced(words, isGroup(own) ? withForms(own, (forms) => forms) : own, { file, key: '' }) as Words
 }
 
 type Place = { readonly file: string; readonly key: string }
-type Group = Readonly<Record<string, unknown>>
 
-function replaced(words: Group, own: unknown, { file, key }: Place): Group {
+function replaced(words: WordGroup, own: unknown, { file, key }: Place): WordGroup {
   if (!isGroup(own)) throw unusable({ file, key }, 'an object of words', own)
   const changed = Object.entries(own).map(([name, value]): [string, unknown] => {
     const place = { file, key: key === '' ? name : `${key}.${name}` }
@@ -35,7 +34,7 @@ function replacement(word: unknown, own: unknown, place: Place): unknown {
     if (!Array.isArray(own)) throw unusable(place, 'a list of texts', own)
     return own.map((one) => textOf(one, place))
   }
-  return replaced(word as Group, own, place)
+  return replaced(word as WordGroup, own, place)
 }
 
 /** The operator's text, with the gaps of the built-in one. */
@@ -54,10 +53,6 @@ function template(word: Word, own: unknown, place: Place): Word {
 function textOf(value: unknown, place: Place): string {
   if (typeof value === 'string' && value.trim() !== '' && value.length <= longest) return value
   throw unusable(place, `a text of 1 to ${longest} characters`, value)
-}
-
-function isGroup(value: unknown): value is Group {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function unusable({ file, key }: Place, expected: string, got: unknown): ServiceError {

@@ -4,6 +4,13 @@ import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../html.js'
 import type english from './languages/en.json'
 
+/** Words by their keys, as a file has them. */
+export type WordGroup = Readonly<Record<string, unknown>>
+
+export function isGroup(value: unknown): value is WordGroup {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 type Part = string | number | Html
 
 /** A text with gaps, filled with parts: markup where a part is markup. With several forms, the last part names the form. */
@@ -15,20 +22,26 @@ export type Word = {
 // Their keys are codes.
 type Coded = 'stageNames' | 'states' | 'statuses'
 
+type Form = Intl.LDMLPluralRule
+
+type NameOf<Key> = Key extends `${infer Name}_other` ? Name : Key extends `${string}_${Form}` ? never : Key
+
 type Readable<File> = {
-  readonly [Name in keyof File]: Name extends Coded
-    ? Readonly<Record<string, string>>
-    : File[Name] extends string
-      ? string
-      : File[Name] extends string[]
-        ? readonly string[]
-        : File[Name] extends { readonly other: string }
-          ? Word
-          : Readable<File[Name]>
+  readonly [Key in keyof File as NameOf<Key>]: Key extends `${string}_other`
+    ? Word
+    : Key extends Coded
+      ? Readonly<Record<string, string>>
+      : File[Key] extends string
+        ? string
+        : File[Key] extends string[]
+          ? readonly string[]
+          : Readable<File[Key]>
 }
 
 /** All words of the portal in a language, by the keys of the English file. */
 export type Words = Readable<typeof english>
+
+const keyOfForm = /^(.+)_(zero|one|two|few|many|other)$/
 
 /** The languages of the portal; another one is a file and a line here. */
 export const languages = {
@@ -43,19 +56,25 @@ export const languages = {
 /** The words that the console and commands have in common with the portal. */
 export const { en } = languages
 
-/** Reads `languages/NAME.json`: texts, lists of texts, groups, and texts with gaps as objects of their forms (CLDR). */
+/** Reads `languages/NAME.json`: texts, lists of texts, groups, and texts with gaps, each form (CLDR) a key: `projects_one`, `projects_other`. */
 function wordsOf(name: string): Words {
   const file = readFileSync(new URL(`languages/${name}.json`, import.meta.url), 'utf8')
-  return readable(
+  return withForms(
     JSON.parse(file, (_, word) => (typeof word === 'string' ? withFrenchSpaces(word, name) : word)),
+    wordFrom,
   ) as Words
 }
 
-function readable(word: unknown): unknown {
-  if (typeof word === 'string' || Array.isArray(word)) return word
-  const entries = Object.entries(word as object)
-  if (Object.hasOwn(word as object, 'other')) return wordFrom(word as Readonly<Record<string, string>>)
-  return Object.fromEntries(entries.map(([name, inner]) => [name, readable(inner)]))
+/** Groups of words in which the keys of a text's forms are one name; `textOf` makes the value of that name. */
+export function withForms(words: WordGroup, textOf: (forms: Readonly<Record<string, string>>) => unknown): WordGroup {
+  const whole: Record<string, unknown> = lookupTable({})
+  const forms: Record<string, Record<string, string>> = lookupTable({})
+  for (const [key, word] of Object.entries(words)) {
+    const [, name, form] = keyOfForm.exec(key) ?? []
+    if (name !== undefined && form !== undefined) forms[name] = { ...forms[name], [form]: word as string }
+    else whole[key] = isGroup(word) ? withForms(word, textOf) : word
+  }
+  return { ...whole, ...Object.fromEntries(Object.entries(forms).map(([name, told]) => [name, textOf(told)])) }
 }
 
 /** Fills the gaps `{1}`, `{2}` and so on of a text; of several forms the one that the last part names, else `other`. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { pluralOf } from '../../../../src/http/portal/view.js'
-import { languages } from '../../../../src/http/portal/words/words.js'
+import { isGroup, languages, type WordGroup, withForms } from '../../../../src/http/portal/words/words.js'
 import { textsOf } from '../../../support/portal/portal-words.js'
 
 // Words that a language writes as English does.
@@ -34,28 +34,25 @@ it.each(Object.entries(others))('are complete in %s: the same places, and nothin
 it.each(Object.keys(languages))(
   'have in %s the forms of a count that its rules know, each with the same gaps',
   async (code) => {
-    const known = new Set(new Intl.PluralRules(code).resolvedOptions().pluralCategories)
-    const english = JSON.parse(await readFile('src/http/portal/words/languages/en.json', 'utf8'))
-    const told = JSON.parse(await readFile(`src/http/portal/words/languages/${code}.json`, 'utf8'))
+    const known = new Set<string>(new Intl.PluralRules(code).resolvedOptions().pluralCategories)
+    const fileOf = async (name: string) =>
+      withForms(JSON.parse(await readFile(`src/http/portal/words/languages/${name}.json`, 'utf8')), (forms) => [forms])
+    const [english, told] = [await fileOf('en'), await fileOf(code)]
+    const gaps = (text: string) => new Set(text.match(/\{\d\}/g))
     const look = (word: unknown, of: unknown, place: string): void => {
       expect([place, typeof word, Array.isArray(word)]).toEqual([place, typeof of, Array.isArray(of)])
-      if (typeof word !== 'object' || word === null || Array.isArray(word)) return
-      if (!Object.hasOwn(of as object, 'other')) {
-        expect([place, Object.keys(word)]).toEqual([place, Object.keys(of as object)])
-        for (const [name, inner] of Object.entries(word))
-          look(inner, (of as Record<string, unknown>)[name], `${place}.${name}`)
-        return
+      if (isGroup(word)) {
+        expect([place, Object.keys(word).sort()]).toEqual([place, Object.keys(of as WordGroup).sort()])
+        for (const [name, inner] of Object.entries(word)) look(inner, (of as WordGroup)[name], `${place}.${name}`)
+      } else if (Array.isArray(word) && isGroup(word[0])) {
+        const [{ other }, [{ other: inEnglish }]] = [word[0], of] as [Record<string, string>, [{ other: string }]]
+        expect([place, gaps(other ?? '')]).toEqual([place, gaps(inEnglish)])
+        for (const [form, text] of Object.entries(word[0] as Record<string, string>)) {
+          expect([place, form, known.has(form)]).toEqual([place, form, true])
+          // A form for one or two things may leave its number out, and adds no gap.
+          expect([place, form, [...gaps(text)].filter((gap) => !gaps(inEnglish).has(gap))]).toEqual([place, form, []])
+        }
       }
-      expect([place, Object.hasOwn(word, 'other')]).toEqual([place, true])
-      const gaps = (text: string) => new Set(text.match(/\{\d\}/g))
-      for (const [form, text] of Object.entries(word as Record<string, string>)) {
-        expect([place, form, known.has(form as Intl.LDMLPluralRule)]).toEqual([place, form, true])
-        // A form for one or two things may leave its number out, and adds no gap.
-        const allowed = gaps((of as { other: string }).other)
-        expect([place, form, [...gaps(text)].filter((gap) => !allowed.has(gap))]).toEqual([place, form, []])
-      }
-      const { other } = word as { other: string }
-      expect([place, gaps(other)]).toEqual([place, gaps((of as { other: string }).other)])
     }
     look(told, english, code)
   },
