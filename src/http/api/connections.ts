@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
+import type { LostTime } from '../../platform/observability/late-loop.js'
 import type { Log } from '../../platform/observability/log.js'
 import { clientNetwork } from './client-network.js'
 import type { ApiLimits } from './deps.js'
-import type { LostTime } from './late-loop.js'
 import type { ProxyTrust } from './proxy-trust.js'
 import { warnSometimes } from './warn-sometimes.js'
 

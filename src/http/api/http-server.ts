@@ -1,10 +1,10 @@
 import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { judgeTimeouts, measureLostTime } from '../../platform/observability/late-loop.js'
 import { answerInOrder } from './answer-in-order.js'
 import { limitConnections } from './connections.js'
 import type { ServerDeps } from './deps.js'
 import { answerBrokenHttp } from './errors.js'
-import { judgeTimeouts, measureLostTime } from './late-loop.js'
 import type { ProxyTrust } from './proxy-trust.js'
 
 /** How long a client may take, in milliseconds. */

@@ -1,6 +1,11 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, STATUS_CODES } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { judgeTimeouts, measureLostTime } from './late-loop.js'
 import type { Metrics } from './metrics.js'
+
+// As of requests to the API.
+const requestMs = 30_000
+const checkedEveryMs = 1_000
 
 /** A small server for processes that have no other: `/metrics` and `/healthz`. */
 export type MetricsServer = { readonly port: number; close(): Promise<void> }
@@ -12,7 +17,8 @@ export async function serveMetrics(
   port: number,
   isAlive: () => boolean = () => true,
 ): Promise<MetricsServer> {
-  const server = createServer(async (request, response) => {
+  const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: checkedEveryMs }
+  const server = createServer(times, async (request, response) => {
     const path = request.url?.split('?', 1)[0]
     if (path === '/metrics') {
       const text = await metrics.text()
@@ -24,6 +30,7 @@ export async function serveMetrics(
       response.writeHead(404).end()
     }
   })
+  judgeTimeouts(server, { requestMs, checkedEveryMs, lost: measureLostTime(server, checkedEveryMs) }, refuse)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -36,4 +43,10 @@ export async function serveMetrics(
         server.closeAllConnections()
       }),
   }
+}
+
+function refuse({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const status = code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`)
 }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
+import { demoReportingOrgRef } from '../../../../src/kernel/demo-publisher.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { newInstallation } from '../../../support/commands/cli.js'
 import { donationFields, targetRecord } from '../../../support/money/donations.js'
@@ -14,10 +15,16 @@ import { testDatabase } from '../../../support/store/database.js'
 // Longer than a client has for a request.
 const stoppedMs = 33_000
 
-it('an API that was stopped for 33 s, between any two steps of a donation, tells no donor no', async () => {
+it('an API and a worker that were stopped for 33 s, between any two steps of a donation, tell nobody no', async () => {
   const { store, url } = await testDatabase()
-  const installation = await newInstallation({ DATABASE_URL: url })
+  const installation = await newInstallation({
+    DATABASE_URL: url,
+    METRICS_PORT: '0',
+    REPORTING_ORG_REF: demoReportingOrgRef,
+  })
   onTestFinished(() => installation.remove())
+  // Before there is a release, which is another publisher's.
+  const worker = await installation.serve('worker', 'worker ready; ')
   await layRelease(`${installation.dataDir}/feeds`, {
     id: '20261120T020000Z-1',
     lastModified: '2026-11-20T02:00:00Z',
@@ -40,8 +47,9 @@ it('an API that was stopped for 33 s, between any two steps of a donation, tells
   const { auth_response } = (await asked.json()) as { auth_response: { access_token: string } }
   const target = `/api/secure/givingservice/donationsclient?api_key=${apiKey}&api_token=${auth_response.access_token}`
 
-  const open = async (): Promise<Socket> => {
-    const socket = connect(Number(port), hostname)
+  const metricsPort = Number(/metrics on http:[^\s"]+:(\d+)\/metrics/.exec(worker.output())?.[1])
+  const open = async (at = Number(port)): Promise<Socket> => {
+    const socket = connect(at, hostname)
     await once(socket, 'connect')
     return socket
   }
@@ -65,7 +73,10 @@ it('an API that was stopped for 33 s, between any two steps of a donation, tells
     [get('/healthz').slice(0, 20), get('/healthz').slice(20)],
     [`GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`, get('/healthz')],
   ] as const
-  const sockets = await Promise.all(parts.map(open))
+  // Of the worker's own server, with half of a request before the stop.
+  const [begun, rest] = [get('/healthz').slice(0, 20), get('/healthz').slice(20)]
+  const probe = await open(metricsPort)
+  const sockets = await Promise.all(parts.map(() => open()))
   // At the entry of the result, of the charge and of the intent, each in a statement that the database holds up.
   const steps = [
     ['select from project where id = 2046 for no key update', donate({ project: { id: 2046 } }).whole],
@@ -83,14 +94,20 @@ it('an API that was stopped for 33 s, between any two steps of a donation, tells
       await expect.poll(async () => (await store.db.query(waits)).rowCount).toBe(held.length)
     }
     for (const [index, [before]] of parts.entries()) if (before !== '') sockets[index]?.write(before)
+    probe.write(begun)
     // What was sent is read.
     await sleep(200)
     api.kill('SIGSTOP')
+    worker.kill('SIGSTOP')
+    probe.write(rest)
     for (const [index, [, rest]] of parts.entries()) sockets[index]?.write(rest)
     return [...sockets, ...held].map((socket) => text(socket))
   })
   await sleep(stoppedMs)
+  const probed = text(probe)
   api.kill('SIGCONT')
+  worker.kill('SIGCONT')
+  expect(statusOf(await probed)).toBe(200)
   const statuses = (await Promise.all(answers)).map(statusOf)
   expect(statuses.slice(0, parts.length)).toEqual(parts.map(() => 200))
   // The database or the processor seemed silent: the outcome is not known, and the same request tells it.
