@@ -1,7 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import type { Clock } from '../src/kernel/dates.js'
 import { ServiceError } from '../src/kernel/errors.js'
 import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/outbound/alarms.js'
+import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
+import type { Log } from '../src/platform/observability/log.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
 import type { Work } from './work-row.js'
 
@@ -14,38 +17,49 @@ export const alarms: Work<'alerts' | 'mail'> = {
   queues: { settlement: 4 },
   schedules: ({ alerts }) => (alerts ? { alarms: { expression: '* * * * *', timezone: 'UTC' } } : {}),
   open: ({ config, secrets, store, clock, needs, log }) => {
-    const { alerts, mail } = config
-    const { alertWebhookSecret, smtpUrl } = secrets
-    if (!alerts || !needs) return undefined
-    const { webhookUrl, mailTo } = alerts
-    const ways: ((changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>)[] = []
-    if (webhookUrl !== undefined && alertWebhookSecret !== undefined) {
-      ways.push((changes, signal) => {
-        const message = { sentAt: clock().toISOString(), alarms: changes }
-        return post(webhookUrl, alertWebhookSecret, message, signal)
-      })
-    }
-    if (mailTo !== undefined && mail && smtpUrl !== undefined) {
-      const sender = new SmtpSender(smtpUrl, mail.from)
-      ways.push((changes, signal) => sendMail(sender, mailTo, changes, signal))
-    }
-    if (ways.length === 0) return undefined
+    const tellAll = openAlarmWays(config, secrets, { clock, log })
+    if (!tellAll || !needs) return undefined
     const unrecorded: Unrecorded = {}
     return {
       tick: async ({ signal }) => {
-        const tell = async (changes: readonly AlarmChange[]) => {
-          const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
-          const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
-          for (const err of failures) log.error({ err }, 'cannot send an alarm')
-          // One delivery is enough; failures of the other are in the log.
-          if (failures.length === ways.length) throw failures[0]
-        }
-        const told = await raiseAlarms(store, clock(), await needs(), tell, unrecorded)
+        const tell = (changes: readonly AlarmChange[]) => tellAll(changes, signal)
+        const told = await raiseAlarms(store, clock(), await needs(), tell, { unrecorded })
         const isTested = await sendTestAlarm(store, clock(), tell)
         return `${told} told${isTested ? ', and a test' : ''}`
       },
     }
   },
+}
+
+type Telling = (changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>
+
+/** Tells by webhook and mail, as configured; throws when no way took the message. Undefined: nobody is to be told. */
+export function openAlarmWays(
+  { alerts, mail }: ConfigOf<'alerts' | 'mail'>,
+  { alertWebhookSecret, smtpUrl }: Secrets,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Telling | undefined {
+  if (!alerts) return undefined
+  const { webhookUrl, mailTo } = alerts
+  const ways: Telling[] = []
+  if (webhookUrl !== undefined && alertWebhookSecret !== undefined) {
+    ways.push((changes, signal) => {
+      const message = { sentAt: clock().toISOString(), alarms: changes }
+      return post(webhookUrl, alertWebhookSecret, message, signal)
+    })
+  }
+  if (mailTo !== undefined && mail && smtpUrl !== undefined) {
+    const sender = new SmtpSender(smtpUrl, mail.from)
+    ways.push((changes, signal) => sendMail(sender, mailTo, changes, signal))
+  }
+  if (ways.length === 0) return undefined
+  return async (changes, signal) => {
+    const ended = await Promise.allSettled(ways.map((tell) => tell(changes, signal)))
+    const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []))
+    for (const err of failures) log.error({ err }, 'cannot send an alarm')
+    // One delivery is enough; failures of the other are in the log.
+    if (failures.length === ways.length) throw failures[0]
+  }
 }
 
 /** The receiver computes the same signature from the bytes of the body. */

@@ -17,26 +17,26 @@ export type Unrecorded = { alarms?: readonly OpenAlarm[] }
 
 /**
  * Sends changes of causes: when one begins, again every day, and when it is over. Open causes are kept in the database for
- * all workers and recorded before they are sent; while the database takes no writes, `unrecorded` keeps them. The next
- * call repeats what could not be sent. Returns the number of changes sent.
+ * all workers, or for all API processes, and recorded before they are sent; while the database takes no writes, `unrecorded` keeps
+ * them. The next call repeats what could not be sent. Returns the number of changes sent.
  */
 export async function raiseAlarms(
   { db }: Store,
   now: Date,
   causes: readonly Cause[],
   tell: (changes: readonly AlarmChange[]) => Promise<void>,
-  unrecorded: Unrecorded = {},
+  { unrecorded = {}, kept = 'open-alarms' }: { unrecorded?: Unrecorded; kept?: 'open-alarms' | 'open-api-alarms' } = {},
 ): Promise<number> {
   const record = async (alarms: readonly OpenAlarm[]) => {
     try {
-      await recordFact(db, 'open-alarms', JSON.stringify(alarms), now)
+      await recordFact(db, kept, JSON.stringify(alarms), now)
       delete unrecorded.alarms
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'database-unavailable')) throw error
       unrecorded.alarms = alarms
     }
   }
-  const open = unrecorded.alarms ?? (JSON.parse((await findFact(db, 'open-alarms')) ?? '[]') as OpenAlarm[])
+  const open = unrecorded.alarms ?? (JSON.parse((await findFact(db, kept)) ?? '[]') as OpenAlarm[])
   const at = now.toISOString()
   const changes: AlarmChange[] = []
   const stillOpen: OpenAlarm[] = []

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import { json } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { AlarmChange } from '../../src/outbound/alarms.js'
 import { isFinished } from '../../src/work/run.js'
 import { createRun, getRun } from '../../src/work/sql/runs.js'
 import { newInstallation, type RunningService } from '../support/commands/cli.js'
@@ -100,6 +105,35 @@ describe('giving worker in several processes', async () => {
     expect(code).toBe(2)
     expect(stderr.match(/REPORTING_ORG_REF is not set/g)).toHaveLength(1)
     expect(stderr).not.toContain('is started again')
+  })
+
+  it('is missed where a run waits: status says it at once, and one of two API processes alarms', async () => {
+    const told: AlarmChange[] = []
+    const receiver = createServer(async (request, response) => {
+      told.push(...((await json(request)) as { alarms: AlarmChange[] }).alarms)
+      response.end()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    onTestFinished(() => void receiver.close())
+    const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+    const settings = { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789', PUBLISH_SCHEDULE: '0 0 29 2 *' }
+    const alerts = { ALERT_WEBHOOK_URL: hook, ALERT_WEBHOOK_SECRET: 'seven-quiet-rivers' }
+    const installation = await newInstallation({ ...settings, ...alerts })
+    onTestFinished(() => installation.remove())
+    const both = [await installation.serve('api'), await installation.serve('api')]
+    const { id } = await createRun(store.db, { trigger: 'manual', at: new Date() })
+    const waits = new RegExp(`run ${id} waits since .*, and no worker is running`)
+    const status = await installation.runHere(['status'])
+    expect(status).toMatchObject({ code: 1, stdout: expect.stringMatching(waits) as string })
+    const ofWorkers = () => told.filter(({ cause }) => cause === 'no-worker')
+    await expect.poll(() => ofWorkers().length, patience).toBe(1)
+    const worker = await start(alerts)
+    // A minute in which both API processes have looked.
+    await expect.poll(() => ofWorkers().length, patience).toBe(2)
+    const message = expect.stringMatching(waits) as string
+    expect(ofWorkers()).toEqual(['new', 'over'].map((state) => expect.objectContaining({ state, message }) as object))
+    for (const one of [worker, ...both]) one.kill('SIGTERM')
+    expect(await Promise.all([worker, ...both].map(({ ended }) => ended))).toEqual([0, 0, 0])
   })
 
   async function publish(): Promise<void> {

@@ -7,6 +7,7 @@ import { onceReachable } from '../../work/outage.js'
 import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
 import type { CommandLine } from '../command-line.js'
+import { watchFromApi } from '../wiring/api-alarms.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
@@ -51,6 +52,7 @@ async function start(runtime: WorkRuntime & ServiceRuntime, serve: Serve): Promi
   const metrics = openMetrics(apiRuntime)
   const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
   const consoleUrl = await serveConsole(runtime, metrics, cleanup)
+  watchFromApi(runtime, cleanup)
   await seedFirstStart(runtime, addresses.baseUrl)
   // Before the worker starts, so that its first round finds the run.
   const { log, signal, store, clock } = runtime
@@ -70,6 +72,7 @@ async function serveOnly(runtime: ServiceRuntime, serve: Serve): Promise<number>
   const metrics = openMetrics(apiRuntime)
   const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
   runtime.tell(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
+  watchFromApi(runtime, cleanup)
   // It answers meanwhile, 503 for files, and /readyz too.
   keepFollowing(runtime, cleanup)
   if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)

@@ -41,12 +41,16 @@ export async function conditionOfCertificate(certFile: string, now: Date): Promi
   }
 }
 
-/** Whether a worker lives; a problem as soon as a run waits for one, since then no alarm can leave either. */
+/** Whether a worker lives; a problem as soon as a run waits for one, since then no worker sends an alarm either. */
 export async function conditionOfWorkers(db: Db, workers: number): Promise<Condition> {
-  const cause = 'no-worker'
-  if (workers > 0) return { cause, message: `workers: ${workers}` }
+  if (workers > 0) return { cause: 'no-worker', message: `workers: ${workers}` }
+  return (await waitingFor(db, 'no worker is running')) ?? { cause: 'no-worker', message: 'no worker is running' }
+}
+
+/** The problem that a run waits, and why; undefined where none does. */
+export async function waitingFor(db: Db, why: string): Promise<Condition | undefined> {
   const waiting = (await listRuns(db, 20)).findLast(({ state }) => state === 'queued')
-  if (!waiting) return { cause, message: 'no worker is running' }
-  const since = waiting.queuedAt.toISOString()
-  return { cause, message: `run ${waiting.id} waits since ${since}, and no worker is running`, problem: true }
+  if (!waiting) return undefined
+  const message = `run ${waiting.id} waits since ${waiting.queuedAt.toISOString()}, and ${why}`
+  return { cause: 'no-worker', message, problem: true }
 }

@@ -14,8 +14,9 @@ export type FactName =
   | 'publisher-record'
   /** The role that may write the operator's columns with plain SQL. */
   | 'writer-role'
-  /** The open alarms that were sent, as JSON. */
+  /** The open alarms that workers and API processes have sent, as JSON. */
   | 'open-alarms'
+  | 'open-api-alarms'
   /** The newest test alarm that a person has asked for, and what became of it, as JSON. */
   | 'test-alarm'
   /** The last known state of the datasets in the IATI registry, as JSON. */

@@ -8,6 +8,8 @@ export type LockName =
   | 'publishing'
   /** Write to the bucket. */
   | 'bucket'
+  /** Tell of what keeps workers from telling. */
+  | 'alarms'
 
 // A holder that was killed keeps the lock for so long; one that runs renews it every second.
 const seconds = 5
@@ -54,6 +56,17 @@ export async function takeLock(
       await release.catch(() => undefined)
     },
   }
+}
+
+/** Takes a free lock, or keeps one's own, for so long; false: another owner has it. It is not renewed by itself. */
+export async function keepLock(db: Db, name: LockName, owner: string, forSeconds: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `insert into taken_lock as l (name, owner, until) values ($1, $2, clock_timestamp() + $3 * interval '1 second')
+      on conflict (name) do update set owner = excluded.owner, until = excluded.until
+      where l.until < clock_timestamp() or l.owner = excluded.owner`,
+    [name, owner, forSeconds],
+  )
+  return rowCount === 1
 }
 
 async function renewLock(db: Db, name: LockName, owner: string): Promise<boolean> {

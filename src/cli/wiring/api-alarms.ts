@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { openAlarmWays } from '../../../jobs/alarms.js'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
+import { toServiceError } from '../../kernel/errors.js'
+import { raiseAlarms, type Unrecorded } from '../../outbound/alarms.js'
+import { keepLock } from '../../platform/database/locks.js'
+import type { CleanupStack } from './cleanup-stack.js'
+import { type Condition, conditionOfCertificate, conditionOfWorkers, waitingFor } from './conditions.js'
+import type { Runtime } from './runtime.js'
+
+const everyMs = 60_000
+// One process goes on telling, since another may have another certificate.
+const tellsForSeconds = 180
+
+/**
+ * Sends the alarms that no worker sends: that a run waits while none lives or the queue is away, and that the certificate ends soon. Looked at
+ * every minute; of several API processes one tells.
+ */
+export function watchFromApi(runtime: Runtime<'alerts' | 'mail' | 'queue' | 'tls'>, cleanup: CleanupStack): void {
+  const { config, secrets, store, clock, log, signal } = runtime
+  const tell = openAlarmWays(config, secrets, runtime)
+  if (!tell) return
+  const owner = randomUUID()
+  const unrecorded: Unrecorded = {}
+  const look = async () => {
+    if (!(await keepLock(store.db, 'alarms', owner, tellsForSeconds))) return
+    const conditions = [
+      await conditionWhereRunsWait(runtime),
+      ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
+    ]
+    const causes = conditions.flatMap((one) => (one?.problem ? [one] : []))
+    const kept = 'open-api-alarms'
+    await raiseAlarms(store, clock(), causes, (changes) => tell(changes, signal), { unrecorded, kept })
+  }
+  let isLooking = false
+  const timer = setInterval(async () => {
+    if (isLooking || signal.aborted) return
+    isLooking = true
+    await look().catch((err: unknown) => log.error({ err }, 'alarms of this API process cannot be looked for'))
+    isLooking = false
+  }, everyMs)
+  cleanup.defer(async () => clearInterval(timer))
+}
+
+/** The queue is opened only while a run waits. */
+async function conditionWhereRunsWait({
+  config,
+  secrets,
+  databaseUrl,
+  store: { db },
+  log,
+}: Runtime<'queue'>): Promise<Condition | undefined> {
+  if (!(await waitingFor(db, ''))) return undefined
+  try {
+    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    return await conditionOfWorkers(db, await queue.liveWorkers('publish'))
+  } catch (error) {
+    return await waitingFor(db, `the queue cannot be reached: ${toServiceError(error).message}`)
+  }
+}
