@@ -1,21 +1,23 @@
 import { hostname } from 'node:os'
 import { runDueSources } from '../src/catalogue/sources/run-source.js'
+import { openSourceKeys } from '../src/catalogue/sources/source-keys.js'
 import type { Work } from './work-row.js'
 
 /**
  * Reads the sources that are due, every minute. A source is claimed in its row, so a tick that comes twice reads
  * nothing twice, and one that is missed is made up for. It takes one place of its queue at most, however long files take.
  */
-export const sources: Work<'currency' | 'reportingOrg' | 'allowPrivateNetworks' | 'dataDir' | 'publish'> = {
+export const sources: Work<'currency' | 'reportingOrg' | 'allowPrivateNetworks' | 'dataDir' | 'publish' | 'donors'> = {
   name: 'sources',
-  fields: ['currency', 'reportingOrg', 'allowPrivateNetworks', 'dataDir', 'publish'],
+  fields: ['currency', 'reportingOrg', 'allowPrivateNetworks', 'dataDir', 'publish', 'donors'],
   queues: { settlement: 6 },
   schedules: () => ({ sources: { expression: '* * * * *', timezone: 'UTC' } }),
-  open: ({ store, clock, config, owner, log }) => {
+  open: ({ store, clock, config, secrets, owner, log }) => {
     const { currency, dataDir, allowPrivateNetworks } = config
     const read = async (signal: AbortSignal) => {
       const results = await runDueSources({
         ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
+        keys: await openSourceKeys({ config, secrets }),
         publisherRef: config.reportingOrg.ref,
         timezone: config.publish.timezone,
         operator: { actor: 'sources', origin: hostname() },

@@ -9,6 +9,7 @@ import { type Check, expectedMember, readingChecks, textMember } from '../import
 import type { SourceDefinition, SourceReading } from '../sql/import-sources.js'
 import { canEnd, endingKinds } from './end-missing.js'
 import { readS3Location, type S3Location } from './s3-place.js'
+import { isShownPlace, shownPlace } from './sealed-place.js'
 import { hostKeyPattern } from './sftp-place.js'
 
 export const sourceKinds: readonly string[] = [...kinds.map(({ name }) => name), iatiKind]
@@ -103,13 +104,6 @@ function shownOf(name: string, value: unknown): string {
   return /:\/\/[^/]*:[^/]*@/.test(value) ? 'an address with a password' : shownValue(shownPlace(value))
 }
 
-/** A place as it is shown: the query of an address is a secret, since many services take a token there. That of S3 is none. */
-export function shownPlace(from: string): string {
-  return /^s3:/i.test(from) ? from : from.replace(/^([a-z][a-z0-9+.-]*:[^?#]*)[?#].*$/is, `$1${hiddenQuery}`)
-}
-
-const hiddenQuery = '?…'
-
 /** Where the files of a source are. */
 export type PlaceOfSource =
   | { readonly form: 'folder'; readonly path: string }
@@ -122,7 +116,7 @@ export function readPlace(from: string): PlaceOfSource | undefined {
   if (path.isAbsolute(from)) return { form: 'folder', path: from }
   if (!URL.canParse(from)) return undefined
   // What a command has shown is not the whole address.
-  if (from.endsWith(hiddenQuery)) return undefined
+  if (isShownPlace(from)) return undefined
   const url = new URL(from)
   if (url.password !== '') return undefined
   if (url.protocol === 'sftp:') return url.username !== '' && url.hostname !== '' ? { form: 'sftp', url } : undefined

@@ -42,12 +42,13 @@ import {
   type SourceOutcome,
   saveSource,
 } from '../sql/import-sources.js'
-import { readPlace, shownPlace } from './definition.js'
+import { readPlace } from './definition.js'
 import { endRecords, keyOfRecord } from './end-missing.js'
 import { openFolder } from './folder-place.js'
 import { openHttps } from './https-place.js'
 import { type PlaceDeps, type PlaceFile, placeLimits, type SourcePlace } from './place.js'
 import { openS3 } from './s3-place.js'
+import { openPlace, type SourceKeys, sealStoredPlaces, shownPlace } from './sealed-place.js'
 import { openSftp } from './sftp-place.js'
 import { describeHeldFile } from './source-needs.js'
 
@@ -64,6 +65,8 @@ export type SourceDeps = {
   readonly operator: Operator
   /** Names this process among those that work on sources. */
   readonly owner: string
+  /** What addresses are kept with. */
+  readonly keys: SourceKeys
   readonly signal: AbortSignal
   readonly limits?: Partial<typeof placeLimits>
   /** Where refused records are written, of several files each into one of its own; and how many problems are told. */
@@ -95,6 +98,8 @@ export function nextDueOf({ schedule }: Pick<SourceDefinition, 'schedule'>, time
 /** Reads each source that is due, one after the other. Returns what became of them. */
 export async function runDueSources(deps: SourceDeps): Promise<SourceResult[]> {
   const results: SourceResult[] = []
+  // What earlier versions have stored in clear.
+  if (deps.keys.isShared) await sealStoredPlaces(deps.store.db, deps.keys)
   for (;;) {
     deps.signal.throwIfAborted()
     const source = await claimDueSource(deps.store.db, leaseOf(deps), deps.clock())
@@ -158,7 +163,7 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
     ...(held && { held }),
   })
   try {
-    await using place = await openPlace(deps, source)
+    await using place = await placeOf(deps, source)
     const known = await listKnownFiles(store.db, source.name)
     const files = filesToRead(await place.list(), source)
     const passed: string[] = []
@@ -219,10 +224,10 @@ function tellingOf(deps: SourceDeps, { name }: PlaceFile, files: readonly PlaceF
   return { ...deps, telling: { ...deps.telling, refusedTo: own } }
 }
 
-async function openPlace(deps: SourceDeps, source: SourceDefinition): Promise<SourcePlace> {
+async function placeOf(deps: SourceDeps, source: SourceDefinition): Promise<SourcePlace> {
   const { allowPrivateNetworks, signal } = deps
   const placeDeps: PlaceDeps = { source, allowPrivateNetworks, signal, limits: { ...placeLimits, ...deps.limits } }
-  const place = readPlace(source.from)
+  const place = readPlace(openPlace(source.from, deps.keys.known))
   if (place === undefined)
     throw new ServiceError('input-unusable', `${shownPlace(source.from)} is no place that can be read`)
   if (place.form === 'folder') return await openFolder(place.path, placeDeps)
@@ -383,7 +388,7 @@ export async function trySource(
     )
   const nothing: Difference = { before: 0, changed: 0, gone: 0 }
   const tried: Awaited<ReturnType<typeof trySource>> = []
-  await using place = await openPlace(deps, source)
+  await using place = await placeOf(deps, source)
   const files = filesToRead(await place.list(), source)
   for (const { name, version } of files) {
     const content = await place.open({ name, version }, settledFile(known.get(name))?.version)

@@ -15,7 +15,7 @@ export type SourceReading = FileReading & {
 export type SourceDefinition = {
   readonly name: string
   readonly kind: string
-  /** A folder, a file, or an address. */
+  /** A folder, a file, or an address; in the store what follows its `?` is encrypted. */
   readonly from: string
   /** A cron expression. */
   readonly schedule: string
@@ -72,6 +72,18 @@ export async function listSources(db: Db): Promise<Source[]> {
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
   const { rows } = await db.query<Source>(`select ${columns} from import_source s where s.name = $1`, [name])
   return rows[0] && withoutNulls(rows[0])
+}
+
+/** The places of sources, as they are stored. */
+export async function listPlaces(db: Db): Promise<readonly { readonly name: string; readonly from: string }[]> {
+  const { rows } = await db.query<{ name: string; from: string }>('select name, location as from from import_source')
+  return rows
+}
+
+/** Stores the same place in another form; false: it has changed meanwhile. */
+export async function movePlace(db: Db, name: string, from: string, to: string): Promise<boolean> {
+  const move = 'update import_source set location = $3 where name = $1 and location = $2'
+  return (await db.query(move, [name, from, to])).rowCount === 1
 }
 
 /**

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
-import { readDefinition, shownPlace, sourceKinds } from '../../catalogue/sources/definition.js'
+import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
 import {
   nextDueOf,
   runSource,
@@ -10,6 +10,8 @@ import {
   type SourceResult,
   trySource,
 } from '../../catalogue/sources/run-source.js'
+import { openPlace, sealPlace, sealStoredPlaces, shownPlace } from '../../catalogue/sources/sealed-place.js'
+import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
 import { describeHeldFile, waitingFile } from '../../catalogue/sources/source-needs.js'
 import {
   findSource,
@@ -34,7 +36,7 @@ import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, readingOf } from './import.js'
 
-const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish'] as const
+const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
 
 type SourceRuntime = Runtime<(typeof sourceFields)[number]>
 
@@ -149,11 +151,14 @@ async function save(
   removed: readonly string[],
 ): Promise<string[]> {
   const { store, config, clock } = runtime
+  const keys = await openSourceKeys(runtime)
   return await store.transaction(async (db) => {
     const changed: string[] = []
+    if (definitions.some(({ from }) => shownPlace(from) !== from)) await sealStoredPlaces(db, keys)
     for (const definition of definitions) {
       const { name, kind, from } = definition
-      if (!(await saveSource(db, definition, nextDueOf(definition, config.publish.timezone, clock())))) continue
+      const sealed = { ...definition, from: await sealPlace(from, keys) }
+      if (!(await saveSource(db, sealed, nextDueOf(definition, config.publish.timezone, clock())))) continue
       changed.push(name)
       const details = { kind, from: shownPlace(from) }
       await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details })
@@ -178,7 +183,8 @@ async function apply(
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined)
     throw new ServiceError('input-unusable', `${file}: expected each source once, got ${twice} twice`)
-  const stored = await listSources(runtime.store.db)
+  const { known } = await openSourceKeys(runtime)
+  const stored = (await listSources(runtime.store.db)).map((one) => ({ ...one, from: opened(one.from, known) }))
   const removed = stored.map(({ name }) => name).filter((name) => !names.includes(name))
   const changes = Object.fromEntries(
     definitions.flatMap((definition) => {
@@ -193,6 +199,15 @@ async function apply(
     ...changed.map((name) => `  ${name}: ${changes[name]?.join('; ') ?? 'changed'}`),
     ...removed.map((name) => `  ${name}: removed`),
   ])
+}
+
+/** The whole place; where its key is not here, what is stored. */
+function opened(from: string, known: Parameters<typeof openPlace>[1]): string {
+  try {
+    return openPlace(from, known)
+  } catch {
+    return from
+  }
 }
 
 async function readDefinitions(file: string): Promise<SourceDefinition[]> {
@@ -323,13 +338,11 @@ async function remove(runtime: Runtime, output: Output, name: string): Promise<n
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
 }
 
-function depsOf(
-  { store, config, clock, signal }: SourceRuntime,
-  output: Output,
-  { problems }: TellingOptions,
-): SourceDeps {
+async function depsOf(runtime: SourceRuntime, output: Output, { problems }: TellingOptions): Promise<SourceDeps> {
+  const { store, config, clock, signal } = runtime
   const { currency, dataDir, allowPrivateNetworks } = config
   return {
+    keys: await openSourceKeys(runtime),
     ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
     publisherRef: config.reportingOrg.ref,
     timezone: config.publish.timezone,
@@ -351,7 +364,7 @@ async function run(
 
 async function runNow(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {
   boundHeap()
-  const result = await runSource(depsOf(runtime, output, telling), name)
+  const result = await runSource(await depsOf(runtime, output, telling), name)
   noteImports(result.imports, output, telling)
   return output.result(
     result,
@@ -383,7 +396,7 @@ async function tryIt(
   telling: TellingOptions,
 ): Promise<number> {
   boundHeap()
-  const tried = await trySource(depsOf(runtime, output, telling), source)
+  const tried = await trySource(await depsOf(runtime, output, telling), source)
   noteImports(
     tried.map(({ summary }) => summary),
     output,

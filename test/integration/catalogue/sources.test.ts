@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sources } from '../../../jobs/sources.js'
 import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
+import { openSourceKeys } from '../../../src/catalogue/sources/source-keys.js'
 import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { readConfig } from '../../../src/platform/config/config.js'
@@ -67,6 +68,7 @@ const sourceDeps = (): SourceDeps => ({
   ...{ store, currency: usd, publisherRef: undefined, dataDir: path.join(folder, 'data'), timezone: 'UTC' },
   ...{ operator: { actor: 'sources', origin: 'test' }, owner: 'test', signal: new AbortController().signal },
   ...{ clock: () => new Date(), allowPrivateNetworks: true },
+  keys: { known: [], current: () => Promise.reject(new Error('no key')), isShared: false },
 })
 
 const nightly = ['--schedule', '30 1 * * *'] as const
@@ -281,6 +283,55 @@ describe('sources of imports', { shuffle: false }, () => {
       )
       await run('sources', 'run', 'basic')
       expect(asked.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('erp:t0ken').toString('base64')}`)
+    })
+
+    it('has a token in its address, which the store has under a key alone', async () => {
+      whole(giftHead + gift('Q1'))
+      const place = `${address}/token.csv?token=s3cr3t&gid=7`
+      const [k1, k2] = ['k1', 'k2'].map((id) => `${id}:${Buffer.alloc(32, id).toString('base64')}`)
+      const keys = (...given: readonly (string | undefined)[]) => ({ DONOR_KEYS: given.join(',') })
+      const add = ['sources', 'add', 'token', '--kind', 'gifts', '--from', place, ...nightly]
+      const location = async () =>
+        (await store.db.query<{ at: string }>("select location as at from import_source where name = 'token'")).rows[0]
+          ?.at
+      // As an earlier version stored it: the worker moves it once all processes have a key.
+      await store.db.query(
+        `insert into import_source (name, kind, location, schedule, next_due) values ('token', 'gifts', $1, '30 1 * * *', '2000-01-01')`,
+        [place],
+      )
+      const tick = async (environment: Record<string, string>) => {
+        const { secrets, config } = readConfig({ ...environment, GIVING_DATA_DIR: path.join(folder, 'data') }, [
+          'donors',
+          'dataDir',
+        ])
+        return await runDueSources({ ...sourceDeps(), keys: await openSourceKeys({ config, secrets }) })
+      }
+      expect(await tick({})).toMatchObject([{ name: 'token', imports: [{ created: 1 }] }])
+      expect(asked.at(-1)?.url).toBe('/token.csv?token=s3cr3t&gid=7')
+      expect(await location()).toBe(place)
+      await tick(keys(k1))
+      expect(await location()).toMatch(/^sealed:k1:[\w-]+:http:\/\/127\.0\.0\.1:\d+\/token\.csv$/)
+      // The same address changes nothing, and no other place has its secret.
+      expect(await giving(add, 0, keys(k1))).toMatchObject({ changed: false, from: `${address}/token.csv?…` })
+      const list = { name: 'token', kind: 'gifts', from: place, schedule: '30 1 * * *' }
+      const sources = await file('token-keys.json', JSON.stringify([list]))
+      expect(await giving(['sources', 'apply', sources, '--dry-run'], 0, keys(k1))).toMatchObject({ changed: [] })
+      expect(await giving(['donors', 'rekey'], 0, keys(k2, k1))).toMatchObject({ key: 'k2' })
+      expect(await location()).toMatch(/^sealed:k2:/)
+      expect(await giving(['sources', 'run', 'token'], 0, keys(k2))).toMatchObject({ outcome: 'unchanged' })
+      expect(asked.at(-1)?.url).toBe('/token.csv?token=s3cr3t&gid=7')
+      expect(await giving(['sources', 'run', 'token'], 2, keys(k1))).toMatchObject({
+        message: expect.stringContaining(`${address}/token.csv?…: the key "k2" of what follows the ? is not here`),
+      })
+      const asks = asked.length
+      await store.db.query(
+        "update import_source set location = replace(location, '/token.csv', '/other.csv') where name = 'token'",
+      )
+      expect(await giving(['sources', 'run', 'token'], 2, keys(k2))).toMatchObject({
+        message: `${address}/other.csv?… is not what was stored`,
+      })
+      expect(asked).toHaveLength(asks)
+      await run('sources', 'remove', 'token')
     })
 
     it('follows to where its server leads, as that of a published spreadsheet does, and says who refuses it', async () => {
@@ -660,7 +711,8 @@ describe('sources of imports', { shuffle: false }, () => {
       const all = told.map(({ stdout, stderr }) => stdout + stderr).join('\n')
       expect(all).not.toContain('s3cr3t')
       expect(all).toContain('https://127.0.0.1:9/gifts.csv?…')
-      expect(await findSource(store.db, 'token')).toMatchObject({ from: place })
+      const stored = await store.db.query<{ source: string }>('select s::text as source from import_source s')
+      expect(stored.rows.map(({ source }) => source).join('\n')).not.toContain('s3cr3t')
       // What a command has shown is no address.
       const shown = await runCommandLine([...add.with(6, 'https://127.0.0.1:9/gifts.csv?…')], environment)
       expect(shown).toMatchObject({ code: 2, stderr: expect.stringContaining('a whole address') })
@@ -716,7 +768,7 @@ describe('sources of imports', { shuffle: false }, () => {
       await store.db.query(`update import_source set next_due = case name when 'due' then now() else '2099-01-01' end`)
       const open = sources.open({
         ...{ store, clock: () => new Date(), owner: 'worker', log: createLog('silent', 'json') },
-        config: readConfig(environment, [...sources.fields]).config,
+        ...readConfig(environment, [...sources.fields]),
       } as Parameters<typeof sources.open>[0])
       const { signal } = new AbortController()
       const tick = () => open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])

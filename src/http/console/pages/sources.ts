@@ -1,4 +1,4 @@
-import { shownPlace } from '../../../catalogue/sources/definition.js'
+import { shownPlace } from '../../../catalogue/sources/sealed-place.js'
 import { waitingFile } from '../../../catalogue/sources/source-needs.js'
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
 import { type Html, html } from '../../portal/html.js'
