@@ -17,6 +17,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['health'], async () => (await import('./service/health.js')).registerHealth],
   [['import'], async () => (await import('./catalogue/import.js')).registerImport],
   [['imports'], async () => (await import('./catalogue/imports.js')).registerImports],
+  [['recipes'], async () => (await import('./catalogue/recipes.js')).registerRecipes],
   [['sources'], async () => (await import('./catalogue/sources.js')).registerSources],
   [['export'], async () => (await import('./catalogue/export.js')).registerExport],
   [['backup', 'restore'], async () => (await import('./service/backup.js')).registerBackup],

@@ -46,6 +46,8 @@ export const auditActions = {
   'records-imported': 'files were imported (`created`, `changed`, `refused`); `giving imports show` has the rest',
   'organizations-merged': 'two organisations became one (`merged`: the one that went)',
   'import-undone': 'an import was taken back',
+  'recipe-saved': 'a recipe was saved under a name',
+  'recipe-removed': 'a recipe was removed',
   'source-saved': 'a source was added, or got another definition (`kind`, `from`)',
   'source-removed': 'a source was removed; what it has brought stays',
   'source-decided': 'a file of a source that was held was approved or refused (`decision`)',

@@ -23,9 +23,9 @@ const mostShown = 20
  * The columns with the names of fields. Of columns with one name the second is also called `Name#2`. Throws `input-unusable`
  * when the reading names a column that is not there.
  */
-export function mapColumns(columns: readonly string[], { map = {}, ignore = [] }: FileReading = {}): string[] {
+export function mapColumns(columns: readonly string[], { map = {}, ignore = [], others }: FileReading = {}): string[] {
   const named = [...Object.entries(map), ...ignore.map((name) => [name, ''] as const)]
-  const missing = named.filter(([name]) => columnsNamed(columns, name).length === 0)
+  const missing = others ? [] : named.filter(([name]) => columnsNamed(columns, name).length === 0)
   if (missing.length > 0) {
     const [absent, present] = [missing.map(([name]) => name), columns].map((names) =>
       names.slice(0, mostShown).map(shownColumn).join(', '),
@@ -33,7 +33,7 @@ export function mapColumns(columns: readonly string[], { map = {}, ignore = [] }
     const option = ignore.includes(missing[0]?.[0] ?? '') ? '--ignore-column' : '--map'
     throw new ServiceError('input-unusable', `a first line without ${absent}, which ${option} names; it has ${present}`)
   }
-  const mapped = [...columns]
+  const mapped = others ? columns.map(() => whyColumn) : [...columns]
   // A numbered name says more than the name that several columns have.
   for (const [name, field] of named.sort(([one], [other]) => Number(isNumbered(one)) - Number(isNumbered(other)))) {
     for (const at of columnsNamed(columns, name)) mapped[at] = field === '' ? whyColumn : field

@@ -129,21 +129,30 @@ const tried = [
   ...['dd-mmm-yyyy', 'dd-mmm-20yy', 'dd mmm yyyy', 'mmm dd, yyyy', 'yyyymmdd'],
 ]
 
+/** Patterns of days that this text may be in. */
+export function dayPatternsOf(text: string): string[] {
+  const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(text.trim())?.[1]
+  const patterns = [
+    ...tried.map((one) => (sign ? one.replace(/\./g, sign) : one)),
+    ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(text.trim()) ? [excelDays] : []),
+  ]
+  return patterns.filter((pattern) => isReadBy(text, pattern))
+}
+
+/** Whether a text is a day in this pattern. */
+export function isReadBy(text: string, pattern: string): boolean {
+  const day = isoDayOf(text, pattern)
+  return day !== text && parseIsoDate(day) !== undefined
+}
+
 /** What a refused day would be in each order of its parts, or which pattern was named; undefined where no order reads it. */
 export function explainDay(text: string, { date }: NumberNotation): string | undefined {
   if (date !== undefined)
     return date === excelDays ? 'a day as Excel counts them, such as 46031' : `a day such as ${date}`
-  const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(text.trim())?.[1]
-  const patterns = [
-    ...tried.map((one) => (sign ? one.replace(/\./g, sign) : one)),
-    ...(/^[2-6]\d{4}$/.test(text.trim()) ? [excelDays] : []),
-  ]
-  const readings = patterns.flatMap((pattern) => {
-    const day = parseIsoDate(isoDayOf(text, pattern))
-    return day === undefined
-      ? []
-      : [`${day} with giving import --date ${/[ ,]/.test(pattern) ? `'${pattern}'` : pattern}`]
-  })
+  const readings = dayPatternsOf(text).map(
+    (pattern) =>
+      `${isoDayOf(text, pattern)} with giving import --date ${/[ ,]/.test(pattern) ? `'${pattern}'` : pattern}`,
+  )
   return readings.length === 0 ? undefined : `a day such as 2026-11-21; this one is ${readings.join(', ')}`
 }
 

@@ -1,7 +1,8 @@
 import { closestName } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { shownValue } from '../../kernel/values.js'
-import type { FileReading } from '../sql/reading.js'
+import type { FileReading, Recipe } from '../sql/reading.js'
+import { findKind, kinds } from './kinds.js'
 import { expectedDatePattern, isDatePattern } from './number-notation.js'
 
 /** How one member of a JSON object is read; `expected` is what a message expects. */
@@ -48,6 +49,8 @@ export const readingChecks = {
   constants: objectOf('values by the names of fields', asText),
   fillDown: listOfTexts('a list of columns'),
   attachments: listOfTexts('a list of columns'),
+  plain: listOfTexts('a list of columns'),
+  others: oneOf('left out'),
   zone: textMember('a time zone such as Pacific/Auckland', isZone),
   ignore: listOfTexts('a list of columns'),
   decimal: oneOf('comma', 'point'),
@@ -78,17 +81,16 @@ export function expectedMember(name: string, names: readonly string[]): string {
   return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
 }
 
-/** A recipe: how files become records of a kind. */
-export type Recipe = FileReading & { readonly kind?: string | undefined }
-
 /** Reads a recipe from JSON. Throws `input-unusable` with everything that is wrong in it. */
 export function readRecipe(raw: unknown): Recipe {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new ServiceError('input-unusable', 'expected a JSON object with columns, values and notation')
   }
   const checks: ReadonlyMap<string, Check<unknown>> = new Map([
+    ['about', textMember('what it is for', (text) => text !== '')],
+    ['page', textMember('the address of a page', (text) => URL.canParse(text))],
+    ['kind', textMember(kinds.map(({ name }) => name).join(', '), (name) => findKind(name) !== undefined)],
     ...Object.entries<Check<unknown>>(readingChecks),
-    ['kind', textMember('the kind of its records, such as gifts', (name) => name !== '')],
   ])
   const problems: string[] = []
   const read = Object.entries(raw).map(([name, value]) => {
@@ -100,5 +102,14 @@ export function readRecipe(raw: unknown): Recipe {
     return [name, member] as const
   })
   if (problems.length > 0) throw new ServiceError('input-unusable', problems.join('; '))
-  return Object.fromEntries(read) as Recipe
+  const members = new Map(read)
+  // One order, so that two versions of a recipe are compared line by line.
+  return Object.fromEntries(
+    [...checks.keys()].flatMap((name) => (members.has(name) ? [[name, members.get(name)]] : [])),
+  )
+}
+
+/** How a recipe reads files. */
+export function readingOfRecipe({ kind: _kind, about: _about, page: _page, ...reading }: Recipe): FileReading {
+  return reading
 }

@@ -8,7 +8,7 @@ import type { FileReading } from '../sql/reading.js'
 import type { FileRecord } from './file-record.js'
 import { iatiKind } from './iati-activities.js'
 import { kinds } from './kinds.js'
-import { findPacked } from './packed-file.js'
+import { findPacked, type PackedFile } from './packed-file.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
 
@@ -94,6 +94,19 @@ async function recognise(
     }
   }
   return { file, importer, form, bytes: bytesTotal, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
+}
+
+/** The bytes of a regular file, unpacked where it is an archive with one file. Throws `input-unusable` for other archives. */
+export async function openBytes(file: string): Promise<PackedFile> {
+  await sizeOfRegularFile(file)
+  return (await findPacked(file)) ?? { name: file, chunks: (signal) => chunksOf(file, undefined, signal) }
+}
+
+/** The first bytes of an input, enough to recognise it. */
+export async function headOf(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
+  const { head, close } = await sniff(chunks)
+  await close()
+  return head
 }
 
 function toBroken(error: unknown, signal: AbortSignal | undefined): Broken {

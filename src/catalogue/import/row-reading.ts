@@ -1,4 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
+import { escapeText } from '../../kernel/xml/writer.js'
 import type { FileReading } from '../sql/reading.js'
 import { columnsNamed } from './column-names.js'
 import { isBlank } from './csv-text.js'
@@ -11,20 +12,31 @@ type RowTaken =
 
 /** Reads the rows of a file with these columns one after the other: a cell that is filled down has the value above it. */
 export function rowReader(columns: readonly string[], reading: FileReading): (cells: readonly string[]) => RowTaken {
-  const { only = {}, without = {}, values = {}, constants = {}, fillDown = [], attachments = [] } = reading
-  const placed = <T>(of: Readonly<Record<string, T>>, option: string) =>
-    Object.entries(of).map(([column, value]) => [placesOf(columns, column, option), column, value] as const)
-  const [kept, dropped, changed] = [placed(only, 'only'), placed(without, 'without'), placed(values, 'values')]
-  const filled = fillDown.flatMap((column) => placesOf(columns, column, 'fillDown'))
-  const listed = attachments.flatMap((column) => placesOf(columns, column, 'attachments'))
-  if ([kept, dropped, changed, filled, listed].every(({ length }) => length === 0)) {
+  const { only = {}, without = {}, values = {}, constants = {}, fillDown = [], attachments = [], plain = [] } = reading
+  const placed = <T, Folded>(of: Readonly<Record<string, T>>, option: string, fold: (value: T) => Folded) =>
+    Object.entries(of).map(
+      ([column, value]) =>
+        [placesOf(columns, column, option, option === 'only' ? {} : reading), column, fold(value)] as const,
+    )
+  const wordsOf = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(folded))
+  const [kept, dropped] = [placed(only, 'only', wordsOf), placed(without, 'without', wordsOf)]
+  const changed = placed(
+    values,
+    'values',
+    (words): ReadonlyMap<string, string> =>
+      new Map(Object.entries(words).map(([word, value]) => [folded(word), value])),
+  )
+  const [filled, listed, texts] = [fillDown, attachments, plain].map((names) =>
+    names.flatMap((column) => placesOf(columns, column, 'the recipe', reading)),
+  ) as [number[], number[], number[]]
+  if ([kept, dropped, changed, filled, listed, texts].every(({ length }) => length === 0)) {
     return (cells) => ({ cells, constants })
   }
   const above = new Map<number, string>()
   return (given) => {
     const cells = [...given]
-    const isOneOf = (places: readonly number[], words: readonly string[]) =>
-      places.some((at) => words.some((word) => same(word, cells[at] ?? '')))
+    const isOneOf = (places: readonly number[], words: ReadonlySet<string>) =>
+      places.some((at) => words.has(folded(cells[at] ?? '')))
     // A row that is left out, such as a total, is no row to fill from.
     const leaving = dropped.find(([places, , words]) => isOneOf(places, words))
     if (leaving) return { leftOut: `${leaving[1]}=${told(cells, leaving[0])}` }
@@ -35,12 +47,10 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
     const missing = kept.find(([places, , words]) => !isOneOf(places, words))
     if (missing) return { leftOut: `${missing[1]}=${told(cells, missing[0])}` }
     for (const [places, , words] of changed) {
-      for (const at of places) {
-        const [, value] = Object.entries(words).find(([word]) => same(word, cells[at] ?? '')) ?? []
-        if (value !== undefined) cells[at] = value
-      }
+      for (const at of places) cells[at] = words.get(folded(cells[at] ?? '')) ?? cells[at] ?? ''
     }
     for (const at of listed) cells[at] = addressesIn(cells[at] ?? '')
+    for (const at of texts) cells[at] = htmlOf(cells[at] ?? '')
     return { cells, constants }
   }
 }
@@ -51,15 +61,23 @@ function addressesIn(cell: string): string {
   return found.length > 0 ? found.join('|') : cell
 }
 
-function placesOf(columns: readonly string[], column: string, option: string): number[] {
+/** Plain text as HTML: blank lines part paragraphs. */
+function htmlOf(cell: string): string {
+  const paragraphs = escapeText(cell.trim()).split(/(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))+/)
+  return paragraphs.flatMap((text) => (isBlank(text) ? [] : [`<p>${text.replace(/\r\n?|\n/g, '<br>')}</p>`])).join('')
+}
+
+/** The places of a column. What a recipe says of columns that may be missing counts where they are there. */
+function placesOf(columns: readonly string[], column: string, option: string, { others }: FileReading): number[] {
   const places = columnsNamed(columns, column)
-  if (places.length > 0) return places
+  if (places.length > 0 || others) return places
   const present = columns.slice(0, 20).join(', ')
   throw new ServiceError('input-unusable', `a first line without "${column}", which ${option} names; it has ${present}`)
 }
 
-function same(one: string, other: string): boolean {
-  return withoutUnseenSigns(one.trim()).toLowerCase() === withoutUnseenSigns(other.trim()).toLowerCase()
+/** A word as it is compared: letter case and signs that nobody sees do not matter. */
+function folded(text: string): string {
+  return withoutUnseenSigns(text.trim()).toLowerCase()
 }
 
 function told(cells: readonly string[], places: readonly number[]): string {
@@ -70,6 +88,11 @@ function told(cells: readonly string[], places: readonly number[]): string {
 const tellingName =
   /\b(?:status|state|type|kind|mode|livemode|test|refunded|captured|disputed|paid|statut|\u00e9tat|etat|estado|tipo|situa\u00e7\u00e3o|situacao|zustand|stand|art|typ)\b/iu
 
+/** Whether a column's name says that its values tell which rows count. */
+export function isTelling(name: string): boolean {
+  return tellingName.test(name)
+}
+
 /** Columns that `map` leaves out although their names say that rows differ in what they count for. */
 export function askedColumns(
   columns: readonly string[],
@@ -79,7 +102,7 @@ export function askedColumns(
     columnsNamed(columns, name),
   )
   const left = Object.entries(map).flatMap(([name, field]) => (field === '' ? columnsNamed(columns, name) : []))
-  const asked = new Set(left.filter((at) => !settled.includes(at) && tellingName.test(columns[at] ?? '')))
+  const asked = new Set(left.filter((at) => !settled.includes(at) && isTelling(columns[at] ?? '')))
   const first = new Map<number, string>()
   return {
     count: asked.size,
@@ -89,7 +112,7 @@ export function askedColumns(
         const known = first.get(at)
         if (value === '') continue
         if (known === undefined) first.set(at, value)
-        else if (!same(known, value)) throw askedOf(columns[at] ?? '', known, value)
+        else if (folded(known) !== folded(value)) throw askedOf(columns[at] ?? '', known, value)
       }
     },
   }

@@ -17,6 +17,10 @@ export type FileReading = {
   readonly fillDown?: readonly string[] | undefined
   /** Columns of files as `name.jpg (https://...)` with commas between, of which the addresses are read. */
   readonly attachments?: readonly string[] | undefined
+  /** Columns with plain text for a field that holds HTML: their signs, lines and paragraphs stay. */
+  readonly plain?: readonly string[] | undefined
+  /** Columns that `map` does not name are left out, and columns that it names may be missing. Absent: neither. */
+  readonly others?: 'left out' | undefined
   /** The IANA time zone of days: instants are days of it, and no day is later than its today. Absent: that of the service. */
   readonly zone?: string | undefined
   /** Columns that are left out although they tell rows apart, such as a status. */
@@ -29,4 +33,13 @@ export type FileReading = {
   readonly encoding?: string | undefined
   /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
   readonly missing?: 'empty' | 'text' | undefined
+}
+
+/** A recipe: how files become records of a kind. */
+export type Recipe = FileReading & {
+  readonly kind?: string | undefined
+  /** What it is for, for people. */
+  readonly about?: string | undefined
+  /** The page that says which columns such files have. */
+  readonly page?: string | undefined
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { importExport } from '../../catalogue/export/import-export.js'
@@ -8,10 +7,11 @@ import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import { expectedDatePattern } from '../../catalogue/import/number-notation.js'
-import { type Recipe, readingChecks, readRecipe } from '../../catalogue/import/reading.js'
+import { readingChecks, readingOfRecipe } from '../../catalogue/import/reading.js'
+import { findNamedRecipe } from '../../catalogue/import/recipes/named-recipes.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
-import type { FileReading } from '../../catalogue/sql/reading.js'
-import { messageOf } from '../../kernel/system-errors.js'
+import type { FileReading, Recipe } from '../../catalogue/sql/reading.js'
+import type { Db } from '../../platform/database/connection.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
@@ -64,10 +64,13 @@ export function registerImport(program: Command, { action, storeAction, stdin }:
     })
 }
 
+export const recipeMeaning =
+  'how files are read: a recipe that giving recipes list shows, or a JSON file; other options count before it'
+
 /** Adds the options that say how CSV is read which was not made for this program. */
 export function addReading(command: Command): Command {
   return command
-    .option('--recipe <file>', 'a JSON file that says how files are read; other options count before it', recipeFile)
+    .option('--recipe <recipe>', recipeMeaning)
     .addOption(
       new Option(
         '--decimal <sign>',
@@ -105,23 +108,15 @@ export function addReading(command: Command): Command {
 /** What these options read. */
 export type ReadingOptions = Omit<FileReading, 'ignore'> & {
   readonly ignoreColumn?: readonly string[]
-  readonly recipe?: Recipe
+  readonly recipe?: string
 }
 
-/** The reading that options say; what they say beside a recipe counts before it. */
-export function readingOf({ recipe = {}, ...options }: ReadingOptions): FileReading {
-  const { kind: _kind, ...known } = recipe
+/** The recipe that options say; what they say beside a named one counts before it. */
+export async function recipeOf(db: Db | undefined, { recipe, ...options }: ReadingOptions): Promise<Recipe> {
+  const named = recipe === undefined ? {} : await findNamedRecipe(db, recipe)
   const { map, ignoreColumn, decimal, date, encoding, missing } = options
   const said: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing }
-  return { ...known, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) }
-}
-
-function recipeFile(file: string): Recipe {
-  try {
-    return readRecipe(JSON.parse(readFileSync(file, 'utf8')))
-  } catch (error) {
-    throw new InvalidArgumentError(`expected a file with JSON: ${messageOf(error)}`)
-  }
+  return { ...named, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) }
 }
 
 function checked(name: 'date' | 'encoding'): (raw: string) => string {
@@ -179,17 +174,18 @@ async function importRecords(
 ): Promise<number> {
   // Without the bound V8 would let garbage grow; with it a file of any size needs the memory of its largest records.
   boundHeap()
+  const recipe = await recipeOf(store.db, options)
   const summary = await output.withProgress((update) =>
     importFiles(store, files, {
       ...options,
-      kind: options.kind ?? options.recipe?.kind,
+      kind: options.kind ?? recipe.kind,
       source: 'import',
       operator: userOfProcess(),
       clock,
       currency: config.currency,
       zone: config.publish.timezone,
       publisherRef: config.reportingOrg.ref,
-      reading: readingOf(options),
+      reading: readingOfRecipe(recipe),
       refusedTo: problems,
       signal,
       ...(output.json && { maxProblems: maxProblemsInJson }),
@@ -200,7 +196,7 @@ async function importRecords(
   if (!output.json) noteProblems(summary, output, problems)
   return output.result(
     options.dryRun ? { ...summary, dryRun: true } : summary,
-    () => (options.dryRun ? 'dry run, ' : '') + describe(summary),
+    () => (options.dryRun ? 'dry run, ' : '') + describeImport(summary),
     { code: importExitCode(summary), note: noteOf(summary) },
   )
 }
@@ -268,7 +264,8 @@ function noteOf({ import: id, created, changed }: ImportSummary): string | false
   )
 }
 
-function describe({
+/** What became of the records of an import, on a line. */
+export function describeImport({
   records,
   created,
   changed,

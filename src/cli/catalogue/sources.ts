@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
+import { readingOfRecipe } from '../../catalogue/import/reading.js'
 import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
 import {
   nextDueOf,
@@ -34,7 +35,7 @@ import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, readingOf } from './import.js'
+import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recipeOf } from './import.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
 
@@ -123,7 +124,7 @@ async function add(runtime: SourceRuntime, output: Output, name: string, options
     options
   const definition = readDefinition({
     ...{ name, kind, schedule, complete, guard, names },
-    ...readingOf(options),
+    ...readingOfRecipe(await recipeOf(runtime.store.db, options)),
     from: isAddress(from) ? from : path.resolve(from),
     ...(secretFile !== undefined && { secretFile: path.resolve(secretFile) }),
     ...(hostKey !== undefined && { hostKey }),

@@ -160,6 +160,15 @@ const fullStore: readonly Row[] = [
     /which --ignore-column names/,
   ],
   ['import {folder}/gifts.csv --recipe {folder}/recipe.json --formerly XM-1 --dry-run', 1, /"dryRun":true/],
+  ['recipes guess {folder}/gifts.csv --kind gifts', 0, /"reference":"reference"/],
+  ['recipes save office {folder}/recipe.json', 0, /"changed":true/],
+  ['recipes save stripe {folder}/recipe.json', 2, /built in/],
+  ['recipes save office {folder}/bad.json', 2, /expected a recipe in JSON/],
+  ['recipes try {folder}/gifts.csv --recipe office', 1, /"preview":\[\{"line":2/],
+  ['recipes list', 0, /office/],
+  ['recipes show office', 0, /gifts/],
+  ['recipes remove office', 0, /office/],
+  ['recipes show office', 2, /giving recipes list/],
   ['imports list >i=imports.0.id', 0, /gifts.csv/],
   ['imports show {i}', 0, /gifts\.csv/],
   ['gifts show G-1', 0, /25/],
@@ -395,7 +404,7 @@ describe('every command and option, as a person types it', { shuffle: false }, a
   it('without a database: says so in a line, or needs none', async () => {
     const away = { DATABASE_URL: 'postgres://giving@127.0.0.1:1/giving' }
     const needless =
-      /^(doctor|status|init|validate|standard|completion|verify|keys signing|releases list|sync)|--(template|schema) /
+      /^(doctor|status|init|validate|standard|completion|verify|keys signing|releases list|sync|recipes guess)|--(template|schema) /
     const seen = new Set<string>()
     for (const [row] of [...newStore, ...fullStore]) {
       const [line = ''] = row.split(' >')

@@ -398,6 +398,15 @@ create table import_change (
   constraint import_change_pkey PRIMARY KEY (import_id, table_name, key)
 );
 
+create table import_recipe (
+  name text not null,
+  recipe json not null,
+  saved_by text not null,
+  saved_at timestamp with time zone not null,
+  constraint import_recipe_pkey PRIMARY KEY (name),
+  constraint import_recipe_name_check CHECK (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text)
+);
+
 create table import_source (
   name text not null,
   kind text not null,

@@ -1,0 +1,60 @@
+import { createYielder } from '../../kernel/yielder.js'
+import { ImportTally } from './import-summary.js'
+import type { ImportSaving } from './kind.js'
+import type { ReadableFile } from './record-files.js'
+import type { ReadRecord } from './record-importer.js'
+
+/** A record as it would be stored. */
+export type PreviewedRecord = { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
+
+/**
+ * Reads all records of a file as an import does, without a store: counts them, groups their problems, and gives the first as
+ * they would be stored. `take` gets every record that is not refused.
+ */
+export async function previewRecords(
+  opened: ReadableFile,
+  saving: ImportSaving,
+  tally: ImportTally = new ImportTally(100),
+  take: (read: ReadRecord<unknown>) => void = () => undefined,
+): Promise<{ readonly records: readonly PreviewedRecord[]; readonly tally: ImportTally }> {
+  const { file, importer } = opened
+  const records: PreviewedRecord[] = []
+  const yieldIfDue = createYielder()
+  tally.beginFile()
+  for await (const item of opened.records(() => undefined)) {
+    await yieldIfDue()
+    if ('broken' in item) {
+      tally.breakFile(file, item.broken)
+      continue
+    }
+    if ('leftOut' in item) {
+      tally.leaveOut(item.leftOut)
+      continue
+    }
+    tally.records++
+    const where = { file, line: item.line, source: item.source }
+    const read = 'problem' in item ? { problems: [item.problem] } : await importer.read(item.value, { ...saving, file })
+    if ('problems' in read) {
+      const { recordId } = { recordId: undefined, ...read }
+      tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, read.problems)
+      continue
+    }
+    if ('value' in item) tally.note({ ...where, recordId: read.key }, item.notice)
+    tally.count('created')
+    tally.countMoved(where, read.moved)
+    take(read)
+    if (records.length < mostRecords) records.push({ line: item.line, fields: fieldsOf(read.row) })
+  }
+  return { records, tally }
+}
+
+const mostRecords = 20
+
+/** What a person knows a record by: its fields, whatever its importer keeps beside them. */
+function fieldsOf(row: unknown): Readonly<Record<string, unknown>> {
+  const { row: own, record, ...rest } = row as { row?: object; record?: object }
+  const fields = own ?? { ...rest, ...record }
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== undefined && value !== '' && name !== 'text'),
+  )
+}

@@ -1,0 +1,530 @@
+import path from 'node:path'
+import { ServiceError } from '../../../kernel/errors.js'
+import { type CurrencyCode, marksOf, parseCurrencyCode } from '../../../kernel/money.js'
+import { shownValue } from '../../../kernel/values.js'
+import { createYielder } from '../../../kernel/yielder.js'
+import type { Recipe } from '../../sql/reading.js'
+import { cleanName } from '../column-names.js'
+import { type CsvHeader, csvHeadBytes, encodingOf, readCsvHeader } from '../csv-rows.js'
+import { CsvText, isBlank } from '../csv-text.js'
+import { missingFields } from '../fields.js'
+import type { Kind } from '../kind.js'
+import { findKind, kinds } from '../kinds.js'
+import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation } from '../number-notation.js'
+import { headOf, openBytes } from '../record-files.js'
+import { isTelling } from '../row-reading.js'
+import { countryNamed, foldedName, type HeaderWords, headerWords } from './header-words.js'
+
+/** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
+export type RecipeGuess = {
+  readonly recipe: Recipe
+  /** What was guessed, and why. */
+  readonly reasons: readonly { readonly member: string; readonly why: string }[]
+  /** What only a person can say. */
+  readonly open: readonly string[]
+}
+
+type Guessing = {
+  /** Absent: the header and the name of the file tell. */
+  readonly kind?: string | undefined
+  /** What amounts are in where the file does not say it. */
+  readonly currency: CurrencyCode
+  readonly signal?: AbortSignal | undefined
+}
+
+// A column with more different values than this has no list of values.
+const mostValues = 400
+const mostShown = 5
+
+/** A column, and what its cells have. */
+type Column = {
+  readonly name: string
+  /** What its name may mean, folded. */
+  readonly words: readonly string[]
+  readonly values: Map<string, number>
+  filled: number
+  blank: number
+  isBlankAtTop: boolean
+}
+
+/** Guesses how a CSV file is read. Throws `input-unusable` for other files. */
+export async function guessRecipe(file: string, { kind: asked, currency, signal }: Guessing): Promise<RecipeGuess> {
+  const { name, chunks } = await openBytes(file)
+  const head = await headOf(chunks(signal))
+  if (/^[\s\0\uFEFF]*[<{[]/.test(new TextDecoder(encodingOf(head)).decode(head.subarray(0, 200)))) {
+    throw new ServiceError('input-unusable', 'no table: CSV needs a recipe, XML and JSON are imported as they are')
+  }
+  const words = headerWords()
+  const reasons: { member: string; why: string }[] = []
+  const open: string[] = []
+  const say = (member: string, why: string) => void reasons.push({ member, why })
+
+  const encoding = await guessEncoding(head, chunks(signal))
+  if (encoding.why) say('encoding', encoding.why)
+  const header = readCsvHeader(head.subarray(0, csvHeadBytes), { encoding: encoding.name }, (columns) =>
+    isHeader(columns, words),
+  )
+  say('header', `line ${header.line}, cells parted by ${header.delimiter === '\t' ? 'tabs' : header.delimiter}`)
+  const { columns, rows, totals } = await readColumns(chunks(signal), header, words)
+  if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
+
+  const kind = guessKind(asked, name, columns, words)
+  say('kind', kind.why)
+  const { fields } = kind.kind
+  const candidates = candidatesOf(columns, kind.kind, words)
+  const notation = guessNotation(candidates, kind.kind, say, open)
+  const assigned = assign(columns, candidates, kind.kind, notation, words, currency)
+
+  const map: Record<string, string> = {}
+  const values: Record<string, Record<string, string>> = {}
+  const only: Record<string, string[]> = {}
+  const ignore: string[] = []
+  const [fillDown, attachments, plain]: [string[], string[], string[]] = [[], [], []]
+  for (const column of columns) {
+    const field = assigned.get(column)
+    if (column.name === '') continue
+    map[column.name] = field ?? ''
+    if (field === undefined) {
+      leaveOut(column)
+      continue
+    }
+    const type = fields[field]?.type
+    const known = type && valuesOf(column, field, type, words)
+    if (known && Object.keys(known.values).length > 0) {
+      values[column.name] = known.values
+      say(`values of ${column.name}`, listed(Object.entries(known.values).map(([one, meant]) => `${one} is ${meant}`)))
+    }
+    if (known && known.unknown.length > 0)
+      open.push(`values of "${column.name}" that are no ${field} (${type.expected}): ${listed(known.unknown)}`)
+    if (field === 'project' && column.blank > 0 && !column.isBlankAtTop) {
+      fillDown.push(column.name)
+      say(
+        'fillDown',
+        `${column.blank} rows have an empty "${column.name}" below a filled one, as merged cells leave them`,
+      )
+    }
+    const texts = [...column.values.keys()]
+    if (field === 'images' && texts.some(hasAddressInBrackets)) {
+      attachments.push(column.name)
+      say('attachments', `"${column.name}" has addresses in brackets behind names of files`)
+    }
+    if (
+      field === 'html' &&
+      !texts.some((text) => /<\/?(?:p|br|div|b|i|strong|em|[uo]l|li|h[1-6]|a|span|img)\b[^>]*>/i.test(text))
+    ) {
+      plain.push(column.name)
+      say('plain', `"${column.name}" has plain text, no HTML`)
+    }
+  }
+
+  /** Of a column that is no field: whether its values say which rows count. */
+  function leaveOut(column: Column): void {
+    const isOf = (list: readonly string[]) => [...column.values.keys()].filter((one) => list.includes(foldedName(one)))
+    const [moved, notMoved, alike] = [isOf(words.moved), isOf(words.notMoved), isOf(words.alike)]
+    const count = column.values.size
+    const isMoney = 'amount' in fields && 'date' in fields
+    if (
+      isMoney &&
+      count > 0 &&
+      moved.length > 0 &&
+      moved.length + notMoved.length === count &&
+      isTelling(column.name)
+    ) {
+      only[column.name] = moved
+      const rest = notMoved.map((one) => `${one} (${column.values.get(one)})`)
+      say('only', `rows whose "${column.name}" is ${listed(moved)}${rest.length > 0 ? `, not ${listed(rest)}` : ''}`)
+    } else if (isTelling(column.name) && count > 1) {
+      if (alike.length === count) {
+        ignore.push(column.name)
+        say('ignore', `"${column.name}" is ${listed(alike)}: all of these rows count`)
+      } else
+        open.push(
+          `"${column.name}" has ${listed([...column.values.keys()])}: name the rows that count with only or without, or the column with ignore`,
+        )
+    }
+    if (column.name in only || ignore.includes(column.name)) return
+    const isDonor = column.words.some((word) => words.donors.includes(word))
+    say(`map of ${column.name}`, isDonor ? 'left out: it is about a donor' : 'left out: no field has such a name')
+  }
+
+  const without = Object.fromEntries(
+    [...totals].map(([column, found]) => {
+      say('without', `rows with ${listed([...found])} in "${column}" are totals`)
+      return [column, [...found]]
+    }),
+  )
+  const constants: Record<string, string> = {}
+  const given = new Set(assigned.values())
+  for (const field of missingFields(fields, (one) => given.has(one))) {
+    if (field === 'currency') {
+      const marked = markedCurrency(columns, assigned)
+      constants.currency = marked ?? currency
+      say(
+        'constants',
+        `currency ${constants.currency}, ${marked ? 'which stands beside amounts' : 'the DEFAULT_CURRENCY: no column names one'}`,
+      )
+    } else open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
+  }
+  const guessed: Recipe = {
+    kind: kind.kind.name,
+    map,
+    ...filled({ values, only, without, constants }),
+    ...Object.fromEntries(
+      Object.entries({ fillDown, attachments, plain, ignore }).filter(([, list]) => list.length > 0),
+    ),
+    ...notation,
+    ...(encoding.isTold && { encoding: encoding.name }),
+  }
+  return { recipe: guessed, reasons, open }
+}
+
+function filled(members: Readonly<Record<string, object>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => Object.keys(value).length > 0))
+}
+
+function listed(words: readonly string[]): string {
+  const shown = words.slice(0, mostShown).map((word) => shownValue(word))
+  return shown.join(', ') + (words.length > mostShown ? ` and ${words.length - mostShown} more` : '')
+}
+
+/** Whether a row of cells may be a header: at least two of its names are those of fields, and all differ from numbers. */
+function isHeader(columns: readonly string[], words: HeaderWords): boolean {
+  const known = columns.filter((column) => wordsOf(column).some((word) => words.all.has(word)))
+  return known.length >= 2 && !columns.some((column) => /^[-\d.,]+$/.test(column))
+}
+
+/** What the name of a column may mean: as it is, without what is in brackets, without the currency at its end. */
+function wordsOf(column: string): string[] {
+  const bare = column.replace(/\s*\([^()]*\)$/, '')
+  const whole = [foldedName(column), foldedName(bare)]
+  const without = whole.map((word) =>
+    word.replace(/ ([a-z]{3})$/, (end, code: string) => (parseCurrencyCode(code.toUpperCase()) ? '' : end)),
+  )
+  return [...new Set([...whole, ...without])].filter((word) => word !== '')
+}
+
+/** Reads all cells: the columns with their values, and the rows that are totals. */
+async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, words: HeaderWords) {
+  const counted = new Map<string, number>()
+  for (const name of header.columns) counted.set(name, (counted.get(name) ?? 0) + 1)
+  const seen = new Map<string, number>()
+  const columns = header.columns.map((name): Column => {
+    const number = (seen.get(name) ?? 0) + 1
+    seen.set(name, number)
+    const isDoubled = (counted.get(name) ?? 0) > 1 && name !== ''
+    return {
+      name: isDoubled ? `${name}#${number}` : name,
+      words: wordsOf(name),
+      ...{ values: new Map(), filled: 0, blank: 0, isBlankAtTop: false },
+    }
+  })
+  const totals = new Map<string, Set<string>>()
+  const yieldIfDue = createYielder()
+  const csv = new CsvText(header.delimiter)
+  const decoder = new TextDecoder(header.encoding)
+  let rows = 0
+  const take = (piece: string, isLast: boolean) => {
+    for (const { line, cells, damaged } of csv.push(piece, isLast)) {
+      if (line <= header.line || damaged !== undefined || cells.every(isBlank)) continue
+      const at = cells.findIndex((cell) => !isBlank(cell))
+      const [first = '', column] = [cells[at], columns[at]]
+      if (column && words.totals.includes(foldedName(first))) {
+        totals.set(column.name, (totals.get(column.name) ?? new Set()).add(first.trim()))
+        continue
+      }
+      rows++
+      for (const [index, one] of columns.entries()) {
+        const cell = cells[index] ?? ''
+        if (isBlank(cell)) {
+          if (one.filled === 0) one.isBlankAtTop = true
+          one.blank++
+          continue
+        }
+        one.filled++
+        const value = cleanName(cell.slice(0, 500)).trim()
+        if (one.values.has(value) || one.values.size < mostValues)
+          one.values.set(value, (one.values.get(value) ?? 0) + 1)
+      }
+    }
+  }
+  for await (const chunk of chunks) {
+    take(decoder.decode(chunk, { stream: true }), false)
+    await yieldIfDue()
+  }
+  take(decoder.decode(), true)
+  return { columns, rows, totals }
+}
+
+/** The kind of which the columns have most fields, where neither a person nor the name of the file says it. */
+function guessKind(
+  asked: string | undefined,
+  file: string,
+  columns: readonly Column[],
+  words: HeaderWords,
+): { readonly kind: Kind; readonly why: string } {
+  const known = asked === undefined ? undefined : findKind(asked)
+  if (known) return { kind: known, why: `${known.name}, as --kind says` }
+  const name = ` ${foldedName(path.basename(file))} `
+  const scored = kinds.map((kind: Kind) => {
+    const found = new Set([...candidatesOf(columns, kind, words).values()].flat())
+    const missing = missingFields(kind.fields, (field) => found.has(field) || field === 'currency')
+    const isNamed = (words.kinds.get(kind.name) ?? []).some((word) => name.includes(` ${word} `))
+    return { kind, isNamed, score: found.size - 3 * missing.length + (isNamed ? 3 : 0) }
+  })
+  const [best, second] = scored.sort((a, b) => b.score - a.score)
+  if (!best || best.score <= 0) {
+    const names = columns.map((column) => column.name).slice(0, 20)
+    throw new ServiceError('input-unusable', `columns of no kind (${names.join(', ')}): name one with --kind`)
+  }
+  const also = second && second.score === best.score ? `; they may be ${second.kind.name} as well: --kind` : ''
+  return {
+    kind: best.kind,
+    why: `${best.kind.name}, by ${best.isNamed ? "the file's name and " : ''}its columns${also}`,
+  }
+}
+
+/** The fields that each column may be, by its name. */
+function candidatesOf(columns: readonly Column[], { fields }: Kind, words: HeaderWords): Map<Column, string[]> {
+  const names = Object.keys(fields)
+  return new Map(
+    columns.flatMap((column): [Column, string[]][] => {
+      const isNamed = (field: string) => column.words.some((word) => words.fields.get(field)?.has(word))
+      // Of an organisation its country is where it is, its countries where it works.
+      const fitting = names.filter(
+        (field) => isNamed(field) && !(field === 'countries' && 'country' in fields && isNamed('country')),
+      )
+      return fitting.length > 0 ? [[column, fitting]] : []
+    }),
+  )
+}
+
+function hasAddressInBrackets(text: string): boolean {
+  return /\(https?:\/\/[^\s()]+\)/.test(text)
+}
+
+type Say = (member: string, why: string) => void
+
+const isDated = (name: string) => name === 'day' || name === 'instant'
+const isNumeric = (name: string) => /amount|latitude|longitude/.test(name)
+
+/** The notation of numbers and of days that reads most of the cells which may be such. */
+function guessNotation(
+  candidates: ReadonlyMap<Column, readonly string[]>,
+  { fields }: Kind,
+  say: Say,
+  open: string[],
+): Pick<Recipe, 'decimal' | 'date'> {
+  const cellsOf = (is: (name: string) => boolean) =>
+    [...candidates].flatMap(([column, names]) =>
+      names.some((name) => is(fields[name]?.type.name ?? '')) ? [...column.values.keys()] : [],
+    )
+  const numbers = cellsOf(isNumeric)
+    .map(withoutMark)
+    .filter((text) => /^[-(\u2212]?\d/.test(text))
+  const days = cellsOf(isDated)
+  const readings = (['point', 'comma'] as const).map((decimal) => ({
+    decimal,
+    count: numbers.filter((text) => patternOfNumber[decimal].test(text)).length,
+  }))
+  const isPlain = numbers.every((text) => /^[-(\u2212]?\d+(?:\.\d{1,2})?\)?-?$/.test(text))
+  const [first, second] = readings.sort((a, b) => b.count - a.count)
+  let decimal: Recipe['decimal']
+  if (!isPlain && first && second) {
+    const telling = numbers.find(
+      (text) => patternOfNumber[first.decimal].test(text) && !patternOfNumber[second.decimal].test(text),
+    )
+    if (first.count > second.count && telling !== undefined) {
+      decimal = first.decimal
+      say('decimal', `${decimal}: "${telling}"`)
+    } else open.push(`decimal: ${listed(numbers.slice(0, 2))} may be read in two ways; say comma or point`)
+  }
+  return { ...(decimal && { decimal }), ...guessDays(days, decimal, say, open) }
+}
+
+// Whole numbers of thousands are read both ways.
+const patternOfNumber = {
+  point: /^[-(\u2212]?(?:\d+|[1-9]\d{0,2}(?:[, '\u2019]\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d+)?\)?-?$/,
+  comma: /^[-(\u2212]?(?:\d+|[1-9]\d{0,2}(?:[. '\u2019]\d{3})+)(?:,\d+)?\)?-?$/,
+}
+
+function withoutMark(text: string): string {
+  return text
+    .replace(/\p{Sc}|\p{L}{1,3}\.?|[\u00A0\u202F]/gu, ' ')
+    .replace(/^([-(]) +/, '$1')
+    .trim()
+}
+
+function guessDays(
+  days: readonly string[],
+  decimal: Recipe['decimal'],
+  say: Say,
+  open: string[],
+): Pick<Recipe, 'date'> {
+  const [example] = days
+  if (example === undefined) return {}
+  const count = (pattern: string) => days.filter((text) => isReadBy(text, pattern)).length
+  const iso = days.filter((text) => isDay(isoDayOf(text, 'yyyy-mm-dd'))).length
+  const found = [...new Set(days.slice(0, 50).flatMap(dayPatternsOf))]
+    .map((pattern) => ({ pattern, count: count(pattern) }))
+    .sort((a, b) => b.count - a.count)
+  if (iso > 0 && iso >= (found[0]?.count ?? 0)) return {}
+  const best = found.filter((one) => one.count > 0 && one.count === found[0]?.count)
+  const [first] = best
+  if (!first) {
+    open.push(`date: ${listed(days.slice(0, 2))} is in no order of day, month and year that is known`)
+    return {}
+  }
+  // Who writes 1.234,50, or parts days by points, has the day first.
+  const chosen =
+    best.length === 1
+      ? first
+      : best.find(({ pattern }) => /^dd/.test(pattern) && (decimal === 'comma' || pattern.includes('.')))
+  if (!chosen) {
+    open.push(`date: ${listed(days.slice(0, 2))} may be ${best.map(({ pattern }) => pattern).join(' or ')}`)
+    return {}
+  }
+  say('date', `${chosen.pattern}: "${example}" is ${isoDayOf(example, chosen.pattern)}`)
+  return { date: chosen.pattern }
+}
+
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text.slice(0, 10)))
+}
+
+/** Which column each field is: of several that have its name, the one whose cells fit best. */
+function assign(
+  columns: readonly Column[],
+  candidates: ReadonlyMap<Column, readonly string[]>,
+  { fields }: Kind,
+  { decimal, date }: Pick<Recipe, 'decimal' | 'date'>,
+  words: HeaderWords,
+  currency: CurrencyCode,
+): Map<Column, string> {
+  const notation: NumberNotation = { decimal, date, hasThreeDecimals: false, zone: 'UTC', currency }
+  const isWhole = (column: Column) => [...column.values.keys()].every((text) => /^[1-9]\d{0,15}$/.test(text))
+  const fitOf = (column: Column, field: string): number => {
+    const type = fields[field]?.type
+    if (!type) return 0
+    const numberless = !isWhole(column)
+    if (field === 'id' && 'externalId' in fields && numberless) return 0
+    if (field === 'externalId' && 'id' in fields && !numberless) return 0
+    const cells = [...column.values.keys()]
+    if (cells.length === 0) return 0.4
+    const share = (is: (text: string) => boolean) => cells.filter(is).length / cells.length
+    const isRead = (text: string) =>
+      type.parse(
+        isNumeric(type.name) ? withoutMark(text) : type.name === 'currency' ? text.toUpperCase() : text,
+        notation,
+      ) !== undefined
+    if (field === 'images' && cells.some(hasAddressInBrackets)) return 1
+    if (isDated(type.name) && dayPatternsOf(cells[0] ?? '').length > 1) return 0.5 + share(isRead) / 2
+    if (type.refersTo) return 0.5 + share((text) => /^[\w.:/-]{1,80}$/.test(text)) / 2
+    const known = valuesOf(column, field, type, words)
+    if (known)
+      return (
+        (share(isRead) + (0.9 * Object.keys(known.values).length) / cells.length) *
+        (known.unknown.length < cells.length ? 1 : 0)
+      )
+    // A date or an amount of which a few cells are wrong is one.
+    return share(isRead)
+  }
+  const pairs = [...candidates]
+    .flatMap(([column, names]) => names.map((field) => ({ column, field, fit: fitOf(column, field) })))
+    .filter(({ fit }) => fit > 0.3)
+    .sort(
+      (a, b) =>
+        Number(fields[b.field]?.required ?? false) - Number(fields[a.field]?.required ?? false) ||
+        b.fit - a.fit ||
+        columns.indexOf(a.column) - columns.indexOf(b.column),
+    )
+  const assigned = new Map<Column, string>()
+  for (const { column, field } of pairs) {
+    if (!assigned.has(column) && ![...assigned.values()].includes(field)) assigned.set(column, field)
+  }
+  return assigned
+}
+
+/** Of a field with a few words: what the values of a column stand for, and those that stand for none. */
+function valuesOf(
+  { values }: Column,
+  field: string,
+  type: Kind['fields'][string]['type'],
+  words: HeaderWords,
+): { readonly values: Record<string, string>; readonly unknown: readonly string[] } | undefined {
+  const isCountry = /^(?:country|list of country)/.test(type.name)
+  const choices = (type.schema.enum ?? (type.name === 'yes or no' ? ['yes', 'no'] : undefined)) as string[] | undefined
+  if (!choices && !isCountry) return undefined
+  const meant = (text: string): string | undefined =>
+    isCountry ? countryNamed(text) : choices?.find((choice) => words.values.get(choice)?.includes(foldedName(text)))
+  const found: Record<string, string> = {}
+  const unknown: string[] = []
+  for (const text of values.keys()) {
+    if (type.parse(text) !== undefined) continue
+    const value = meant(text)
+    if (value !== undefined) found[text] = value
+    else unknown.push(text)
+  }
+  return { values: found, unknown: field === 'countries' && unknown.length === values.size ? [] : unknown }
+}
+
+/** The currency whose sign or code stands beside the amounts, where it is one. */
+function markedCurrency(columns: readonly Column[], assigned: ReadonlyMap<Column, string>): string | undefined {
+  const amounts = columns.find((column) => assigned.get(column) === 'amount')
+  const marks = new Set(
+    [...(amounts?.values.keys() ?? [])].flatMap((text) => /[A-Z]{3}|[A-Z]{0,2}\p{Sc}/u.exec(text)?.[0] ?? []),
+  )
+  const known = ['EUR', 'GBP', 'USD', 'CHF', ...[...marks].filter((mark) => parseCurrencyCode(mark))]
+  const fitting = known.filter(
+    (code) => marks.size > 0 && [...marks].every((mark) => marksOf(code as CurrencyCode).has(mark)),
+  )
+  return fitting[0]
+}
+
+type Encoding = { readonly name: string; readonly isTold: boolean; readonly why?: string }
+
+// Encodings of one byte that offices of Europe use, the likeliest first.
+const oneByte = ['windows-1252', 'macintosh', 'windows-1250', 'windows-1251'] as const
+const mostSampled = 50_000
+
+/** The encoding of a text, with its reason where it is not plainly UTF-8. */
+async function guessEncoding(head: Buffer, chunks: AsyncIterable<Buffer>): Promise<Encoding> {
+  const known = encodingOf(head)
+  if (known !== 'utf-8') {
+    const isMarked = head[0] === 0xff || head[0] === 0xfe
+    const why = `${known}, ${isMarked ? 'as its byte order mark says' : 'as its zeros tell'}`
+    return { name: known, isTold: !isMarked, why }
+  }
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const odd: Buffer[] = []
+  let [sampled, isUtf8] = [0, true]
+  for await (const chunk of chunks) {
+    try {
+      if (isUtf8) decoder.decode(chunk, { stream: true })
+    } catch {
+      isUtf8 = false
+    }
+    if (sampled < mostSampled && chunk.some((byte) => byte >= 0x80)) {
+      for (let at = 0; at < chunk.length && sampled < mostSampled; at++) {
+        if ((chunk[at] ?? 0) < 0x80) continue
+        // Enough around it to show the word.
+        const piece = Buffer.concat([chunk.subarray(Math.max(0, at - 12), at + 13), Buffer.from('\n')])
+        odd.push(piece)
+        sampled += piece.length
+        at += 12
+      }
+    }
+  }
+  if (isUtf8) return { name: 'utf-8', isTold: false }
+  const sample = Buffer.concat(odd)
+  const scored = oneByte.map((name) => {
+    const text = new TextDecoder(name).decode(sample)
+    const usual = text.match(/[äöüÄÖÜßéèêëàâçîïôùûœáíóúñãõÉÈÀÇ¿¡€„“”‘’–—…°§]/g)?.length ?? 0
+    const cyrillic = name === 'windows-1251' ? (text.match(/[а-яё]{3,}/gi)?.join('').length ?? 0) : 0
+    const strange = text.match(/[\u0080-\u009F\uFFFD]/g)?.length ?? 0
+    return { name, text, score: (name === 'windows-1251' ? cyrillic : usual) - 2 * strange }
+  })
+  const [best] = scored.sort((a, b) => b.score - a.score)
+  const [word = ''] = /[\p{L}]*[^\p{ASCII}][\p{L}]*/u.exec(best?.text ?? '') ?? []
+  const name = best?.name ?? 'windows-1252'
+  return { name, isTold: true, why: `${name}: the file is not UTF-8, and so it has words such as "${word}"` }
+}

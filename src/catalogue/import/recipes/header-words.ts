@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs'
+import { codeList, isActiveCode } from '../../../iati/standard/index.js'
+import type words from './header-words.json'
+
+/** What people call columns and values in English, German, French, Spanish and Portuguese; all folded. */
+export type HeaderWords = Readonly<Record<'donors' | 'totals' | 'moved' | 'notMoved' | 'alike', readonly string[]>> & {
+  /** Names of columns by the field that they are. */
+  readonly fields: ReadonlyMap<string, ReadonlySet<string>>
+  /** All names of columns. */
+  readonly all: ReadonlySet<string>
+  /** Names of files by their kind. */
+  readonly kinds: ReadonlyMap<string, readonly string[]>
+  /** Values by the word of the field that they stand for. */
+  readonly values: ReadonlyMap<string, readonly string[]>
+}
+
+let read: HeaderWords | undefined
+
+export function headerWords(): HeaderWords {
+  read ??= readWords()
+  return read
+}
+
+function readWords(): HeaderWords {
+  const file = readFileSync(new URL('header-words.json', import.meta.url), 'utf8')
+  const { fields, kinds, values, ...lists } = JSON.parse(file) as typeof words
+  const foldedLists = <Name extends string>(of: Readonly<Record<Name, readonly string[]>>) => {
+    const result: Record<Name, readonly string[]> = { ...of }
+    for (const name of Object.keys(of) as Name[]) result[name] = of[name].map(foldedName)
+    return result
+  }
+  const named = new Map(
+    Object.entries(fields).map(([field, list]) => {
+      const own = field.replace(/[A-Z]/g, (letter) => ` ${letter}`)
+      return [field, new Set([...list, own, field].map(foldedName))] as const
+    }),
+  )
+  return {
+    ...foldedLists(lists),
+    kinds: new Map(Object.entries(foldedLists(kinds))),
+    values: new Map(Object.entries(foldedLists(values))),
+    fields: named,
+    all: new Set([...named.values()].flatMap((names) => [...names])),
+  }
+}
+
+/** A name as it is compared: without accents, letter case and signs. */
+export function foldedName(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+let countries: ReadonlyMap<string, string> | undefined
+
+/** The code of a country by its name in one of these languages. */
+export function countryNamed(text: string): string | undefined {
+  countries ??= new Map(
+    [...codeList('Country').codes.keys()]
+      .filter((code) => isActiveCode('Country', code))
+      .flatMap((code) =>
+        ['en', 'de', 'fr', 'es', 'pt'].map((language) => {
+          const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
+          return [foldedName(name), code] as const
+        }),
+      ),
+  )
+  return countries.get(foldedName(text))
+}
