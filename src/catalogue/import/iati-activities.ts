@@ -1,4 +1,14 @@
-import { fieldsOfElements, folded, isMixed, keptAlone, readKept, statusOf, titleOf } from '../../iati/mapping/kept.js'
+import {
+  fieldsOfElements,
+  folded,
+  fullName,
+  givesWay,
+  isMixed,
+  keptAlone,
+  readKept,
+  statusOf,
+  titleOf,
+} from '../../iati/mapping/kept.js'
 import { iatiRecordLimits } from '../../iati/record-limits.js'
 import { validateActivity, validateOrganisation } from '../../iati/validation/index.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
@@ -164,7 +174,11 @@ function ownerOf(
 }
 
 /** What the standard says of a record as it will be published, and what becomes of its elements. */
-function judged(kept: KeptElement, { today }: ImportSaving): MovedRecord {
+function judged(
+  { element, ...found }: KeptElement,
+  { today, publisherRef: ref, publisherName: name, publisherType: type }: ImportSaving,
+): MovedRecord {
+  const kept = { element, left: [...found.left, ...(ref === undefined ? [] : givesWay(element, { ref, name, type }))] }
   const alone = keptAlone(kept)
   const isActivity = alone.name === 'iati-activity'
   const record = isActivity ? reportedByPlatform(alone) : alone
@@ -204,7 +218,8 @@ function fatesOf(
   }
   // All of an activity is held for one error; of an organisation, the element that has it.
   const isHeld = isActivity && notices.length > 0
-  for (const { name } of element.children) {
+  for (const child of element.children) {
+    const name = fullName(child)
     const fate = of(name)
     if (isHeld) fate.held++
     else if (name === 'reporting-org' || (isActivity && fieldsOfElements[name] !== undefined)) fate.taken++
@@ -256,14 +271,16 @@ export async function* iatiRecords(
   const wanted = recordOfRoot[root]
   let namespaces: [string, string][] = []
   let source = ''
-  let tooLarge: FileRecord[] = []
-  const onRoot = (name: string, attributes: Attributes) => {
+  let aside: FileRecord[] = []
+  const onRoot = (name: string, attributes: Attributes, line: number) => {
     const { version } = attributes
     if (name !== root || !/^\s*2\.0\d\s*$/.test(version ?? '')) {
       const got = `${name} of version ${version ?? 'none'}`
       throw new ServiceError('input-unusable', `expected ${root} of version 2.01 to 2.03, got ${got}`)
     }
     namespaces = Object.entries(attributes).filter(([key]) => key.startsWith('xmlns:'))
+    const others = Object.keys(attributes).filter((key) => !/^(version|generated-datetime|(xmlns|xsi).*)$/.test(key))
+    aside = others.map((key) => ({ line, leftOut: `the attribute ${key} of the file` }))
   }
   const onOversize = ({
     element: { name, line = 1 },
@@ -272,18 +289,21 @@ export async function* iatiRecords(
     readonly element: Element
     readonly reason: string
   }) => {
-    tooLarge.push({ line, problem: problemOf(name, 'a record within the limits', `one that ${reason}`) })
+    aside.push({ line, problem: problemOf(name, 'a record within the limits', `one that ${reason}`) })
   }
   const reading = { depth: 1, limits: iatiRecordLimits, onRoot, onOversize, onUnboundPrefix: () => undefined }
   const onSource = (text: string) => {
     source = text
   }
   for await (const found of streamElements(chunks, { ...reading, onSource })) {
-    yield* tooLarge
-    tooLarge = []
+    yield* aside
+    aside = []
     const { line = 1 } = found
     if (found.name !== wanted) {
-      yield { line, problem: problemOf(found.name, wanted, found.name) }
+      // An element of another namespace is allowed here, and says nothing of any record.
+      if (found.name.includes(':') || found.attributes.xmlns)
+        yield { line, leftOut: `the element ${found.name} of the file` }
+      else yield { line, problem: problemOf(found.name, wanted, found.name) }
       continue
     }
     const used = usedPrefixes(found)
@@ -294,7 +314,7 @@ export async function* iatiRecords(
     const text = `<${wanted}${declarations}${source.slice(wanted.length + 1)}`
     yield { line, value: { text, line: String(line) } }
   }
-  yield* tooLarge
+  yield* aside
 }
 
 /** The prefixes of the names in an element. */

@@ -33,6 +33,8 @@ export type ImportOptions = {
   readonly currency: CurrencyCode
   /** The configured publisher; absent: not known. */
   readonly publisherRef?: string | undefined
+  readonly publisherName?: string | undefined
+  readonly publisherType?: string | undefined
   /** Earlier identifiers of the publisher: activities of IATI files may begin with them. */
   readonly formerly?: readonly string[] | undefined
   /** What the file `-` is; absent: standard input of the process. */
@@ -110,9 +112,10 @@ export async function importFiles(
 
 /** How records are read and saved by these options. */
 export function savingOf(options: ImportOptions): ImportSaving {
-  const { source, currency, photoConsent = false, force = false, publisherRef, formerly, reading = {} } = options
+  const { source, currency, photoConsent = false, force = false, formerly, reading = {} } = options
+  const { publisherRef, publisherName, publisherType } = options
   return {
-    ...{ source, currency, photoConsent, publisherRef, formerly, reading },
+    ...{ source, currency, photoConsent, publisherRef, publisherName, publisherType, formerly, reading },
     zone: options.zone,
     today: isoDateIn(reading.zone ?? options.zone ?? 'UTC', options.clock()),
     keepNewer: !force,

@@ -17,6 +17,9 @@ export type ImportSaving = {
   readonly currency: CurrencyCode
   /** The configured publisher, who counts where nobody has published yet. */
   readonly publisherRef?: string | undefined
+  /** Its name and type, as they are published. */
+  readonly publisherName?: string | undefined
+  readonly publisherType?: string | undefined
   /** Earlier identifiers of the publisher, where the operator named some. */
   readonly formerly?: readonly string[] | undefined
   /** The file that is being read. */

@@ -185,6 +185,8 @@ async function importRecords(
       currency: config.currency,
       zone: config.publish.timezone,
       publisherRef: config.reportingOrg.ref,
+      publisherName: config.reportingOrg.name,
+      publisherType: config.reportingOrg.type,
       reading: readingOfRecipe(recipe),
       refusedTo: problems,
       signal,

@@ -274,7 +274,7 @@ export function withKeptOrganisation(
     if (name.startsWith('total-')) {
       return ours.length > 0 && theirs.length > 0 ? budgetsOf(ours, theirs, movedOn) : [...theirs, ...ours]
     }
-    const isOwn = name !== 'name' || folded(titleOf(own) ?? '') !== folded(titleOf(before) ?? '')
+    const isOwn = name !== 'name' || !isNamed(before, titleOf(own) ?? '')
     return isOwn && ours.length > 0 ? ours : theirs
   })
   const { 'last-updated-datetime': _, ...attributes } = before.attributes
@@ -299,14 +299,58 @@ function identifierOf(ours: readonly Element[], theirs: readonly Element[]): rea
   return theirs.length === 1 && folded(theirs[0]?.text ?? '') === folded(ours[0]?.text ?? '') ? theirs : ours
 }
 
+/** Whether a narrative of the element is this name. */
+function isCalled({ children }: Element, wanted: string): boolean {
+  return children.some((child) => fullName(child) === 'narrative' && folded(child.text) === folded(wanted))
+}
+
+/** Whether the record of an organisation calls it so, as its subject or as its publisher. */
+function isNamed({ children }: Element, wanted: string): boolean {
+  return children.some((child) => /^(name|reporting-org)$/.test(child.name) && isCalled(child, wanted))
+}
+
+type Publisher = { readonly ref: string; readonly name: string | undefined; readonly type: string | undefined }
+
+/** What a file says of the publisher that gives way to the configuration, and to which variable. */
+export function givesWay(record: Element, publisher: Publisher): LeftOut[] {
+  const { ref, name = '', type } = publisher
+  const isOf = (element: Element, wanted: string) => fullName(element) === wanted
+  const reporting = record.children.find((child) => isOf(child, 'reporting-org'))
+  const identifier = record.children.find((child) => isOf(child, 'organisation-identifier'))
+  const own = folded(identifier?.text ?? '') === ref ? record.children.find((child) => isOf(child, 'name')) : undefined
+  const left = (element: Element | undefined, variable: string): LeftOut[] =>
+    element
+      ? [
+          {
+            name: element.name,
+            path: `/${record.name}/${element.name}`,
+            reason: `${variable} says otherwise`,
+            line: element.line,
+          },
+        ]
+      : []
+  return [
+    ...(reporting && type !== undefined && reporting.attributes.type !== type
+      ? left(reporting, 'REPORTING_ORG_TYPE')
+      : []),
+    ...(reporting && name !== '' && !isCalled(reporting, name) ? left(reporting, 'REPORTING_ORG_NAME') : []),
+    ...(own && name !== '' && !isNamed(record, name) ? left(own, 'REPORTING_ORG_NAME') : []),
+  ]
+}
+
 /** The platform, in the words of the file where these name it: with all of its languages. */
 function reportingOrg([ours]: readonly Element[], [theirs]: readonly Element[]): readonly Element[] {
   if (!ours || !theirs) return ours ? [ours] : none
   const { ref, type } = ours.attributes
-  const name = folded(ours.children[0]?.text ?? '')
-  const isNamed = theirs.children.some(({ text }) => folded(text) === name)
   const attributes = { ...theirs.attributes, ...(ref !== undefined && { ref }), ...(type !== undefined && { type }) }
-  return [{ ...theirs, attributes, children: isNamed ? theirs.children : ours.children }]
+  const others = theirs.children.filter((child) => fullName(child) !== 'narrative')
+  return [
+    {
+      ...theirs,
+      attributes,
+      children: isCalled(theirs, ours.children[0]?.text ?? '') ? theirs.children : [...ours.children, ...others],
+    },
+  ]
 }
 
 /** Their elements, then ours that say something else. */
@@ -334,11 +378,17 @@ function endOf({ children }: Element): string {
 function groupsOf({ children }: Element): Map<string, Element[]> {
   const groups = new Map<string, Element[]>()
   for (const child of children) {
-    const group = groups.get(child.name)
+    const name = fullName(child)
+    const group = groups.get(name)
     if (group) group.push(child)
-    else groups.set(child.name, [child])
+    else groups.set(name, [child])
   }
   return groups
+}
+
+/** The name of an element; with its namespace where that is another one by default, so that no element of the standard has it. */
+export function fullName({ name, attributes: { xmlns } }: Element): string {
+  return xmlns ? `{${xmlns}}${name}` : name
 }
 
 /** The store's elements, with the language of each text where what was kept has another one, or none. */

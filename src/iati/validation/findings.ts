@@ -8,7 +8,13 @@ export type Strictness = boolean | ((element: Element) => boolean)
 /** Takes findings about one record. */
 export type Findings = {
   /** Adds one about an element or one of its attributes; `detail` says what was expected and what came. */
-  add(kind: NoticeKind & { readonly code: string }, element: Element, detail: string, attribute?: string): void
+  add(
+    kind: NoticeKind & { readonly code: string },
+    element: Element,
+    detail: string,
+    attribute?: string,
+    isBeyond?: boolean,
+  ): void
 }
 
 /**
@@ -19,13 +25,13 @@ export function findingsAbout(root: Element, sink: (notice: Notice) => void, str
   let paths: Map<Element, string> | undefined
   const subject = identifierOf(root)
   return {
-    add(kind, element, detail, attribute) {
+    add(kind, element, detail, attribute, isBeyond = false) {
       if (element !== root) paths ??= pathsIn(root)
       const path = paths?.get(element) ?? `/${root.name}`
       const line = element.line ?? root.line
       sink({
         code: kind.code,
-        severity: severityOf(kind, typeof strict === 'function' ? strict(element) : strict, attribute),
+        severity: severityOf(kind, typeof strict === 'function' ? strict(element) : strict, attribute, isBeyond),
         subject,
         path: attribute === undefined ? path : `${path}/@${attribute}`,
         detail,

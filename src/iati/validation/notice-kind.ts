@@ -20,8 +20,17 @@ export type DocumentedNotice = NoticeKind & {
   readonly standard?: string
 }
 
-/** The severity of a notice about an attribute or, without one, about an element. */
-export function severityOf(kind: NoticeKind, strict: boolean, attribute: string | undefined): Severity {
+/**
+ * The severity of a notice about an attribute or, without one, about an element. What lies beyond the reach of the official
+ * rule is no error in the files of others.
+ */
+export function severityOf(
+  kind: NoticeKind,
+  strict: boolean,
+  attribute: string | undefined,
+  isBeyond: boolean,
+): Severity {
   const { severity, severityElsewhere = severity, elsewhereOnlyOn = attribute } = kind
-  return strict || elsewhereOnlyOn !== attribute ? severity : severityElsewhere
+  if (strict || elsewhereOnlyOn !== attribute) return severity
+  return isBeyond && severityElsewhere === 'error' ? 'warning' : severityElsewhere
 }

@@ -33,7 +33,8 @@ export function checkRecord(
   checkStructure(record, recordRules[kind], shape ? doubting(findings, shape) : findings, shape)
   const view = viewOf(record, context)
   let current: Rule
-  const report: Report = (element, detail, attribute) => findings.add(current, element, detail, attribute)
+  const report: Report = (element, detail, attribute, isBeyond) =>
+    findings.add(current, element, detail, attribute, isBeyond)
   for (current of rules) current.check(view, report)
 }
 

@@ -52,7 +52,7 @@ const none: readonly Element[] = []
 
 export function viewOf(root: Element, context: RecordContext): RecordView {
   const children = new Map<string, Element[]>()
-  for (const child of root.children) file(children, child)
+  for (const child of root.children) if (!isForeign(child)) file(children, child)
   const all = new Map<string, Element[]>()
   const visit = ({ children }: Element): void => {
     for (let index = 0; index < children.length; index++) {
@@ -81,13 +81,16 @@ function file(byName: Map<string, Element[]>, element: Element): void {
 /** The first child with this name. */
 export function childOf(parent: Element, name: string): Element | undefined {
   const { children } = parent
-  for (let index = 0; index < children.length; index++) if (children[index]?.name === name) return children[index]
+  for (let index = 0; index < children.length; index++) {
+    const child = children[index] as Element
+    if (child.name === name && !isForeign(child)) return child
+  }
   return undefined
 }
 
 /** The children with this name. */
 export function childrenOf(parent: Element, name: string): Element[] {
-  return parent.children.filter((child) => child.name === name)
+  return parent.children.filter((child) => child.name === name && !isForeign(child))
 }
 
 /** The day in an attribute of type `xsd:date`; undefined when it is absent or malformed, which the structure reports. */

@@ -1,5 +1,5 @@
 import type { Element } from '../../../kernel/xml/element.js'
-import { childOf, dayOf, isAfterNow, type RecordView } from '../view.js'
+import { childOf, childrenOf, dayOf, isAfterNow, type RecordView } from '../view.js'
 import { periodOf } from './periods.js'
 import type { Report, Rule } from './rule.js'
 
@@ -8,6 +8,8 @@ function ofType(record: RecordView, type: string): readonly Element[] {
 }
 
 function inOrder(record: RecordView, startType: string, endType: string, report: Report): void {
+  const [firstStart] = ofType(record, startType)
+  const [firstEnd] = ofType(record, endType)
   for (const start of ofType(record, startType)) {
     const startText = start.attributes['iso-date']
     const from = dayOf(startText)
@@ -20,18 +22,25 @@ function inOrder(record: RecordView, startType: string, endType: string, report:
         end,
         `expected an end (type ${endType}) on or after the start ${startText} (type ${startType}), got ${endText}`,
         'iso-date',
+        start !== firstStart || end !== firstEnd,
       )
     }
   }
 }
 
-function notInFuture(record: RecordView, element: Element | undefined, attribute: string, report: Report): void {
-  const text = element?.attributes[attribute]
-  const day = dayOf(text)
-  if (element && day !== undefined && day > record.today) {
-    report(element, `expected a day not after ${record.context.today}, got ${text}`, attribute)
+/** Of several, the official rules look at the first. */
+function noneInFuture(record: RecordView, elements: readonly Element[], attribute: string, report: Report): void {
+  const first = elements.find(({ attributes }) => attributes[attribute] !== undefined)
+  for (const element of elements) {
+    const text = element.attributes[attribute]
+    const day = dayOf(text)
+    if (day !== undefined && day > record.today)
+      report(element, `expected a day not after ${record.context.today}, got ${text}`, attribute, element !== first)
   }
 }
+
+const inTransactions = (record: RecordView, name: string): Element[] =>
+  record.children('transaction').flatMap((transaction) => childOf(transaction, name) ?? [])
 
 /** Elements that hold a period, and whether it may last at most a year. */
 const periods: Readonly<Record<string, 'budget' | 'any'>> = {
@@ -124,7 +133,7 @@ export const dateRules: readonly Rule[] = [
     official: ['11.1.4'],
     sentence: 'The actual start lies in the future.',
     check(record, report) {
-      for (const date of ofType(record, '2')) notInFuture(record, date, 'iso-date', report)
+      noneInFuture(record, ofType(record, '2'), 'iso-date', report)
     },
   },
   {
@@ -133,7 +142,7 @@ export const dateRules: readonly Rule[] = [
     official: ['11.1.5'],
     sentence: 'The actual end lies in the future.',
     check(record, report) {
-      for (const date of ofType(record, '4')) notInFuture(record, date, 'iso-date', report)
+      noneInFuture(record, ofType(record, '4'), 'iso-date', report)
     },
   },
   {
@@ -169,9 +178,7 @@ export const dateRules: readonly Rule[] = [
     official: ['11.2.1'],
     sentence: 'A transaction lies in the future.',
     check(record, report) {
-      for (const transaction of record.children('transaction')) {
-        notInFuture(record, childOf(transaction, 'transaction-date'), 'iso-date', report)
-      }
+      noneInFuture(record, inTransactions(record, 'transaction-date'), 'iso-date', report)
     },
   },
   {
@@ -180,9 +187,7 @@ export const dateRules: readonly Rule[] = [
     official: ['11.2.2'],
     sentence: 'The value date of a transaction lies in the future.',
     check(record, report) {
-      for (const transaction of record.children('transaction')) {
-        notInFuture(record, childOf(transaction, 'value'), 'value-date', report)
-      }
+      noneInFuture(record, inTransactions(record, 'value'), 'value-date', report)
     },
   },
   {
@@ -225,13 +230,13 @@ export const dateRules: readonly Rule[] = [
       for (const budget of record.children('recipient-country-budget')) {
         const period = periodOf(budget)
         if (!period) continue
-        for (const line of budget.children) {
-          if (line.name !== 'budget-line') continue
-          const value = childOf(line, 'value')
-          const text = value?.attributes['value-date']
+        const values = childrenOf(budget, 'budget-line').flatMap((line) => childOf(line, 'value') ?? [])
+        for (const value of values) {
+          const text = value.attributes['value-date']
           const day = dayOf(text)
-          if (!value || day === undefined || (day >= period.from && day <= period.to)) continue
-          report(value, `expected a day from ${period.start} to ${period.end}, got ${text}`, 'value-date')
+          if (day === undefined || (day >= period.from && day <= period.to)) continue
+          const detail = `expected a day from ${period.start} to ${period.end}, got ${text}`
+          report(value, detail, 'value-date', value !== values[0])
         }
       }
     },

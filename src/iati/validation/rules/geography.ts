@@ -24,6 +24,25 @@ function groups(record: RecordView): Element[][] {
   return regions.map((group) => [...countries, ...group])
 }
 
+/**
+ * Whether the official rules find a fault in the shares of such a group: of countries with regions they add up what is there,
+ * and ask regions of a vocabulary that is written for their shares where these are several.
+ */
+function isReached(group: readonly Element[]): boolean {
+  const regions = group.filter(({ name }) => name === 'recipient-region')
+  if (regions.length === 0) return true
+  const written = new Set(regions.flatMap(({ attributes }) => attributes.vocabulary ?? []))
+  return [...written].some((vocabulary) => {
+    const parts = group.filter(
+      ({ name, attributes }) => name !== regions[0]?.name || attributes.vocabulary === vocabulary,
+    )
+    const stated = parts.filter(({ attributes }) => attributes.percentage !== undefined)
+    const same = parts.filter((one) => regions.includes(one))
+    if (same.length > 1 && same.some((one) => !stated.includes(one))) return true
+    return parts.length + stated.length > 1 && sharesOf(stated).sum !== undefined
+  })
+}
+
 const positionPattern = /^\s*(-?\d+(?:\.\d+)?)\s+(-?\d+(?:\.\d+)?)\s*$/
 
 export const geographyRules: readonly Rule[] = [
@@ -64,9 +83,14 @@ export const geographyRules: readonly Rule[] = [
     official: ['3.1.1', '3.1.2', '3.4.1', '3.4.2'],
     sentence: 'One of several recipient countries or regions has no percentage.',
     check(record, report) {
-      const missing = new Set(groups(record).flatMap((group) => sharesOf(group).missing))
-      for (const recipient of missing)
-        report(recipient, 'expected a percentage on each of several recipients, got none', 'percentage')
+      const missing = new Map<Element, boolean>()
+      for (const group of groups(record)) {
+        const isSeen = isReached(group)
+        for (const recipient of sharesOf(group).missing)
+          missing.set(recipient, isSeen || (missing.get(recipient) ?? false))
+      }
+      for (const [recipient, isSeen] of missing)
+        report(recipient, 'expected a percentage on each of several recipients, got none', 'percentage', !isSeen)
     },
   },
   {
@@ -79,7 +103,7 @@ export const geographyRules: readonly Rule[] = [
         const { sum } = sharesOf(group)
         const last = group.at(-1)
         if (last && sum !== undefined)
-          report(last, `expected 100 for all recipients together, got ${sum}`, 'percentage')
+          report(last, `expected 100 for all recipients together, got ${sum}`, 'percentage', !isReached(group))
       }
     },
   },

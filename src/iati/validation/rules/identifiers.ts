@@ -98,7 +98,8 @@ export const identifierRules: readonly Rule[] = [
       const own = record.children('iati-identifier')[0]
       const ref = record.children('reporting-org')[0]?.attributes.ref
       if (own && ref !== undefined && own.text.trim() === ref.trim() && ref.trim() !== '') {
-        report(own, `expected an identifier other than that of the reporting organisation, got ${quoted(ref)}`)
+        const detail = `expected an identifier other than that of the reporting organisation, got ${quoted(ref)}`
+        report(own, detail, undefined, own.text !== ref)
       }
     },
   },

@@ -62,8 +62,9 @@ export const moneyRules: readonly Rule[] = [
       if (record.root.attributes['default-currency']) return
       for (const name of monetary) {
         for (const value of record.all(name)) {
-          if (!value.attributes.currency)
-            report(value, 'expected a currency on the value or a default-currency, got neither', 'currency')
+          const { currency } = value.attributes
+          const detail = 'expected a currency on the value or a default-currency, got neither'
+          if (!currency) report(value, detail, 'currency', currency === '')
         }
       }
     },

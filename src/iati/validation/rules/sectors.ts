@@ -1,5 +1,5 @@
 import type { Element } from '../../../kernel/xml/element.js'
-import { childOf, hasWords, type RecordView } from '../view.js'
+import { childOf, childrenOf, hasWords, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
 import { byAttribute, isOutOfRange, sharesOf } from './shares.js'
 
@@ -95,10 +95,14 @@ export const sectorRules: readonly Rule[] = [
     official: ['2.2.1'],
     sentence: "A sector of the publisher's own vocabulary (98, 99) has no narrative.",
     check(record, report) {
+      const isOwn = ({ attributes: { vocabulary = '1' } }: Element) => ownVocabularies.has(vocabulary)
+      // The official rule counts narratives of all sectors of the activity together, and none of its transactions.
+      const counted = record.children('sector').filter(isOwn)
+      const isEnough = counted.flatMap((sector) => childrenOf(sector, 'narrative')).length >= counted.length
       for (const sector of record.all('sector')) {
-        const { vocabulary = '1' } = sector.attributes
-        if (ownVocabularies.has(vocabulary) && !hasWords(sector))
-          report(sector, `expected a narrative in a sector of vocabulary ${vocabulary}, got none`)
+        if (!isOwn(sector) || hasWords(sector)) continue
+        const detail = `expected a narrative in a sector of vocabulary ${sector.attributes.vocabulary}, got none`
+        report(sector, detail, undefined, isEnough || !counted.includes(sector))
       }
     },
   },

@@ -13,6 +13,10 @@ const nameless = (record: RecordView): Element[] =>
 const claimsName = (organisation: Element): boolean =>
   organisation.attributes.ref !== undefined || childOf(organisation, 'narrative') !== undefined
 
+/** What the official rules count as content: white space too. */
+const hasText = ({ children }: Element): boolean =>
+  children.some(({ name, text }) => name === 'narrative' && text !== '')
+
 const absoluteUrl = /^https?:\/\/[^\s/?#]+/i
 
 export const textRules: readonly Rule[] = [
@@ -37,7 +41,8 @@ export const textRules: readonly Rule[] = [
     sentence: 'A title has no words.',
     check(record, report) {
       for (const title of record.all('title')) {
-        if (!hasWords(title)) report(title, 'expected a narrative with words in title, got none')
+        if (!hasWords(title))
+          report(title, 'expected a narrative with words in title, got none', undefined, hasText(title))
       }
     },
   },
@@ -48,7 +53,13 @@ export const textRules: readonly Rule[] = [
     sentence: 'A description has no words.',
     check(record, report) {
       for (const description of record.all('description')) {
-        if (!hasWords(description)) report(description, 'expected a narrative with words in description, got none')
+        if (!hasWords(description))
+          report(
+            description,
+            'expected a narrative with words in description, got none',
+            undefined,
+            hasText(description),
+          )
       }
     },
   },
@@ -97,7 +108,8 @@ export const textRules: readonly Rule[] = [
     check(record, report) {
       for (const marker of record.children('policy-marker')) {
         if (marker.attributes.vocabulary !== '99' || hasWords(marker)) continue
-        report(marker, 'expected a narrative in a policy-marker of vocabulary 99, got none')
+        const isThere = childOf(marker, 'narrative') !== undefined
+        report(marker, 'expected a narrative in a policy-marker of vocabulary 99, got none', undefined, isThere)
       }
     },
   },
