@@ -1,12 +1,11 @@
 import type { IsoDate } from './dates.js'
-import type { FieldsOf, FieldTable, StatedBy } from './field-table.js'
 import type { CurrencyCode, Decimal } from './money.js'
+import type { RowSource } from './nouns/field.js'
+import type { OrganisationFields } from './nouns/organisation.js'
+import type { ProjectFields } from './nouns/project.js'
 import type { Element } from './xml/element.js'
 
-/** Where a row came from: only this source may change it. */
-export type RowSource = 'local' | 'import' | 'upstream' | 'demo'
-
-export type ProjectStatus = 'active' | 'funded' | 'retired'
+export type { ProjectStatus, RowSource } from './nouns/field.js'
 
 export type Country = { readonly code: string; readonly name: string }
 
@@ -21,51 +20,7 @@ export type Theme = {
   readonly humanitarian: boolean
 }
 
-/** What each kind of field holds. */
-type FieldKinds = {
-  readonly text: string
-  /** A text that may be stated as empty, which differs from one that is absent. */
-  readonly textOrEmpty: string
-  /** A whole number that a JavaScript number holds exactly. */
-  readonly integer: number
-  /** A 64-bit integer as text: it may exceed what a number holds exactly. */
-  readonly bigint: string
-  readonly boolean: boolean
-  readonly decimal: Decimal
-  readonly day: IsoDate
-  readonly instant: Date
-  readonly status: ProjectStatus
-  readonly precision: 'point' | 'country'
-  readonly source: RowSource
-}
-
-/**
- * The fields of an organisation, listed once, as `projectFields` lists those of a project. Its numbers of projects are
- * not here: the store counts them where no record states them.
- */
-export const organisationFields = [
-  ['id', 'integer', 'record'],
-  ['name', 'text', 'record'],
-  ['ein', 'textOrEmpty?', 'record'],
-  ['addressLine1', 'textOrEmpty?', 'record'],
-  ['addressLine2', 'text?', 'record'],
-  ['city', 'text?', 'record'],
-  ['state', 'text?', 'record'],
-  ['postal', 'text?', 'record'],
-  ['url', 'text?', 'record'],
-  ['logoUrl', 'text?', 'record'],
-  ['mission', 'text?', 'record'],
-  ['bridgeId', 'bigint?', 'record'],
-  // The country of the address.
-  ['countryCode', 'text?', 'record'],
-  ['countryName', 'text?', 'record'],
-  // Its own IATI organisation identifier, and its code of IATI OrganisationType.
-  ['orgRef', 'text?', 'iati'],
-  ['orgType', 'text?', 'iati'],
-] as const satisfies FieldTable<FieldKinds>
-
-export type OrganisationFields<By extends StatedBy = StatedBy> = FieldsOf<typeof organisationFields, FieldKinds, By>
-
+/** An organisation. The store counts its projects where no record states their numbers. */
 export type Organisation = OrganisationFields & {
   readonly totalProjects: number
   readonly activeProjects: number
@@ -149,72 +104,6 @@ export type ProgressReport = {
   readonly url: string
   readonly images: readonly { readonly url: string; readonly mediaType?: string | undefined }[]
 }
-
-/**
- * The fields of a project, listed once: the types `Project` and `ProjectRecord` and the store's statements follow from
- * this table. The column of a field is its name in snake case.
- */
-export const projectFields = [
-  ['id', 'integer', 'record'],
-  ['active', 'boolean', 'record'],
-  ['status', 'status', 'record'],
-  // The operator has halted it.
-  ['paused', 'boolean', 'iati'],
-  ['type', 'text', 'record'],
-  ['title', 'text', 'record'],
-  ['summary', 'text?', 'record'],
-  ['need', 'text?', 'record'],
-  ['longTermImpact', 'text?', 'record'],
-  ['activities', 'text?', 'record'],
-  ['notice', 'textOrEmpty?', 'record'],
-  ['additionalDocumentation', 'textOrEmpty?', 'record'],
-  ['contactName', 'textOrEmpty?', 'record'],
-  ['contactTitle', 'textOrEmpty?', 'record'],
-  ['contactAddress', 'text?', 'record'],
-  ['contactAddress2', 'textOrEmpty?', 'record'],
-  ['contactCity', 'text?', 'record'],
-  ['contactState', 'text?', 'record'],
-  ['contactPostal', 'text?', 'record'],
-  ['contactCountry', 'text?', 'record'],
-  ['contactUrl', 'text?', 'record'],
-  ['projectLink', 'text?', 'record'],
-  ['progressReportLink', 'text?', 'record'],
-  ['themeName', 'text?', 'record'],
-  ['imageLink', 'text?', 'record'],
-  ['countryName', 'text?', 'record'],
-  ['countryCode', 'text?', 'record'],
-  ['regionName', 'text?', 'record'],
-  ['goal', 'decimal?', 'record'],
-  // The goal that the store first saw.
-  ['originalGoal', 'decimal?', 'service'],
-  ['funding', 'decimal', 'record'],
-  ['remaining', 'decimal?', 'record'],
-  ['numberOfDonations', 'integer', 'record'],
-  ['numberOfReports', 'integer?', 'record'],
-  ['dateOfMostRecentReport', 'instant?', 'record'],
-  // Of the record's main image.
-  ['imageTitle', 'text?', 'service'],
-  ['imageGallerySize', 'integer?', 'record'],
-  ['latitude', 'decimal?', 'record'],
-  ['longitude', 'decimal?', 'record'],
-  ['approvedDate', 'instant?', 'record'],
-  ['modifiedDate', 'instant?', 'record'],
-  // When a donation or refund made here last changed its totals.
-  ['totalsChangedAt', 'instant?', 'service'],
-  ['deadline', 'day?', 'iati'],
-  // The identifier under which it is published elsewhere already.
-  ['iatiIdentifier', 'text?', 'iati'],
-  // The emergency that the project answers to (glidenumber.net).
-  ['glideNumber', 'text?', 'iati'],
-  // The populated place that latitude and longitude stand for.
-  ['locationName', 'text?', 'iati'],
-  ['locationPrecision', 'precision', 'iati'],
-  // The UTC day on which this store first saw the project.
-  ['firstSeenOn', 'day', 'service'],
-  ['source', 'source', 'service'],
-] as const satisfies FieldTable<FieldKinds>
-
-export type ProjectFields<By extends StatedBy = StatedBy> = FieldsOf<typeof projectFields, FieldKinds, By>
 
 export type Project = ProjectFields
 

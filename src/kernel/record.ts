@@ -1,6 +1,8 @@
 import type { IsoDate } from './dates.js'
 import type { CurrencyCode, Decimal } from './money.js'
-import type { Country, DonationOption, OrganisationFields, PhotoRenditions, ProjectFields } from './project.js'
+import type { OrganisationFields } from './nouns/organisation.js'
+import type { ProjectFields } from './nouns/project.js'
+import type { Country, DonationOption, PhotoRenditions } from './project.js'
 
 /** A theme in a record; its sector is stored, not stated. */
 export type ThemeRecord = { readonly id: string; readonly name: string }

@@ -47,8 +47,17 @@ it('the changes of all pages apply', () => {
   expect(pages.map((page) => applyHowTo(page, copy)).filter((problem) => problem !== '')).toEqual([])
 })
 
-it('the schema is written anew', () => {
-  execFileSync('npm', ['run', 'schema:dump'], { cwd: copy, stdio: 'ignore' })
+/** What is written from the schema and the nouns. */
+const derived = ['test/support/store/schema/schema.sql', 'docs/reference/store.md', 'docs/reference/import.md']
+
+function writeDerived(): string[] {
+  for (const script of ['schema:dump', 'docs:import'])
+    execFileSync('npm', ['run', script], { cwd: copy, stdio: 'ignore' })
+  return derived.map((file) => readFileSync(path.join(copy, file), 'utf8'))
+}
+
+it('what is written from the schema and the fields names the column', () => {
+  for (const text of writeDerived()) expect(text).toContain('beneficiaries')
 })
 
 it('they are formatted and linted', () =>
@@ -79,7 +88,16 @@ it('they do what they say', () => run('vitest', 'run', '--config', 'test/how-to/
 it('they pass the tests that compare documents with the running program, and their own', () => {
   const own = pages.flatMap(({ touched }) => touched).filter((file) => /^test\/integration\/.+\.test\.ts$/.test(file))
   const files = ['test/integration/http/api/statuses.test.ts', 'test/integration/platform/schema.test.ts', ...own]
+  const tables = ['test/integration/platform/marks.test.ts', 'test/integration/platform/database/statements.test.ts']
   // Vitest passes over a name that no file has.
-  expect(files.filter((file) => !existsSync(path.join(copy, file)))).toEqual([])
+  expect([...files, ...tables].filter((file) => !existsSync(path.join(copy, file)))).toEqual([])
   run('vitest', 'run', ...files)
+  run('vitest', 'run', ...tables, 'test/integration/catalogue/field-tables.test.ts', '-u')
+})
+
+it('the column goes as it came', () => {
+  const page = pages.find(({ name }) => name === 'column')
+  expect(page && applyHowTo(page, copy, '--reverse')).toBe('')
+  expect(writeDerived()).toEqual(derived.map((file) => readFileSync(path.join(projectRoot, file), 'utf8')))
+  run('tsc', '--noEmit')
 })

@@ -5,7 +5,7 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
-import { externalId, type FieldType } from './field-types.js'
+import type { FieldType } from './field-types.js'
 import { whyColumn } from './file-record.js'
 import type { MissingWords, NumberNotation } from './number-notation.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
@@ -13,7 +13,7 @@ import { withoutUnseenSigns } from './unseen-signs.js'
 /**
  * A field of a kind, declared once: readers, templates, JSON Schemas and docs/reference/import.md follow from it.
  */
-type Field = {
+export type KindField = {
   readonly type: FieldType
   readonly required?: boolean
   /** Of the number of the records themselves: their table. It may be left out where `externalId` is given. */
@@ -34,13 +34,7 @@ type Field = {
 }
 
 /** The fields of a kind by name, in the order of its columns. */
-export type KindFields = Readonly<Record<string, Field>>
-
-/** The field of the platform's own id, of kinds whose records files may name by it. */
-export function externalIdOf(what: string) {
-  const means = `The platform's own id of ${what}, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.`
-  return { type: externalId, kept: true, means, examples: ['', ''] } as const satisfies Field
-}
+export type KindFields = Readonly<Record<string, KindField>>
 
 type ValueOf<F> = F extends { readonly type: FieldType<infer T> } ? T : never
 

@@ -1,33 +1,41 @@
-import type { AnyFieldTable, StatedBy } from '../../kernel/field-table.js'
-
-/** The column of a field: its name in snake case. */
-export function columnOf(field: string): string {
-  return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
+import { columnFields, columnOf, kindOf, type NamedField, type Noun, type StatedBy } from '../../kernel/nouns/field.js'
 
 /** The columns of the fields that `statedBy` states. */
-export function columnsOf(fields: AnyFieldTable, statedBy: StatedBy): string[] {
-  return fields.filter(([, , by]) => by === statedBy).map(([name]) => columnOf(name))
+export function columnsOf(noun: Noun, statedBy: StatedBy): string[] {
+  return columnFields(noun, statedBy).map(columnOf)
 }
 
 /** A function that gives the values of the fields that `statedBy` states, by column. */
-export function createToColumns(fields: AnyFieldTable, statedBy: StatedBy): (noun: object) => Record<string, unknown> {
-  const pairs = fields.filter(([, , by]) => by === statedBy).map(([name]) => [name, columnOf(name)] as const)
-  return (noun) => {
-    const values = noun as Readonly<Record<string, unknown>>
-    return Object.fromEntries(pairs.map(([name, column]) => [column, values[name]]))
+export function createToColumns(noun: Noun, statedBy: StatedBy): (values: object) => Record<string, unknown> {
+  const pairs = columnFields(noun, statedBy).map((one) => [one.field, columnOf(one)] as const)
+  return (given) => {
+    const values = given as Readonly<Record<string, unknown>>
+    return Object.fromEntries(pairs.map(([field, column]) => [column, values[field]]))
   }
 }
 
 /** SQL: the fields of the row `alias`, each under its own name; an empty text is absent. */
-export function selectFields(fields: AnyFieldTable, alias: string): string {
-  return fields.map(([name, kind]) => `${jsonValue(`${alias}.${columnOf(name)}`, kind)} as "${name}"`).join(', ')
+export function selectFields(noun: Noun, alias: string): string {
+  return columnFields(noun)
+    .map((one) => `${jsonValue(`${alias}.${columnOf(one)}`, one)} as "${one.field}"`)
+    .join(', ')
 }
 
 // Numbers in JSON are doubles: amounts, coordinates and 64-bit integers stay exact only as text.
-function jsonValue(column: string, kind: string): string {
-  if (/^(decimal|bigint)\b/.test(kind)) return `${column}::text`
-  return kind === 'text?' ? `nullif(${column}, '')` : column
+const exact: ReadonlySet<string> = new Set(['money', 'latitude', 'longitude', 'bigint'])
+const texts: ReadonlySet<string> = new Set([
+  'text',
+  'address',
+  'country',
+  'glideNumber',
+  'iatiIdentifier',
+  'organisationType',
+])
+
+function jsonValue(column: string, field: NamedField): string {
+  const kind = kindOf(field)
+  if (exact.has(kind)) return `${column}::text`
+  return field.kind.endsWith('?') && texts.has(kind) ? `nullif(${column}, '')` : column
 }
 
 /** SQL: the rows of a sorted subquery as one JSON array. */

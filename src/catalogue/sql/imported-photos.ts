@@ -1,7 +1,7 @@
+import { columnOf } from '../../kernel/nouns/field.js'
 import { type Photo, renditions } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, type Upsert, upsertRows } from '../../platform/database/upsert.js'
-import { columnOf } from './field-columns.js'
 
 /** A picture from a file; without a statement about consent, what was said of this very picture stays. */
 export type ImportedPhoto = Omit<Photo, 'consent'> & {
@@ -11,7 +11,7 @@ export type ImportedPhoto = Omit<Photo, 'consent'> & {
 
 const columns = [
   ...['wire_id', 'title', 'taken_on', 'consent'],
-  ...renditions.map((rendition) => `${columnOf(rendition)}_url`),
+  ...renditions.map((rendition) => `${columnOf({ field: rendition })}_url`),
 ]
 
 const statement: Upsert = { table: 'photo', key: ['project_id', 'position'], columns }
@@ -42,6 +42,6 @@ function toRow({ projectId, position, wireId, title, takenOn, consent, rendition
     title,
     taken_on: takenOn,
     consent: consent ?? false,
-    ...Object.fromEntries(renditions.map((rendition) => [`${columnOf(rendition)}_url`, urls[rendition]])),
+    ...Object.fromEntries(renditions.map((rendition) => [`${columnOf({ field: rendition })}_url`, urls[rendition]])),
   }
 }

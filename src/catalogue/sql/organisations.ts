@@ -1,4 +1,5 @@
-import { type Organisation, organisationFields, type RowSource } from '../../kernel/project.js'
+import { organisationFields } from '../../kernel/nouns/organisation.js'
+import type { Organisation, RowSource } from '../../kernel/project.js'
 import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'

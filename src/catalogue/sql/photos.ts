@@ -1,11 +1,12 @@
+import { columnOf } from '../../kernel/nouns/field.js'
 import { type Photo, renditions } from '../../kernel/project.js'
 import type { HashedRecord, ImageRecord } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { columnOf, jsonList } from './field-columns.js'
+import { jsonList } from './field-columns.js'
 
-const urlColumns = renditions.map((rendition) => [rendition, `${columnOf(rendition)}_url`] as const)
+const urlColumns = renditions.map((rendition) => [rendition, `${columnOf({ field: rendition })}_url`] as const)
 
 /** SQL: the columns of photo `f` as JSON of a `Photo`. */
 export const photoColumns = `f.position, f.wire_id as "wireId", nullif(f.title, '') as title, f.consent,

@@ -1,4 +1,6 @@
-import { type Project, type ProjectGraph, projectFields } from '../../kernel/project.js'
+import { columnFields, kindOf } from '../../kernel/nouns/field.js'
+import { projectFields } from '../../kernel/nouns/project.js'
+import type { Project, ProjectGraph } from '../../kernel/project.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -67,7 +69,9 @@ export async function projectGraphs(db: Db, ids: readonly number[]): Promise<Pro
   })
 }
 
-const instants = projectFields.flatMap(([name, kind]) => (kind === 'instant?' ? [name] : []))
+const instants = columnFields(projectFields).flatMap((one) =>
+  kindOf(one) === 'instant' ? [one.field as 'approvedDate'] : [],
+)
 
 /** Reads what `graphSources` selected of one project. */
 export function toProjectGraph(source: GraphSource): ProjectGraph {

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../kernel/errors.js'
-import { organisationFields, projectFields } from '../../kernel/project.js'
+import { organisationFields } from '../../kernel/nouns/organisation.js'
+import { projectFields } from '../../kernel/nouns/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
 import type { Db } from '../../platform/database/connection.js'
 import { columnsOf, createToColumns } from './field-columns.js'

@@ -1,5 +1,6 @@
 import type { FieldProblem } from '../../kernel/errors.js'
-import { projectFields, type RowSource } from '../../kernel/project.js'
+import { projectFields } from '../../kernel/nouns/project.js'
+import type { RowSource } from '../../kernel/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../kernel/record.js'
 import { regionOfCountry } from '../../kernel/regions.js'
 import { recordTotals } from '../../money/sql/stated-totals.js'

@@ -1,5 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Notice } from '../../kernel/notice.js'
+import { descriptionsOf } from '../../kernel/nouns/field.js'
+import { projectFields } from '../../kernel/nouns/project.js'
 import type { Project, ProjectGraph } from '../../kernel/project.js'
 import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
@@ -149,14 +151,16 @@ function otherIdentifiers({ project, kept }: ProjectGraph, context: MappingConte
   return [...own, ...refs.map((ref) => element('other-identifier', { ref, type: 'B1' }))]
 }
 
-/** `description` by type: 1 general (summary, else the title), 2 objectives (need and impact), 4 planned activities. */
+const describing = descriptionsOf(projectFields)
+
+/** `description` by type, in the order of the types; the title stands for a general one (1) that is missing. */
 function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
-  const objectives = [project.need, project.longTermImpact].flatMap((text) => (text ? plainText(text) : []))
-  return [
-    narrated('description', project.summary, { type: '1' }) ?? narrated('description', project.title, { type: '1' }),
-    narrated('description', objectives.filter((text) => text !== '').join('\n'), { type: '2' }),
-    narrated('description', project.activities, { type: '4' }),
-  ]
+  return describing.map(([type, fields]) => {
+    const texts = fields.flatMap((field) => project[field] || [])
+    const text = fields.length === 1 ? texts[0] : texts.map(plainText).filter(Boolean).join('\n')
+    const described = narrated('description', text, { type })
+    return described ?? (type === '1' ? narrated('description', project.title, { type }) : undefined)
+  })
 }
 
 /** `contact-info`: the partner, else the publisher, with addresses to ask at; never a person (iati.md 3.4). */

@@ -1,4 +1,6 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
+import { descriptionsOf } from '../../kernel/nouns/field.js'
+import { projectFields } from '../../kernel/nouns/project.js'
 import type { Kept, KeptElement, LeftOut, ProjectGraph } from '../../kernel/project.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, streamElements } from '../../kernel/xml/reader.js'
@@ -13,14 +15,15 @@ function namesOf(at: string): string[] {
   return (elementRule(at)?.slots ?? []).flatMap(({ name }) => (name === '*' ? [] : [name]))
 }
 
+const describing = descriptionsOf(projectFields).flatMap(([, fields]) => fields)
+
 /**
  * Whose the elements of a name are when a project has an activity from before it moved here: the store's once it has data
  * for them, else what was published stays. What the file lacks is not made up: the activity is held until it is stated.
  */
 const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
   title: ({ project }, before) => folded(project.title) !== folded(titleOf(before) ?? ''),
-  description: ({ project: { summary, need, longTermImpact, activities } }) =>
-    [summary, need, longTermImpact, activities].some((text) => text !== undefined && text !== ''),
+  description: ({ project }) => describing.some((field) => project[field] !== undefined && project[field] !== ''),
   'participating-org': ({ organisation }) => organisation !== undefined,
   'activity-status': ({ project }, before) => {
     const { status, paused } = statusOf(before)

@@ -4,7 +4,9 @@ import { mappingNotices } from '../../iati/mapping/notices.js'
 import { parseIsoDate } from '../../kernel/dates.js'
 import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
-import { type ProjectGraph, projectFields } from '../../kernel/project.js'
+import { columnFields, kindOf } from '../../kernel/nouns/field.js'
+import { projectFields } from '../../kernel/nouns/project.js'
+import type { Project, ProjectGraph } from '../../kernel/project.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import type { StaleProject } from '../sql/stale-projects.js'
 
@@ -34,67 +36,59 @@ export function renderFailed(
 function unusableValue(graph: ProjectGraph): Unusable | undefined {
   const { project, months, disbursements, payoutPlan, reports, countries, donationOptions, photos } = graph
   const checks: (Unusable | undefined)[] = [
-    ...projectFields.map(([name, kind]) => {
-      const value: unknown = project[name]
-      return value === undefined ? undefined : unusable(elements[name] ?? 'title', name, kind.replace('?', ''), value)
+    ...columnFields(projectFields).map((one) => {
+      const value: unknown = project[one.field as keyof Project]
+      return value === undefined ? undefined : unusable(one.element ?? 'title', one.field, kindOf(one), value)
     }),
     ...months.flatMap(({ month, lastOn, amount }) => [
       unusable('transaction', 'donation_month.month', 'day', month),
       unusable('transaction', 'donation_month.last_on', 'day', lastOn),
-      unusable('transaction', 'donation_month.amount', 'decimal', amount),
+      unusable('transaction', 'donation_month.amount', 'money', amount),
     ]),
     ...disbursements.flatMap(({ disbursedOn, amount }) => [
       unusable('transaction', 'disbursement.disbursed_on', 'day', disbursedOn),
-      unusable('transaction', 'disbursement.amount', 'decimal', amount),
+      unusable('transaction', 'disbursement.amount', 'money', amount),
     ]),
     ...payoutPlan.flatMap(({ plannedOn, amount }) => [
       unusable('planned-disbursement', 'payout_plan.planned_on', 'day', plannedOn),
-      unusable('planned-disbursement', 'payout_plan.amount', 'decimal', amount),
+      unusable('planned-disbursement', 'payout_plan.amount', 'money', amount),
     ]),
     ...reports.flatMap(({ publishedAt, updatedAt }) => [
       unusable('result', 'progress_report.published_at', 'instant', publishedAt),
       unusable('result', 'progress_report.updated_at', 'instant', updatedAt),
     ]),
-    ...countries.map(({ share }) => share && unusable('recipient-country', 'project_country.share', 'decimal', share)),
-    ...donationOptions.map(({ amount }) => unusable('budget', 'donation_option.amount', 'decimal', amount)),
+    ...countries.map(({ share }) => share && unusable('recipient-country', 'project_country.share', 'money', share)),
+    ...donationOptions.map(({ amount }) => unusable('budget', 'donation_option.amount', 'money', amount)),
     ...photos.map(({ takenOn }) => takenOn && unusable('document-link', 'photo.taken_on', 'day', takenOn)),
   ].map((one) => one || undefined)
   return checks.find((one) => one !== undefined)
 }
 
-/** The element that is made from a field, where it is not a text. */
-const elements: Readonly<Record<string, string>> = {
-  goal: 'budget',
-  originalGoal: 'budget',
-  funding: 'budget',
-  remaining: 'budget',
-  latitude: 'location',
-  longitude: 'location',
-  approvedDate: 'activity-date',
-  modifiedDate: 'activity-date',
-  dateOfMostRecentReport: 'activity-date',
-  totalsChangedAt: 'activity-date',
-  deadline: 'activity-date',
-  firstSeenOn: 'activity-date',
-}
-
 function unusable(element: string, field: string, kind: string, value: unknown): Unusable | undefined {
-  const expected = isUsable[kind]?.(value) === false ? expectations[kind] : undefined
-  return expected === undefined ? undefined : { element, field, expected, got: shortened(value) }
+  const { expected, holds } = usable[kind] ?? {}
+  return expected === undefined || holds?.(value) ? undefined : { element, field, expected, got: shortened(value) }
 }
 
-const isUsable: Readonly<Record<string, (value: unknown) => boolean>> = {
-  decimal: (value) => parseDecimal(String(value)) !== undefined,
-  day: (value) => parseIsoDate(String(value)) !== undefined,
-  instant: (value) => value instanceof Date && parseIsoDate(dayText(value)) !== undefined,
-  integer: (value) => Number.isSafeInteger(value),
-}
+type Usable = { readonly expected: string; readonly holds: (value: unknown) => boolean }
 
-const expectations: Readonly<Record<string, string>> = {
-  decimal: 'a decimal number',
-  day: 'a day from 1000-01-01 to 9999-12-31',
-  instant: 'a time from 1000-01-01 to 9999-12-31',
-  integer: 'a whole number up to 2^53',
+const decimal: Usable = { expected: 'a decimal number', holds: (value) => parseDecimal(String(value)) !== undefined }
+const integer: Usable = { expected: 'a whole number up to 2^53', holds: (value) => Number.isSafeInteger(value) }
+
+/** What the mapping can write, by kinds of fields; it can write every value of the others. */
+const usable: Readonly<Record<string, Usable>> = {
+  money: decimal,
+  latitude: decimal,
+  longitude: decimal,
+  id: integer,
+  count: integer,
+  day: {
+    expected: 'a day from 1000-01-01 to 9999-12-31',
+    holds: (value) => parseIsoDate(String(value)) !== undefined,
+  },
+  instant: {
+    expected: 'a time from 1000-01-01 to 9999-12-31',
+    holds: (value) => value instanceof Date && parseIsoDate(dayText(value)) !== undefined,
+  },
 }
 
 function dayText(value: Date): string {

@@ -1,16 +1,27 @@
 import { expect, it } from 'vitest'
-import { columnOf } from '../../../src/catalogue/sql/field-columns.js'
-import { organisationFields, projectFields } from '../../../src/kernel/project.js'
+import { columnFields, columnOf, kindOf } from '../../../src/kernel/nouns/field.js'
+import { organisationFields } from '../../../src/kernel/nouns/organisation.js'
+import { projectFields } from '../../../src/kernel/nouns/project.js'
 import { testDatabase } from '../../support/store/database.js'
 
 // The types of PostgreSQL that a kind of field may have.
 const types: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
   textOrEmpty: ['text'],
-  integer: ['integer', 'bigint'],
+  address: ['text'],
+  addressOrEmpty: ['text'],
+  country: ['text'],
+  glideNumber: ['text'],
+  iatiIdentifier: ['text'],
+  organisationType: ['text'],
+  externalId: ['text'],
+  id: ['bigint'],
+  count: ['integer'],
   bigint: ['bigint'],
   boolean: ['boolean'],
-  decimal: ['numeric'],
+  money: ['numeric'],
+  latitude: ['numeric'],
+  longitude: ['numeric'],
   day: ['date'],
   instant: ['timestamp with time zone'],
   status: ['text'],
@@ -31,10 +42,11 @@ it.each([
       [table],
     )
     const columns = new Map(rows.map((row) => [row.name, row]))
-    const wrong = fields.flatMap(([name, kind]) => {
-      const column = columns.get(columnOf(name))
-      const fits = types[kind.replace('?', '')]?.includes(column?.type ?? '') && column?.nullable === kind.endsWith('?')
-      return fits ? [] : [`${name} (${kind}): ${column ? `${column.type}${column.nullable ? '?' : ''}` : 'no column'}`]
+    const wrong = columnFields(fields, 'record', 'iati', 'service', 'file').flatMap((one) => {
+      const { field, kind } = one
+      const column = columns.get(columnOf(one))
+      const fits = types[kindOf(one)]?.includes(column?.type ?? '') && column?.nullable === kind.endsWith('?')
+      return fits ? [] : [`${field} (${kind}): ${column ? `${column.type}${column.nullable ? '?' : ''}` : 'no column'}`]
     })
     expect(wrong).toEqual([])
   },

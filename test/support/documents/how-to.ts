@@ -44,9 +44,9 @@ function nextMigration(): string {
   return String(Math.max(...numbers) + 1).padStart(4, '0')
 }
 
-/** Applies a page's change to the sources in a folder; returns what went wrong, or nothing. */
-export function applyHowTo({ name, diff }: HowTo, folder: string): string {
-  const { status, stderr, error } = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], {
+/** Applies a page's change to the sources in a folder, or takes it away; returns what went wrong, or nothing. */
+export function applyHowTo({ name, diff }: HowTo, folder: string, ...options: '--reverse'[]): string {
+  const { status, stderr, error } = spawnSync('git', ['apply', '--whitespace=nowarn', ...options, '-'], {
     cwd: folder,
     input: diff,
     encoding: 'utf8',

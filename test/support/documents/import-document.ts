@@ -1,5 +1,13 @@
 import type { Kind } from '../../../src/catalogue/import/kind.js'
 import { kinds } from '../../../src/catalogue/import/kinds.js'
+import { namedFields } from '../../../src/kernel/nouns/field.js'
+import { projectFields } from '../../../src/kernel/nouns/project.js'
+
+/** The fields that the element `iati` of a project record states. */
+function statedInElement(): string {
+  const stated = namedFields(projectFields).filter(({ by, only }) => by === 'iati' && only !== 'files')
+  return stated.map(({ field }) => `\`${field}\``).join(', ')
+}
 
 const heading = `# Importing files
 
@@ -50,7 +58,7 @@ the source that brought it: projects and organisations that were mirrored or wri
   both accepted for amounts; texts keep every digit.
 - **Wire format**: pages of project or organisation records in XML or JSON, as the API of this service and its upstreams answer
   them ([contract/wire.md](../contract/wire.md) 3.1, 3.3). Their element \`iati\` holds what publishing needs beyond that format:
-  for a project \`deadline\`, \`glideNumber\`, \`locationPrecision\`, \`locationName\`, \`sdgs\`, \`payouts\`, for an organisation
+  for a project ${statedInElement()}, for an organisation
   \`ref\` and \`type\`. A record or its organisation may have an element \`externalId\` instead of \`id\`.
 - **IATI** activity and organisation files of version 2.01 to 2.03, of any size (\`--kind iati\`): [move from another
   publisher](../how-to/move-from-another-publisher.md). Each activity is kept whole; a project is made where none has its identifier.

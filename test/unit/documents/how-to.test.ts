@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/values/temporary-folder.js'
 // How many files a change may touch; golden files, migrations and the dump of the schema come on top.
 const limits: Readonly<Record<string, number>> = {
   'api-operation': 5,
-  column: 4,
+  column: 1,
   'iati-element': 3,
   job: 2,
   'validation-rule': 3,

@@ -1,55 +1,39 @@
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
 import { saveFunders } from '../../sql/organisation-details.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { countryNameOf } from '../country-names.js'
-import * as type from '../field-types.js'
-import { externalIdOf, type KindFields } from '../fields.js'
+import type { KindField, KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { partyFields } from './organisations.js'
+import { fieldsInFiles } from '../noun-fields.js'
+
+const { id, externalId, name, orgRef, orgType, ein, country, url } = fieldsInFiles('organisation', organisationFields)
+
+/** A field that keeps its value where a file leaves it out, since what gives may carry projects out too. */
+function kept<F extends KindField>(
+  { iati: _iati, ...field }: F,
+  examples: KindField['examples'],
+  ...columns: readonly string[]
+) {
+  return { ...field, kept: true, cleared: { table: 'organisation', columns }, examples } as const
+}
 
 const funderKindFields = {
   id: {
-    type: type.identifier,
-    required: true,
-    numbers: 'organisation',
+    ...id,
     means: "The platform's number of the organisation; funders and partners share their numbers.",
     examples: ['501', '502'],
-    api: 'id',
   },
-  externalId: externalIdOf('the organisation'),
+  externalId,
   name: {
-    type: type.text,
-    required: true,
-    means: 'Name.',
+    ...name,
     examples: ['Fund of Lakes', 'Bakery Co-operative'],
-    api: 'name',
     iati: 'participating-org role 1 (funding), provider-org',
   },
-  ...partyFields,
-  ein: {
-    type: type.text,
-    kept: true,
-    cleared: { table: 'organisation', columns: ['ein'] },
-    means: 'Employer Identification Number in the United States; makes the IATI identifier where orgRef is missing.',
-    examples: ['', '98-7654321'],
-    api: 'ein',
-    iati: 'provider-org/@ref US-EIN-...',
-  },
-  country: {
-    type: type.country,
-    kept: true,
-    cleared: { table: 'organisation', columns: ['country_code', 'country_name'] },
-    means: 'Country of the address, ISO 3166-1.',
-    examples: ['CH', 'US'],
-    api: 'country, iso3166CountryCode',
-  },
-  url: {
-    type: type.address,
-    kept: true,
-    cleared: { table: 'organisation', columns: ['url'] },
-    means: 'Web site.',
-    examples: ['https://lakes.example', ''],
-    api: 'url',
-  },
+  orgRef,
+  orgType,
+  ein: { ...kept(ein, ['', '98-7654321'], 'ein'), iati: 'provider-org/@ref US-EIN-...' },
+  country: kept(country, ['CH', 'US'], 'country_code', 'country_name'),
+  url: kept(url, ['https://lakes.example', ''], 'url'),
 } as const satisfies KindFields
 
 export const funders = defineKind({

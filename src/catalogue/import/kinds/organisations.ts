@@ -1,115 +1,16 @@
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
 import type { OrganisationRecord } from '../../../kernel/record.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { organisationVersions, saveOrganisationDetails } from '../../sql/organisation-details.js'
 import { organisationSources, saveOrganisationRecords } from '../../sql/organisations.js'
 import { findThemeIds } from '../../sql/theme-lookup.js'
 import { countryNameOf } from '../country-names.js'
-import * as type from '../field-types.js'
-import { externalIdOf, type KindFields, type RowOf } from '../fields.js'
+import type { RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
+import { fieldsInFiles } from '../noun-fields.js'
 import { unknownTheme } from '../unknown-theme.js'
 
-/** Fields of an organisation as a party to a transaction. */
-export const partyFields = {
-  orgRef: {
-    type: type.text,
-    kept: true,
-    cleared: { table: 'organisation', columns: ['org_ref'] },
-    means: 'IATI organisation identifier.',
-    examples: ['GB-CHC-202918', ''],
-    iati: 'participating-org/@ref, provider-org, receiver-org',
-  },
-  orgType: {
-    type: type.code('OrganisationType', 'a code of the IATI list OrganisationType, such as 22'),
-    kept: true,
-    cleared: { table: 'organisation', columns: ['org_type'] },
-    means: 'Code of the IATI list OrganisationType.',
-    examples: ['22', '21'],
-    iati: 'participating-org/@type',
-  },
-} as const satisfies KindFields
-
-const organisationKindFields = {
-  id: {
-    type: type.identifier,
-    required: true,
-    numbers: 'organisation',
-    means: "The platform's number of the organisation. It never changes.",
-    examples: ['7', '8'],
-    api: 'id',
-  },
-  externalId: externalIdOf('the organisation'),
-  name: {
-    type: type.text,
-    required: true,
-    means: 'Name.',
-    examples: ['Tara Water Trust', 'Gulu Schools'],
-    api: 'name',
-    iati: 'participating-org, iati-organisation',
-  },
-  ...partyFields,
-  vetted: {
-    type: type.yesNo,
-    kept: true,
-    means: 'Whether the API lists it among the vetted ones. A new one is vetted unless it says no.',
-    examples: ['yes', 'no'],
-    api: 'the list all/organizations/vetted',
-  },
-  ein: {
-    type: type.text,
-    means: 'Employer Identification Number in the United States; makes the IATI identifier where orgRef is missing.',
-    examples: ['', '12-3456789'],
-    api: 'ein',
-    iati: 'participating-org/@ref US-EIN-...',
-  },
-  addressLine1: plain('Address, first line.', 'addressLine1', '1 Dam Street'),
-  addressLine2: plain('Address, second line.', 'addressLine2'),
-  city: plain('City.', 'city', 'Bo'),
-  state: plain('State or province.', 'state'),
-  postal: plain('Postal code.', 'postal', '232'),
-  country: {
-    type: type.country,
-    means: 'Country of the address, ISO 3166-1.',
-    examples: ['SL', 'US'],
-    api: 'country, iso3166CountryCode',
-  },
-  url: {
-    type: type.address,
-    means: 'Web site.',
-    examples: ['https://tarawater.example', ''],
-    api: 'url',
-    iati: 'reporting and partner records: document-link',
-  },
-  logoUrl: {
-    type: type.address,
-    means: 'Logo.',
-    examples: ['https://tarawater.example/logo.png', ''],
-    api: 'logoUrl',
-  },
-  mission: plain('What it does.', 'mission', 'Safe water for every village.'),
-  themes: {
-    type: type.listOf(type.text),
-    means: 'Themes that it works on, by id or by name.',
-    examples: ['water', 'Education'],
-    api: 'themes',
-  },
-  countries: {
-    type: type.listOf(type.country),
-    means: 'Countries that it works in, ISO 3166-1.',
-    examples: ['SL|GN', 'UG'],
-    api: 'countries',
-  },
-  bridgeId: {
-    type: type.shaped('BRIDGE number', 'a whole number', /^\d{1,18}$/),
-    means: 'Number in the registry of the BRIDGE programme.',
-    examples: ['', ''],
-    api: 'bridgeId',
-  },
-} as const satisfies KindFields
-
-function plain<const Api extends string>(means: string, api: Api, example = '') {
-  return { type: type.text, means, examples: [example, ''], api } as const
-}
+const organisationKindFields = fieldsInFiles('organisation', organisationFields)
 
 type OrganisationRow = RowOf<typeof organisationKindFields>
 

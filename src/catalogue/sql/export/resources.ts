@@ -1,7 +1,20 @@
 import type { IsoDate } from '../../../kernel/dates.js'
+import { columnOf, fileFieldsOf, fileNameOf, type Noun, namedFields } from '../../../kernel/nouns/field.js'
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { publishedActivities } from './published-activities.js'
 import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
+
+/** The columns that files state, by the member that they have there. */
+function membersOf(noun: Noun): TableResource['members'] {
+  const columns = fileFieldsOf(noun).filter(({ part, column }) => !part || column !== undefined)
+  return Object.fromEntries(columns.map((one) => [fileNameOf(one), columnOf(one)]))
+}
+
+function listsOf(noun: Noun, owner: string): NonNullable<TableResource['lists']> {
+  return Object.fromEntries(namedFields(noun).flatMap(({ field, list }) => (list ? [[field, { ...list, owner }]] : [])))
+}
 
 /** `donors` and `accounts` are left out of an export unless asked for. */
 type Audience = 'all' | 'donors' | 'accounts'
@@ -47,13 +60,7 @@ export const resources = {
       table: 'organisation',
       day: changedOf('organisation', 't.id'),
       order: ['id'],
-      members: {
-        ...{ id: 'id', externalId: 'external_id' },
-        ...{ name: 'name', orgRef: 'org_ref', orgType: 'org_type', vetted: 'vetted', ein: 'ein' },
-        ...{ addressLine1: 'address_line1', addressLine2: 'address_line2', city: 'city', state: 'state' },
-        ...{ postal: 'postal', country: 'country_code', url: 'url', logoUrl: 'logo_url', mission: 'mission' },
-        bridgeId: 'bridge_id',
-      },
+      members: membersOf(organisationFields),
       values: { bridge_id: 't.bridge_id::text' },
       extras: {
         statedAt: {
@@ -63,12 +70,7 @@ export const resources = {
             where v.organisation_id = r.id::bigint and r.stored ->> 'statedAt' is not null`,
         },
       },
-      lists: {
-        themes: { table: 'organisation_theme', owner: 'organisation_id', columns: 'theme_id', order: ['position'] },
-        countries: {
-          ...{ table: 'organisation_country', owner: 'organisation_id', columns: 'country_code', order: ['position'] },
-        },
-      },
+      lists: listsOf(organisationFields, 'organisation_id'),
     },
   },
   funders: {
@@ -92,34 +94,8 @@ export const resources = {
       table: 'project',
       day: changedOf('project', 't.id'),
       order: ['id'],
-      members: {
-        ...{ id: 'id', externalId: 'external_id' },
-        ...{ title: 'title', status: 'status', active: 'active', paused: 'paused', type: 'type' },
-        ...{ organization: 'organisation_id', summary: 'summary', need: 'need', longTermImpact: 'long_term_impact' },
-        ...{ activities: 'activities', region: 'region_name', latitude: 'latitude', longitude: 'longitude' },
-        ...{ locationPrecision: 'location_precision', locationName: 'location_name', goal: 'goal', funding: 'funding' },
-        ...{ numberOfDonations: 'number_of_donations', approvedDate: 'approved_date', modifiedDate: 'modified_date' },
-        ...{ deadline: 'deadline', glideNumber: 'glide_number', iatiIdentifier: 'iati_identifier' },
-        ...{ imageLink: 'image_link', projectLink: 'project_link' },
-        ...{ progressReportLink: 'progress_report_link', additionalDocumentation: 'additional_documentation' },
-        ...{ notice: 'notice', contactName: 'contact_name', contactTitle: 'contact_title' },
-        ...{ contactAddress: 'contact_address', contactAddress2: 'contact_address2', contactCity: 'contact_city' },
-        ...{ contactState: 'contact_state', contactPostal: 'contact_postal', contactCountry: 'contact_country' },
-        contactUrl: 'contact_url',
-      },
-      lists: {
-        themes: { table: 'project_theme', owner: 'project_id', columns: 'theme_id', order: ['position'] },
-        countries: {
-          ...{ table: 'project_country', owner: 'project_id', order: ['position'] },
-          columns: { country: 'country_code', share: 'share' },
-        },
-        sdgs: { table: 'project_sdg', owner: 'project_id', columns: 'code', order: ['code'] },
-        videos: { table: 'video', owner: 'project_id', columns: 'url', order: ['position'] },
-        donationOptions: {
-          ...{ table: 'donation_option', owner: 'project_id', order: ['position'] },
-          columns: { amount: 'amount', description: 'description' },
-        },
-      },
+      members: membersOf(projectFields),
+      lists: listsOf(projectFields, 'project_id'),
     },
   },
   'kept-activities': {

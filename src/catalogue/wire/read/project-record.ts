@@ -1,20 +1,12 @@
 import { type DayMeaning, expectedDay, type IsoDate, isoDateOf } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
-import type { AnyFieldTable } from '../../../kernel/field-table.js'
 import { isWhole, signOf } from '../../../kernel/money.js'
-import {
-  type Country,
-  type DonationOption,
-  type OrganisationFields,
-  organisationFields,
-  type ProjectFields,
-  type ProjectStatus,
-  projectFields,
-  renditions,
-} from '../../../kernel/project.js'
+import { columnFields, type Noun, wireNameOf } from '../../../kernel/nouns/field.js'
+import { type OrganisationFields, organisationFields } from '../../../kernel/nouns/organisation.js'
+import { type ProjectFields, projectFields } from '../../../kernel/nouns/project.js'
+import { type Country, type DonationOption, type ProjectStatus, renditions } from '../../../kernel/project.js'
 import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../../../kernel/record.js'
 import { shownValue, wordOf } from '../../../kernel/values.js'
-import { wireNameOf } from '../names.js'
 import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
 import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
 import { RecordReader } from './record-reader.js'
@@ -90,33 +82,33 @@ const kinds: Readonly<Record<string, ReadField>> = {
   text: (reader, name) => reader.requiredText(name),
   'text?': (reader, name) => reader.text(name),
   'textOrEmpty?': (reader, name) => reader.textOrEmpty(name),
-  integer: (reader, name) => reader.requiredId(name),
-  'integer?': (reader, name) => reader.tryCount(name),
+  'address?': (reader, name) => reader.text(name),
+  'addressOrEmpty?': (reader, name) => reader.textOrEmpty(name),
+  'country?': (reader, name) => toCountryCode(reader.text(name)),
+  id: (reader, name) => reader.requiredId(name),
+  'count?': (reader, name) => reader.tryCount(name),
   'bigint?': (reader, name) => reader.tryBigint(name),
   boolean: (reader, name) => reader.requiredBoolean(name),
-  decimal: (reader, name) => reader.requiredMoney(name),
-  'decimal?': (reader, name) => reader.money(name),
+  'money?': (reader, name) => reader.money(name),
+  'latitude?': (reader, name) => reader.tryCoordinate(name, 90),
+  'longitude?': (reader, name) => reader.tryCoordinate(name, 180),
   'instant?': (reader, name) => reader.instant(name),
   status: (reader, name) => reader.required(name, status, 'active'),
 }
 
-/** Fields that are read in their own way. */
-const exceptions: Readonly<Record<string, ReadField>> = {
-  type: (reader, name) => reader.text(name) ?? 'project',
-  countryCode: (reader, name) => toCountryCode(reader.text(name)),
-  latitude: (reader, name) => reader.tryCoordinate(name, 90),
-  longitude: (reader, name) => reader.tryCoordinate(name, 180),
-}
-
-/** How to read the fields of a table that a record states, without those in `apart`. */
-function readingsOf(table: AnyFieldTable, apart: readonly string[] = []) {
-  return table.flatMap(([field, kind, statedBy]) => {
-    const read = exceptions[field] ?? kinds[kind]
-    return statedBy === 'record' && read && !apart.includes(field) ? [{ field, name: wireNameOf(field), read }] : []
+/** How to read the fields that a record of the noun states, but for those that it reads in its own way. */
+function readingsOf(noun: Noun, own: Readonly<Record<string, ReadField | undefined>> = {}) {
+  return columnFields(noun, 'record').flatMap((one) => {
+    const read = Object.hasOwn(own, one.field) ? own[one.field] : kinds[one.kind]
+    return read ? [{ field: one.field, name: wireNameOf(one), read }] : []
   })
 }
 
-const projectReadings = readingsOf(projectFields, ['funding', 'numberOfDonations'])
+const projectReadings = readingsOf(projectFields, {
+  type: (reader, name) => reader.text(name) ?? 'project',
+  funding: undefined,
+  numberOfDonations: undefined,
+})
 const organisationReadings = readingsOf(organisationFields)
 
 /** The fields that are present. */

@@ -1,13 +1,27 @@
 import { isActiveCode } from '../../../iati/standard/index.js'
 import { signOf } from '../../../kernel/money.js'
+import { columnFields, kindOf } from '../../../kernel/nouns/field.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
 import type { OrganisationPublication, ProjectPublication } from '../../../kernel/record.js'
 import { textLike, type ValueType, valueTypes, wordOf } from '../../../kernel/values.js'
 import { isObject, type ParsedValue } from './parsed-value.js'
 import type { RecordReader } from './record-reader.js'
 
-const glideNumber = textLike(/^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/, 'a GLIDE number such as FL-2026-000123-SLE')
-const precision = { ...wordOf('point', 'country'), expected: 'point or country' }
 const day = { ...valueTypes.day, expected: 'a day such as 2027-06-30' }
+
+export const glideNumber = {
+  expected: 'a GLIDE number such as FL-2026-000123-SLE',
+  pattern: /^[A-Z]{2}-\d{4}-\d{6}-[A-Z]{3}$/,
+}
+
+/** The types of the kinds of fields; other kinds are texts. */
+const kinds: Readonly<Record<string, ValueType>> = {
+  day,
+  glideNumber: textLike(glideNumber.pattern, glideNumber.expected),
+  precision: { ...wordOf('point', 'country'), expected: 'point or country' },
+}
+
+const stated = columnFields(projectFields, 'iati').filter(({ only }) => only !== 'files')
 
 /** An active code of a list of IATI 2.03. */
 export function codeOf(list: string, expected: string): ValueType<string> {
@@ -27,20 +41,14 @@ export const sdgCode: ValueType<string> = {
  * beyond it. Fields that are left out keep their value in the store; a wrong value refuses the record.
  */
 export function readProjectPublication(iati: RecordReader): ProjectPublication {
-  const deadline = checkedText(iati, 'deadline', day)
-  const glide = checkedText(iati, 'glideNumber', glideNumber)
-  const locationPrecision = checkedText(iati, 'locationPrecision', precision)
-  const locationName = iati.text('locationName')?.trim()
+  const fields = stated.flatMap((one) => {
+    const type = kinds[kindOf(one)]
+    const value = type ? checkedText(iati, one.field, type) : iati.text(one.field)?.trim()
+    return value ? [[one.field, value] as const] : []
+  })
   const sdgs = readSdgs(iati)
   const payouts = readPayouts(iati)
-  return {
-    ...(deadline && { deadline }),
-    ...(glide && { glideNumber: glide }),
-    ...(locationPrecision && { locationPrecision }),
-    ...(locationName && { locationName }),
-    ...(sdgs && { sdgs }),
-    ...(payouts && { payouts }),
-  }
+  return { ...Object.fromEntries(fields), ...(sdgs && { sdgs }), ...(payouts && { payouts }) }
 }
 
 /** Reads the element `iati` of an organisation: its IATI identifier and type. */

@@ -1,6 +1,5 @@
-import type { AnyFieldTable } from '../../../kernel/field-table.js'
+import { isOptionalOnWire, kindOf, type Noun, wireFieldsOf, wireNameOf } from '../../../kernel/nouns/field.js'
 import { enclose } from '../../../kernel/xml/writer.js'
-import { wireNameOf } from '../names.js'
 import {
   boolean,
   byName,
@@ -16,44 +15,41 @@ import {
 } from './wire-value.js'
 
 /** A field of a record: its name, and its value for a noun; undefined where that is absent. */
-export type WireField<Noun> = { readonly name: string; readonly valueIn: (noun: Noun) => WireValue | undefined }
+export type WireField<Of> = { readonly name: string; readonly valueIn: (of: Of) => WireValue | undefined }
 
 const kinds: Readonly<Record<string, (value: never) => WireValue>> = {
   text: string,
   textOrEmpty: string,
+  address: webAddress,
+  addressOrEmpty: webAddress,
+  country: string,
   status: string,
-  integer,
+  id: integer,
+  count: integer,
   bigint: integer,
   boolean,
-  decimal: money,
+  money,
   instant: dateTime,
 }
 
-const addresses: ReadonlySet<string> = new Set([
-  ...['contactUrl', 'projectLink', 'progressReportLink', 'additionalDocumentation', 'url', 'logoUrl'],
-])
-
 /**
- * The fields of a record in the order of `names` (see `projectNames`). A value comes from `derived`, or from the noun's field
- * of that name in the table.
+ * The fields of a noun's record in the order of JSON. A value comes from `derived`, by the name on the wire, or from the noun's
+ * field.
  */
-export function wireFields<Noun>(
-  names: readonly string[],
-  table: AnyFieldTable,
-  fieldsOf: (noun: Noun) => object,
-  derived: Readonly<Record<string, WireField<Noun>['valueIn']>>,
-): WireField<Noun>[] {
-  const rows = new Map(table.map((row) => [wireNameOf(row[0]), row]))
-  return names.map((entry) => {
-    const name = entry.replace('?', '')
+export function wireFields<Of>(
+  noun: Noun,
+  fieldsOf: (of: Of) => object,
+  derived: Readonly<Record<string, WireField<Of>['valueIn']>>,
+): WireField<Of>[] {
+  return wireFieldsOf(noun).map((one) => {
+    const name = wireNameOf(one)
     const ownValue = derived[name]
     if (ownValue) return { name, valueIn: ownValue }
-    const [field, kind] = rows.get(name) ?? ['', '']
-    const write = addresses.has(field) ? webAddress : kinds[kind.replace('?', '')]
+    const write = kinds[kindOf(one)]
     if (!write) throw new TypeError(`no field is written as ${name}`)
-    const absent = entry === name ? string('') : undefined
-    const valueIn = (noun: Noun) => {
-      const value = (fieldsOf(noun) as Readonly<Record<string, unknown>>)[field]
+    const absent = isOptionalOnWire(one) ? undefined : string('')
+    const valueIn = (of: Of) => {
+      const value = (fieldsOf(of) as Readonly<Record<string, unknown>>)[one.field]
       return value === undefined ? absent : write(value as never)
     }
     return { name, valueIn }
@@ -64,10 +60,10 @@ export function wireFields<Noun>(
 export type FieldText = WireText & { readonly name: string }
 
 /** The fields that are present, in both formats. */
-export function fieldTexts<Noun>(fields: readonly WireField<Noun>[], noun: Noun): FieldText[] {
+export function fieldTexts<Of>(fields: readonly WireField<Of>[], of: Of): FieldText[] {
   const texts: FieldText[] = []
   for (const { name, valueIn } of fields) {
-    const value = valueIn(noun)
+    const value = valueIn(of)
     if (value) texts.push({ name, xml: toXml(name, value), json: toMember(name, value) })
   }
   return texts

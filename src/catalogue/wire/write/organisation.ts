@@ -1,5 +1,5 @@
-import { type Organisation, organisationFields } from '../../../kernel/project.js'
-import { organisationNames } from '../names.js'
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import type { Organisation } from '../../../kernel/project.js'
 import { countryRecord } from './country.js'
 import { wireFields } from './fields.js'
 import { themeRecord } from './theme.js'
@@ -8,7 +8,7 @@ import { integer, object, toJson, toXml, type WireObject, wrapper } from './wire
 /** As `projectRecordVersion`; raise both when the organisation record changes. */
 export const organisationRecordVersion = 3
 
-const fields = wireFields<Organisation>(organisationNames, organisationFields, (organisation) => organisation, {
+const fields = wireFields<Organisation>(organisationFields, (organisation) => organisation, {
   totalProjects: ({ totalProjects }) => integer(totalProjects),
   activeProjects: ({ activeProjects }) => integer(activeProjects),
   themes: ({ themes }) => wrapper('theme', themes.map(themeRecord)),

@@ -1,6 +1,7 @@
 import { type Decimal, fromMinorUnits, parseDecimal, toMinorUnits } from '../../../kernel/money.js'
-import { type DonationOption, type ProjectGraph, projectFields } from '../../../kernel/project.js'
-import { projectNames, summaryNames } from '../names.js'
+import { wireFieldsOf, wireNameOf } from '../../../kernel/nouns/field.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
+import type { DonationOption, ProjectGraph } from '../../../kernel/project.js'
 import { countryRecord } from './country.js'
 import { fieldTexts, joinFields, type WireField, wireFields } from './fields.js'
 import { mainImage } from './image.js'
@@ -52,7 +53,9 @@ const derived: Readonly<Record<string, WireField<ProjectGraph>['valueIn']>> = {
   countries: ({ countries }) => wrapper('country', countries.map(countryRecord)),
 }
 
-const fields = wireFields<ProjectGraph>(projectNames, projectFields, ({ project }) => project, derived)
+const fields = wireFields<ProjectGraph>(projectFields, ({ project }) => project, derived)
+
+const summaryNames = new Set(wireFieldsOf(projectFields).flatMap((one) => (one.wire?.summary ? [wireNameOf(one)] : [])))
 
 /** The texts of a project's version that are stored for later reads: full record (wire.md 3.1) and summary (wire.md 3.2). */
 export function projectTexts(graph: ProjectGraph) {

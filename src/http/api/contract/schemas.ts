@@ -1,7 +1,8 @@
-import { organisationNames, projectNames, summaryNames, wireNameOf } from '../../../catalogue/wire/names.js'
 import { errorKinds } from '../../../kernel/errors.js'
-import type { AnyFieldTable } from '../../../kernel/field-table.js'
-import { organisationFields, projectFields, renditions } from '../../../kernel/project.js'
+import { isOptionalOnWire, kindOf, type NamedField, wireFieldsOf, wireNameOf } from '../../../kernel/nouns/field.js'
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
+import { renditions } from '../../../kernel/project.js'
 import { arrayOf, type OpenApiSchema, objectOf, ref, values, wrapperOf } from './openapi-schema.js'
 
 const { text, boolean, integer, decimal, amount, instant } = values
@@ -9,44 +10,53 @@ const status: OpenApiSchema = { type: 'string', enum: ['active', 'funded', 'reti
 
 /** The schemas of the kinds of fields, as `src/catalogue/wire/write/fields.ts` writes them. */
 const kinds: Readonly<Record<string, OpenApiSchema>> = {
-  ...{ text, textOrEmpty: text, status, boolean, instant, integer, bigint: values.long, decimal: amount },
+  text,
+  textOrEmpty: text,
+  address: text,
+  addressOrEmpty: text,
+  country: { type: 'string', description: 'Two letters (ISO 3166-1); empty when unknown.' },
+  status,
+  boolean,
+  instant,
+  id: integer,
+  count: integer,
+  bigint: values.long,
+  money: amount,
+  latitude: decimal,
+  longitude: decimal,
 }
 
 const themes = wrapperOf('theme', ref('Theme'))
 const countries = wrapperOf('country', ref('Country'))
-const countryCode: OpenApiSchema = { type: 'string', description: 'Two letters (ISO 3166-1); empty when unknown.' }
 
 const projectValues: Readonly<Record<string, OpenApiSchema>> = {
   organization: ref('Organization'),
-  ...{ themeName: text, country: text, iso3166CountryCode: countryCode, remaining: amount, imageLink: text },
   videos: wrapperOf('video', objectOf({ url: text })),
-  ...{ longitude: decimal, latitude: decimal },
-  ...{ modifiedDate: instant, numberOfReports: integer, dateOfMostRecentReport: instant },
   donationOptions: wrapperOf('donationOption', objectOf({ amount: integer, description: text })),
   image: ref('Image'),
-  ...{ themes, countries },
+  themes,
+  countries,
 }
 
-const organisationValues: Readonly<Record<string, OpenApiSchema>> = {
-  ...{ totalProjects: integer, activeProjects: integer, iso3166CountryCode: countryCode, themes, countries },
-}
+const organisationValues: Readonly<Record<string, OpenApiSchema>> = { themes, countries }
 
-/** The fields of a record by their names in the wire format, with the schemas of their kinds in the table. */
-function recordOf(names: readonly string[], table: AnyFieldTable, values: Readonly<Record<string, OpenApiSchema>>) {
-  const kindOf = new Map(table.map(([field, kind]) => [wireNameOf(field), kind.replace('?', '')]))
+/** Fields of a record by their names in the wire format, with the schemas of their kinds. */
+function recordOf(fields: readonly NamedField[], values: Readonly<Record<string, OpenApiSchema>>) {
   return Object.fromEntries(
-    names.map((entry) => {
-      const name = entry.replace('?', '')
-      const schema = values[name] ?? kinds[kindOf.get(name) ?? '']
+    fields.map((one) => {
+      const name = wireNameOf(one)
+      const schema = values[name] ?? kinds[kindOf(one)]
       if (!schema) throw new TypeError(`the field ${name} has no schema`)
-      return [entry, schema]
+      return [isOptionalOnWire(one) ? `${name}?` : name, schema]
     }),
   )
 }
 
-const project = recordOf(projectNames, projectFields, projectValues)
-const summary = Object.fromEntries(
-  Object.entries(project).filter(([entry]) => summaryNames.has(entry.replace('?', ''))),
+const projectRecord = wireFieldsOf(projectFields)
+const project = recordOf(projectRecord, projectValues)
+const summary = recordOf(
+  projectRecord.filter(({ wire }) => wire?.summary),
+  projectValues,
 )
 
 /** A page of projects; lists that are not paged never have `hasNext`. */
@@ -98,7 +108,7 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
   Project: objectOf(project, { xml: { name: 'project' } }),
   ProjectSummary: objectOf(summary, { xml: { name: 'project' } }),
   ProjectId: objectOf({ id: integer }),
-  Organization: objectOf(recordOf(organisationNames, organisationFields, organisationValues), {
+  Organization: objectOf(recordOf(wireFieldsOf(organisationFields), organisationValues), {
     xml: { name: 'organization' },
   }),
   Theme: objectOf({ id: text, name: text }),

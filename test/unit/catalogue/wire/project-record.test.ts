@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { toHashedRecord } from '../../../../src/catalogue/import/hashed-record.js'
-import { wireNameOf } from '../../../../src/catalogue/wire/names.js'
 import { parseJson } from '../../../../src/catalogue/wire/read/json-reader.js'
 import { fromElement, type ParsedValue, valueLimits } from '../../../../src/catalogue/wire/read/parsed-value.js'
 import { parseProjectRecord } from '../../../../src/catalogue/wire/read/project-record.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
-import type { AnyFieldTable } from '../../../../src/kernel/field-table.js'
-import { organisationFields, projectFields } from '../../../../src/kernel/project.js'
+import { columnFields, type Noun, wireNameOf } from '../../../../src/kernel/nouns/field.js'
+import { organisationFields } from '../../../../src/kernel/nouns/organisation.js'
+import { projectFields } from '../../../../src/kernel/nouns/project.js'
 import type { ProjectRecord } from '../../../../src/kernel/record.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import { day, usd } from '../../../support/values/builders.js'
@@ -117,18 +117,20 @@ describe('reading a project record', () => {
     const samples = {
       'text?': 'x',
       'textOrEmpty?': 'x',
-      'integer?': 1,
+      'address?': 'x',
+      'count?': 1,
       'bigint?': '1',
-      'decimal?': '1.5',
+      'money?': '1.5',
       'instant?': '2026-10-02T08:00:00Z',
     }
-    const read = (table: AnyFieldTable, given: object, recordOfFields: (fields: object) => object | undefined) => {
-      const later = table.filter(([name, , by]) => by === 'record' && !Object.hasOwn(given, wireNameOf(name)))
+    const read = (noun: Noun, given: object, recordOfFields: (fields: object) => object | undefined) => {
+      const stated = columnFields(noun, 'record')
+      const later = stated.filter((one) => !Object.hasOwn(given, wireNameOf(one)))
       const fields = Object.fromEntries(
-        later.map(([name, kind]) => [wireNameOf(name), samples[kind as keyof typeof samples]]),
+        later.map((one) => [wireNameOf(one), samples[one.kind as keyof typeof samples]]),
       )
       const record = recordOfFields({ ...given, ...fields })
-      for (const [name, , by] of table) if (by === 'record') expect(record).toHaveProperty(name)
+      for (const { field } of stated) expect(record).toHaveProperty(field)
     }
     read(projectFields, everyField, recordOf)
     read(organisationFields, everyField.organization, (organization) => {

@@ -18,7 +18,7 @@ import {
   wireDocument,
 } from '../../../../src/catalogue/wire/write/wire-value.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
-import { projectFields } from '../../../../src/kernel/project.js'
+import type { Noun } from '../../../../src/kernel/nouns/field.js'
 import { aGraph, anOrganisation } from '../../../support/values/builders.js'
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -132,14 +132,15 @@ describe('a value', () => {
   })
 
   it('comes from the derived fields, or else from the table, and is empty or left out where it is absent', () => {
-    const table = [
-      ['title', 'text', 'record'],
-      ['notice', 'text?', 'record'],
-      ['goal', 'decimal?', 'record'],
-      ['countryName', 'text?', 'record'],
-    ] as const
-    const names = ['title', 'notice', 'goal?', 'country', 'derived?']
-    const fields = wireFields<object>(names, table, (noun) => noun, { derived: () => integer(7) })
+    const noun: Noun = {
+      countryName: { kind: 'text?', name: 'country', wire: { at: 30, always: true } },
+      derived: { kind: 'image', part: true },
+      title: { kind: 'text', wire: { at: 10 } },
+      notice: { kind: 'text?', wire: { always: true } },
+      goal: { kind: 'money?', wire: { at: 20 } },
+      deadline: { kind: 'day?', by: 'iati' },
+    }
+    const fields = wireFields<object>(noun, (of) => of, { derived: () => integer(7) })
     const textOf = (noun: object) => joinFields('a', fieldTexts(fields, noun))
     expect(textOf({ title: 't', notice: 'n', goal: '5', countryName: 'Kenya' })).toEqual({
       xml: '<a><country>Kenya</country><derived>7</derived><goal>5.00</goal><notice>n</notice><title>t</title></a>',
@@ -154,7 +155,7 @@ describe('a value', () => {
   })
 
   it('of a field that no table has is an error of the program', () => {
-    expect(() => wireFields(['colour'], projectFields, () => ({}), {})).toThrow('no field is written as colour')
+    expect(() => wireFields({ colour: { kind: 'source' } }, () => ({}), {})).toThrow('no field is written as colour')
   })
 })
 
