@@ -115,7 +115,7 @@ function toField(
 }
 
 /** How a value that is kept is emptied; undefined: it always has one. */
-export function emptied(table: ClearedColumns['table'], one: NamedField): KindField['cleared'] {
+function emptied(table: ClearedColumns['table'], one: NamedField): KindField['cleared'] {
   if (one.part) return 'empty list'
   return one.kind.endsWith('?') ? { table, columns: [columnOf(one)] } : undefined
 }

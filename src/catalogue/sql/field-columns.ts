@@ -2,12 +2,12 @@ import { columnFields, columnOf, kindOf, type NamedField, type Noun, type Stated
 
 /** The columns of the fields that `statedBy` states. */
 export function columnsOf(noun: Noun, statedBy: StatedBy): string[] {
-  return columnFields(noun, statedBy).map(columnOf)
+  return columnFields(noun, [statedBy]).map(columnOf)
 }
 
 /** A function that gives the values of the fields that `statedBy` states, by column. */
 export function createToColumns(noun: Noun, statedBy: StatedBy): (values: object) => Record<string, unknown> {
-  const pairs = columnFields(noun, statedBy).map((one) => [one.field, columnOf(one)] as const)
+  const pairs = columnFields(noun, [statedBy]).map((one) => [one.field, columnOf(one)] as const)
   return (given) => {
     const values = given as Readonly<Record<string, unknown>>
     return Object.fromEntries(pairs.map(([field, column]) => [column, values[field]]))

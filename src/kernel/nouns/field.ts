@@ -53,7 +53,7 @@ type Kind = keyof FieldKinds
 export type StatedBy = 'record' | 'iati' | 'file' | 'service'
 
 /** A table whose rows are a list of the noun, and its columns; several columns make a list of objects. */
-export type ListTable = {
+type ListTable = {
   readonly table: string
   readonly columns: string | Readonly<Record<string, string>>
   readonly order: readonly string[]
@@ -151,10 +151,11 @@ export function kindOf({ kind }: Field): Kind {
   return kind.replace('?', '') as Kind
 }
 
-/** The fields that are columns of the noun's own table and that one of these states; absent: anyone but files alone. */
-export function columnFields(noun: Noun, ...by: readonly StatedBy[]): NamedField[] {
-  const wanted = by.length > 0 ? by : ['record', 'iati', 'service']
-  return namedFields(noun).filter(({ part, by: statedBy = 'record' }) => !part && wanted.includes(statedBy))
+const inNoun = ['record', 'iati', 'service'] as const
+
+/** The fields that are columns of the noun's own table and that one of these states; absent: those that the noun itself has. */
+export function columnFields(noun: Noun, by: readonly StatedBy[] = inNoun): NamedField[] {
+  return namedFields(noun).filter(({ part, by: statedBy = 'record' }) => !part && by.includes(statedBy))
 }
 
 export function namedFields(noun: Noun): NamedField[] {

@@ -42,7 +42,7 @@ it.each([
       [table],
     )
     const columns = new Map(rows.map((row) => [row.name, row]))
-    const wrong = columnFields(fields, 'record', 'iati', 'service', 'file').flatMap((one) => {
+    const wrong = columnFields(fields, ['record', 'iati', 'service', 'file']).flatMap((one) => {
       const { field, kind } = one
       const column = columns.get(columnOf(one))
       const fits = types[kindOf(one)]?.includes(column?.type ?? '') && column?.nullable === kind.endsWith('?')

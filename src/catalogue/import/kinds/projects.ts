@@ -113,9 +113,9 @@ function toHashed(row: ProjectRow, themeIds: ReadonlyMap<string, string>, saving
   }
 }
 
-const publicationNames = new Set<string>(columnFields(projectFields, 'iati').map(({ field }) => field))
+const publicationNames = new Set<string>(columnFields(projectFields, ['iati']).map(({ field }) => field))
 const recordNames = new Set<string>([
-  ...columnFields(projectFields, 'record').flatMap(({ field, name }) => (name === undefined ? [field] : [])),
+  ...columnFields(projectFields, ['record']).flatMap(({ field, name }) => (name === undefined ? [field] : [])),
   'videos',
   'donationOptions',
 ])

@@ -98,7 +98,7 @@ const kinds: Readonly<Record<string, ReadField>> = {
 
 /** How to read the fields that a record of the noun states, but for those that it reads in its own way. */
 function readingsOf(noun: Noun, own: Readonly<Record<string, ReadField | undefined>> = {}) {
-  return columnFields(noun, 'record').flatMap((one) => {
+  return columnFields(noun, ['record']).flatMap((one) => {
     const read = Object.hasOwn(own, one.field) ? own[one.field] : kinds[one.kind]
     return read ? [{ field: one.field, name: wireNameOf(one), read }] : []
   })

@@ -21,7 +21,7 @@ const kinds: Readonly<Record<string, ValueType>> = {
   precision: { ...wordOf('point', 'country'), expected: 'point or country' },
 }
 
-const stated = columnFields(projectFields, 'iati').filter(({ only }) => only !== 'files')
+const stated = columnFields(projectFields, ['iati']).filter(({ only }) => only !== 'files')
 
 /** An active code of a list of IATI 2.03. */
 export function codeOf(list: string, expected: string): ValueType<string> {

@@ -124,7 +124,7 @@ describe('reading a project record', () => {
       'instant?': '2026-10-02T08:00:00Z',
     }
     const read = (noun: Noun, given: object, recordOfFields: (fields: object) => object | undefined) => {
-      const stated = columnFields(noun, 'record')
+      const stated = columnFields(noun, ['record'])
       const later = stated.filter((one) => !Object.hasOwn(given, wireNameOf(one)))
       const fields = Object.fromEntries(
         later.map((one) => [wireNameOf(one), samples[one.kind as keyof typeof samples]]),
