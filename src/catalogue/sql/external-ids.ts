@@ -1,3 +1,4 @@
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** Tables whose rows a platform may name by ids of its own. */
@@ -11,7 +12,7 @@ export async function findNumbers(
 ): Promise<ReadonlyMap<string, number>> {
   if (externalIds.length === 0) return new Map()
   const { rows } = await db.query<{ external_id: string; id: number }>(
-    `select external_id, id from ${table} where external_id = any ($1::text[])`,
+    `select external_id, id from ${table} where external_id = any (${asSubselect('$1::text[]')}::text[])`,
     [[...new Set(externalIds)]],
   )
   return new Map(rows.map(({ external_id, id }) => [external_id, id]))

@@ -2,6 +2,7 @@ import type { IsoDate } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowSource } from '../../kernel/project.js'
 import type { ReportRecord } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -19,8 +20,11 @@ export async function projectsOfLinks(db: Db, links: readonly string[]): Promise
   const wanted = [...new Set(links)]
   if (wanted.length === 0) return new Map()
   const { rows } = await db.query<{ link: string; id: number }>(
-    `select w.link, min(p.id) as id from unnest($1::text[]) w (link)
-        join project p on w.link in (p.project_link, p.progress_report_link) group by w.link having count(*) = 1`,
+    // Each link is looked up: a join with either of two columns compares every link with every project.
+    `select link, min(id) as id from (
+        select project_link as link, id from project where project_link = any (${asSubselect('$1::text[]')}::text[])
+        union select progress_report_link, id from project where progress_report_link = any (${asSubselect('$1::text[]')}::text[])) p
+      group by link having count(*) = 1`,
     [wanted],
   )
   return new Map(rows.map(({ link, id }) => [link, id]))
@@ -75,7 +79,7 @@ async function numberReports(db: Db, reports: readonly ImportedReport[], source:
   ])
   const { rows } = await db.query<KnownReport>(
     `select id, project_id, url, source from progress_report
-      where id = any ($1::bigint[]) or url = any ($2::text[]) order by id for no key update`,
+      where id = any (${asSubselect('$1::bigint[]')}::bigint[]) or url = any (${asSubselect('$2::text[]')}::text[]) order by id for no key update`,
     [candidates.flat(), reports.map(({ url }) => url)],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))

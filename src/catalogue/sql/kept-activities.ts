@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { RowSource } from '../../kernel/project.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 
@@ -11,8 +12,8 @@ export async function findProjectsByIdentifier(
   if (identifiers.length === 0) return new Map()
   const { rows } = await db.query<{ identifier: string; id: number; source: RowSource }>(
     `with found as (
-        select iati_identifier as identifier, id from project where iati_identifier = any ($1::text[])
-        union select identifier, project_id from published_identifier where identifier = any ($1::text[]))
+        select iati_identifier as identifier, id from project where iati_identifier = any (${asSubselect('$1::text[]')}::text[])
+        union select identifier, project_id from published_identifier where identifier = any (${asSubselect('$1::text[]')}::text[]))
       select f.identifier, p.id, p.source from found f join project p using (id)`,
     [identifiers],
   )
@@ -50,7 +51,7 @@ export async function saveKeptActivities(
   movedOn: IsoDate,
 ): Promise<RowChange[]> {
   const { rows } = await db.query<Saved<number>>(
-    `with before as (select * from kept_activity where project_id = any ($1::bigint[])), saved as (
+    `with before as (select * from kept_activity where project_id = any (${asSubselect('$1::bigint[]')}::bigint[])), saved as (
       insert into kept_activity as k (project_id, text, moved_on, file, line, own_number, formerly)
       select id, text, $3, file, line, not is_new, formerly
         from unnest($1::bigint[], $2::text[], $4::text[], $5::integer[], $6::boolean[], $7::text[])
@@ -82,7 +83,7 @@ export async function saveKeptOrganisations(
   movedOn: IsoDate,
 ): Promise<RowChange[]> {
   const { rows } = await db.query<Saved<string>>(
-    `with before as (select * from kept_organisation where identifier = any ($1::text[])), saved as (
+    `with before as (select * from kept_organisation where identifier = any (${asSubselect('$1::text[]')}::text[])), saved as (
       insert into kept_organisation as k (identifier, text, moved_on, file, line)
       select id, text, $3, file, line from unnest($1::text[], $2::text[], $4::text[], $5::integer[]) w (id, text, file, line)
         order by id collate "C"

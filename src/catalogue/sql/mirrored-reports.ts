@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { ReportRecord } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 
@@ -30,7 +31,7 @@ export async function replaceReports(db: Db, projects: readonly MirroredReports[
   const numbered = await numberReports(db, projects)
   const removed = await db.query(
     `delete from progress_report
-     where project_id = any ($1::bigint[]) and source = 'upstream' and id <> all ($2::bigint[])`,
+     where project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and source = 'upstream' and id <> all ($2::bigint[])`,
     [projectIds, numbered.map(({ id }) => id)],
   )
   const rows = numbered.map(({ id, projectId, report }) => ({
@@ -82,19 +83,19 @@ export async function replaceImages(
   reports: readonly { readonly id: number; readonly report: ReportRecord }[],
   source: string,
 ): Promise<ReadonlySet<number>> {
-  const json = JSON.stringify(
-    reports.flatMap(({ id, report }) =>
-      report.images.map(({ url, mediaType }, position) => ({ report_id: id, position, url, media_type: mediaType })),
-    ),
+  const images = reports.flatMap(({ id, report }) =>
+    report.images.map(({ url, mediaType }, position) => ({ report_id: id, position, url, media_type: mediaType })),
   )
+  const json = JSON.stringify(images)
   const wanted = 'json_populate_recordset(null::report_image, $1::json)'
   const removed = await db.query<{ id: number }>(
     `delete from report_image t using progress_report r
-     where r.id = t.report_id and r.id = any ($2::bigint[]) and r.source = $3 and not exists (
+     where r.id = t.report_id and r.id = any (${asSubselect('$2::bigint[]')}::bigint[]) and r.source = $3 and not exists (
        select from ${wanted} w where (w.report_id, w.position, w.url) = (t.report_id, t.position, t.url)
          and w.media_type is not distinct from t.media_type) returning t.report_id as id`,
     [json, reports.map(({ id }) => id), source],
   )
+  if (images.length === 0) return new Set(removed.rows.map(({ id }) => id))
   const added = await db.query<{ id: number }>(
     `insert into report_image (report_id, position, url, media_type)
      select w.report_id, w.position, w.url, w.media_type from ${wanted} w

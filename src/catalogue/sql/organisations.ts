@@ -95,14 +95,14 @@ async function replaceCodes(
   ]
   const wanted = 'unnest($2::bigint[], $3::integer[], $4::text[]) as w(organisation_id, position, code)'
   await db.query(
-    `delete from ${table} t where t.organisation_id = any ($1::bigint[]) and not exists (
+    `delete from ${table} t where t.organisation_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and not exists (
        select from ${wanted}
        where w.organisation_id = t.organisation_id and w.position = t.position and w.code = t.${column})`,
     parameters,
   )
   await db.query(
     `insert into ${table} (organisation_id, position, ${column})
-     select organisation_id, position, code from ${wanted} where organisation_id = any ($1::bigint[])
+     select organisation_id, position, code from ${wanted} where organisation_id = any (${asSubselect('$1::bigint[]')}::bigint[])
      on conflict (organisation_id, position) do nothing`,
     parameters,
   )
@@ -112,7 +112,7 @@ async function replaceCodes(
 export async function organisationSources(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, RowSource>> {
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: number; source: RowSource }>(
-    'select id, source from organisation where id = any ($1::bigint[])',
+    `select id, source from organisation where id = any (${asSubselect('$1::bigint[]')}::bigint[])`,
     [ids],
   )
   return new Map(rows.map((row) => [row.id, row.source]))

@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 
@@ -29,7 +30,7 @@ export async function savePayoutPlans(
   source: string,
 ): Promise<PayoutPlanOutcome[]> {
   const { rows } = await db.query<{ reference: string; project_id: number }>(
-    'select reference, project_id from payout_plan where reference = any ($1::text[]) order by reference for update',
+    `select reference, project_id from payout_plan where reference = any (${asSubselect('$1::text[]')}::text[]) order by reference for update`,
     [plans.map(({ reference }) => reference)],
   )
   const owners = new Map(rows.map((row) => [row.reference, row.project_id]))

@@ -1,6 +1,7 @@
 import { columnOf } from '../../kernel/nouns/field.js'
 import { type Photo, renditions } from '../../kernel/project.js'
 import type { HashedRecord, ImageRecord } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -64,7 +65,7 @@ const upsertMainImages = upsertPhotos(
 export async function replaceMainImages(db: Db, records: readonly HashedRecord[], consent: boolean): Promise<void> {
   const rows = records.flatMap(({ record }) => (record.image ? toPhotoRow(record.id, 0, record.image, consent) : []))
   await db.query(
-    `delete from photo where position = 0 and project_id = any ($1::bigint[]) and project_id <> all ($2::bigint[])`,
+    `delete from photo where position = 0 and project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and project_id <> all ($2::bigint[])`,
     [records.map(({ record }) => record.id), rows.map((row) => row.project_id)],
   )
   await db.query(upsertMainImages, [JSON.stringify(rows)])
@@ -84,7 +85,7 @@ export async function replaceGalleries(db: Db, galleries: readonly ProjectGaller
   const ids = galleries.map(({ projectId }) => projectId)
   const consented = await db.query<{ project_id: number; original_url: string }>(
     `select project_id, original_url from photo
-     where project_id = any ($1::bigint[]) and position > 0 and consent and original_url is not null`,
+     where project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and position > 0 and consent and original_url is not null`,
     [ids],
   )
   const kept = new Set(consented.rows.map((row) => `${row.project_id} ${row.original_url}`))

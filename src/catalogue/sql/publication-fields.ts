@@ -2,6 +2,7 @@ import type { FieldProblem } from '../../kernel/errors.js'
 import { organisationFields } from '../../kernel/nouns/organisation.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { columnsOf, createToColumns } from './field-columns.js'
 
@@ -106,7 +107,7 @@ async function replaceSdgs(db: Db, stated: readonly { id: number; sdgs: readonly
   if (stated.length === 0) return
   const wanted = JSON.stringify(stated.flatMap(({ id, sdgs }) => sdgs.map((code) => ({ project_id: id, code }))))
   await db.query(
-    `delete from project_sdg s where s.project_id = any ($2::bigint[]) and not exists (
+    `delete from project_sdg s where s.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and not exists (
        select from json_populate_recordset(null::project_sdg, $1::json) w
        where (w.project_id, w.code) = (s.project_id, s.code))`,
     [wanted, stated.map(({ id }) => id)],
@@ -129,7 +130,7 @@ async function replaceShares(db: Db, stated: readonly StatedShares[]): Promise<v
       from project_country c
         left join json_populate_recordset(null::project_country, $1::json) w
           on w.project_id = c.project_id and w.country_code = c.country_code
-      where c.project_id = any ($2::bigint[]) and t.project_id = c.project_id and t.position = c.position
+      where c.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and t.project_id = c.project_id and t.position = c.position
         and t.share is distinct from w.share`,
     [JSON.stringify(wanted), stated.map(({ id }) => id)],
   )
@@ -152,7 +153,7 @@ async function replacePayouts(db: Db, stated: readonly StatedPayouts[], options:
     ),
   )
   await db.query(
-    `delete from payout_plan p where p.project_id = any ($2::bigint[]) and p.source = $3 and not exists (
+    `delete from payout_plan p where p.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and p.source = $3 and not exists (
        select from json_populate_recordset(null::payout_plan, $1::json) w where w.reference = p.reference)`,
     [wanted, stated.map(({ id }) => id), options.source],
   )

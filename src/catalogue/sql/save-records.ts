@@ -4,6 +4,7 @@ import type { RowSource } from '../../kernel/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../kernel/record.js'
 import { regionOfCountry } from '../../kernel/regions.js'
 import { recordTotals } from '../../money/sql/stated-totals.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
 import { columnsOf, createToColumns } from './field-columns.js'
@@ -117,7 +118,7 @@ export async function saveRecords(
 async function projectVersions(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, number>> {
   if (ids.length === 0) return new Map()
   const { rows } = await db.query<{ id: number; version: number }>(
-    'select project_id as id, version from project_version where project_id = any ($1::bigint[])',
+    `select project_id as id, version from project_version where project_id = any (${asSubselect('$1::bigint[]')}::bigint[])`,
     [ids],
   )
   return new Map(rows.map(({ id, version }) => [id, version]))
@@ -147,7 +148,7 @@ type StoredProject = {
 
 async function lockProjects(db: Db, ids: readonly number[]): Promise<Map<number, StoredProject>> {
   const { rows } = await db.query<StoredProject>(
-    `select id, source, source_hash, modified_date from project where id = any ($1::bigint[]) order by id for update`,
+    `select id, source, source_hash, modified_date from project where id = any (${asSubselect('$1::bigint[]')}::bigint[]) order by id for update`,
     [ids],
   )
   return new Map(rows.map((row) => [row.id, row]))
@@ -333,7 +334,7 @@ async function replaceList(db: Db, { table, columns, rowsOf }: List, records: re
   const wanted = `json_populate_recordset(null::${table}, $1::json)`
   const same = columns.map((name) => `w.${name} is not distinct from t.${name}`).join(' and ')
   await db.query(
-    `delete from ${table} t where t.project_id = any ($2::bigint[]) and not exists (
+    `delete from ${table} t where t.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and not exists (
        select from ${wanted} w where w.project_id = t.project_id and w.position = t.position and ${same})`,
     [json, records.map(({ id }) => id)],
   )

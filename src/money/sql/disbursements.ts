@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
 
@@ -48,7 +49,7 @@ export async function recordDisbursements(
           currency = g.currency, receiver_id = g.receiver_id, original_amount = g.original_amount,
           original_currency = g.original_currency
         from given g join project p on p.id = g.project_id
-        where $8 and d.reference = g.reference and d.source = $7
+        where $8 and d.reference = any (${asSubselect('$5::text[]')}::text[]) and d.reference = g.reference and d.source = $7
           and (d.project_id, d.disbursed_on, d.amount, d.currency, d.receiver_id, d.original_amount, d.original_currency)
             is distinct from (g.project_id, g.disbursed_on, g.amount, g.currency, g.receiver_id, g.original_amount,
               g.original_currency)
@@ -63,7 +64,8 @@ export async function recordDisbursements(
         left join project p on p.id = g.project_id
         left join written w on w.reference = g.reference
         left join corrected c on c.reference = g.reference
-        left join disbursement k on k.reference = g.reference
+        -- By the index: other plans read the whole table for each batch of a file.
+        left join lateral (select * from disbursement d where d.reference = g.reference limit 1) k on true
       order by g.position`,
     [
       records.map(({ projectId }) => projectId),

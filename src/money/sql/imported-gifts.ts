@@ -1,6 +1,7 @@
 import { type IsoDate, later } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
@@ -252,7 +253,7 @@ async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Savi
 async function openingDays(db: Db, gifts: readonly ImportedGift[], source: string): Promise<Map<number, IsoDate>> {
   const { rows } = await db.query<{ id: number; day: IsoDate }>(
     `select project_id as id, max(last_on) as day from donation_month
-      where project_id = any ($1::bigint[]) and source = $2 and kind = 'opening' group by project_id`,
+      where project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and source = $2 and kind = 'opening' group by project_id`,
     [[...new Set(gifts.map(({ projectId }) => projectId))], source],
   )
   return new Map(rows.map(({ id, day }) => [id, day]))

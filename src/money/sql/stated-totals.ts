@@ -2,6 +2,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import { publisherDifferences } from '../../kernel/publisher.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
+import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findPublisher } from '../../platform/database/publisher.js'
 
@@ -45,7 +46,7 @@ const addOwnDonations = `
   from (
     select project_id, sum(amount) as amount, sum(case when kind = 'refund' then -count else count end) as count
     from donation_month
-    where project_id = any ($1::bigint[]) and source = 'local' and kind <> 'fee'
+    where project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and source = 'local' and kind <> 'fee'
     group by project_id
   ) own
   where p.id = own.project_id and (own.amount, own.count) <> (0, 0)`

@@ -180,16 +180,29 @@ function withoutErrors(
     const errors = check(record, config, day).filter(({ severity }) => severity === 'error')
     if (errors.length === 0) return { usable: record, left }
     left.push(...errors)
-    const wrong = new Set(errors.map(({ path }) => childAt(record, path)))
+    const children = childrenByPlace(record)
+    const wrong = new Set(errors.map(({ path }) => children.get(placeOf(path))))
     if ([...wrong].some((child) => child?.line === undefined)) return { usable: undefined, left }
     record = { ...record, children: record.children.filter((child) => !wrong.has(child)) }
   }
 }
 
-/** The child of a record that a notice is about; undefined for the record itself. */
-function childAt({ children }: Element, path: string): Element | undefined {
+/** The children of a record by their places: the name, and which of that name it is. */
+function childrenByPlace({ children }: Element): Map<string, Element> {
+  const counts = new Map<string, number>()
+  return new Map(
+    children.map((child) => {
+      const nth = (counts.get(child.name) ?? 0) + 1
+      counts.set(child.name, nth)
+      return [`${child.name} ${nth}`, child]
+    }),
+  )
+}
+
+/** The place of the child that a notice is about; empty for the record itself. */
+function placeOf(path: string): string {
   const [, name, nth = '1'] = /^\/[^/]+\/([^/[@]+)(?:\[(\d+)\])?/.exec(path) ?? []
-  return name === undefined ? undefined : children.filter((child) => child.name === name)[Number(nth) - 1]
+  return name === undefined ? '' : `${name} ${nth}`
 }
 
 function leftOutOf(

@@ -142,7 +142,7 @@ export const geographyRules: readonly Rule[] = [
     check(record, report) {
       const positions = record.all('pos')
       if (positions.length === 0 || record.children('recipient-region').length > 0) return
-      const codes = record.all('recipient-country').map(({ attributes }) => attributes.code ?? '')
+      const codes = [...new Set(record.all('recipient-country').map(({ attributes }) => attributes.code ?? ''))]
       const boxes = codes.map(boxOf).filter((box) => box !== undefined)
       // Of a country without a box nothing can be said.
       if (boxes.length === 0 || boxes.length < codes.length) return

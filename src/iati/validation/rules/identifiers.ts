@@ -48,12 +48,20 @@ function eachIdentifier(
 
 const symbols = /[/&|?]/
 
+// Far above what agencies and publishers have; every hyphen of a text that is no identifier would cost its length.
+const longestPrefix = 200
+
+/** The text before each hyphen, but for those far behind. */
+function* prefixesOf(identifier: string): Generator<string> {
+  for (let end = identifier.indexOf('-'); end > 0 && end <= longestPrefix; end = identifier.indexOf('-', end + 1)) {
+    yield identifier.slice(0, end)
+  }
+}
+
 /** Whether a registration agency of the standard's list begins the identifier. */
 function hasKnownAgency(ref: string): boolean {
   const { codes } = codeList('OrganisationRegistrationAgency')
-  for (let end = ref.indexOf('-'); end > 0; end = ref.indexOf('-', end + 1)) {
-    if (end < ref.length - 1 && codes.has(ref.slice(0, end))) return true
-  }
+  for (const prefix of prefixesOf(ref)) if (prefix.length < ref.length - 1 && codes.has(prefix)) return true
   return false
 }
 
@@ -63,9 +71,7 @@ function isRegistered(ref: string, { registeredOrganisations }: RecordContext): 
 
 /** Whether an activity identifier begins with the identifier of a registered publisher and a hyphen. */
 function hasRegisteredPrefix(identifier: string, context: RecordContext): boolean {
-  for (let end = identifier.indexOf('-'); end > 0; end = identifier.indexOf('-', end + 1)) {
-    if (isRegistered(identifier.slice(0, end), context)) return true
-  }
+  for (const prefix of prefixesOf(identifier)) if (isRegistered(prefix, context)) return true
   return false
 }
 
