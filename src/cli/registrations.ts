@@ -15,6 +15,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['doctor'], async () => (await import('./service/doctor.js')).registerDoctor],
   [['test-alarm'], async () => (await import('./service/test-alarm.js')).registerTestAlarm],
   [['health'], async () => (await import('./service/health.js')).registerHealth],
+  [['try'], async () => (await import('./catalogue/try.js')).registerTry],
   [['import'], async () => (await import('./catalogue/import.js')).registerImport],
   [['imports'], async () => (await import('./catalogue/imports.js')).registerImports],
   [['recipes'], async () => (await import('./catalogue/recipes.js')).registerRecipes],

@@ -1,3 +1,4 @@
+import type { FieldProblem } from '../../kernel/errors.js'
 import { createYielder } from '../../kernel/yielder.js'
 import { ImportTally } from './import-summary.js'
 import type { ImportSaving } from './kind.js'
@@ -9,13 +10,13 @@ export type PreviewedRecord = { readonly line: number; readonly fields: Readonly
 
 /**
  * Reads all records of a file as an import does, without a store: counts them, groups their problems, and gives the first as
- * they would be stored. `take` gets every record that is not refused.
+ * they would be stored. `take` gets every record that is not refused, and may refuse it.
  */
 export async function previewRecords(
   opened: ReadableFile,
   saving: ImportSaving,
   tally: ImportTally = new ImportTally(100),
-  take: (read: ReadRecord<unknown>) => void = () => undefined,
+  take: (read: ReadRecord<unknown>) => FieldProblem | undefined = () => undefined,
 ): Promise<{ readonly records: readonly PreviewedRecord[]; readonly tally: ImportTally }> {
   const { file, importer } = opened
   const records: PreviewedRecord[] = []
@@ -40,9 +41,13 @@ export async function previewRecords(
       continue
     }
     if ('value' in item) tally.note({ ...where, recordId: read.key }, item.notice)
+    const problem = take(read)
+    if (problem) {
+      tally.refuse({ ...where, recordId: read.key }, [problem])
+      continue
+    }
     tally.count('created')
     tally.countMoved(where, read.moved)
-    take(read)
     if (records.length < mostRecords) records.push({ line: item.line, fields: fieldsOf(read.row) })
   }
   return { records, tally }
@@ -52,9 +57,7 @@ const mostRecords = 20
 
 /** What a person knows a record by: its fields, whatever its importer keeps beside them. */
 function fieldsOf(row: unknown): Readonly<Record<string, unknown>> {
-  const { row: own, record, ...rest } = row as { row?: object; record?: object }
+  const { row: own, record, text: _text, file: _file, line: _line, ...rest } = row as Readonly<Record<string, object>>
   const fields = own ?? { ...rest, ...record }
-  return Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== undefined && value !== '' && name !== 'text'),
-  )
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
 }

@@ -206,8 +206,11 @@ async function importRecords(
 // A script may want all of them; this many take some tens of megabytes.
 export const maxProblemsInJson = 100_000
 
-/** Prints problems in groups of one field: the first of each group, and how many there are. */
-export function noteProblems(summary: ImportSummary, output: Output, asked: string | undefined) {
+/**
+ * Prints problems in groups of one field: the first of each group, and how many there are. `asked`: the file for refused rows;
+ * false: the command has no such option.
+ */
+export function noteProblems(summary: ImportSummary, output: Output, asked: string | false | undefined) {
   const { problems, problemCount, groups, refused, refusedTo } = summary
   for (const problem of problems) if (problem.field === 'file') noteProblem(problem, output)
   for (const { file, field, count, examples } of groups) {
@@ -220,7 +223,7 @@ export function noteProblems(summary: ImportSummary, output: Output, asked: stri
   for (const { file, of, records } of refusedTo) {
     output.note(`${file} has the ${records} refused rows of ${of} and why: fix and import it`)
   }
-  if (asked !== undefined && refused === 0) output.note(`no row was refused: ${asked} was not written`)
+  if (asked && refused === 0) output.note(`no row was refused: ${asked} was not written`)
   else if (asked === undefined && problemCount > groups.flatMap(({ examples }) => examples).length) {
     output.note('(--problems FILE.csv writes all refused rows, --json shows all problems)')
   }
@@ -267,32 +270,24 @@ function noteOf({ import: id, created, changed }: ImportSummary): string | false
 }
 
 /** What became of the records of an import, on a line. */
-export function describeImport({
-  records,
-  created,
-  changed,
-  unchanged,
-  refused,
-  kept,
-  differing,
-  repeated,
-  leftOut,
-  brokenFiles,
-  files,
-}: ImportSummary) {
+export function describeImport(summary: ImportSummary): string {
+  const { records, created, changed, unchanged, refused, kept, differing, repeated, brokenFiles, files } = summary
   return (
     (records > 0 && created + changed + unchanged === 0 ? 'nothing was taken: ' : '') +
     `${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused` +
     (kept > 0 ? `, ${kept} kept in part, since an operator has decided otherwise or what is stored is newer` : '') +
     (differing > 0 ? `, ${differing} differ from the store, which somebody has changed: --repair writes them` : '') +
     (repeated > 0 ? `, ${repeated} repeated` : '') +
-    (leftOut
-      ? `; left out ${Object.entries(leftOut)
-          .map(([reason, rows]) => `${rows} with ${reason}`)
-          .join(', ')}`
-      : '') +
+    describeLeftOut(summary) +
     (brokenFiles > 0 ? `; ${brokenFiles} of ${files} files could not be read to the end` : '')
   )
+}
+
+/** The rows that a reading leaves out, to be put behind other counts. */
+export function describeLeftOut({ leftOut }: ImportSummary): string {
+  if (!leftOut) return ''
+  const rows = Object.entries(leftOut).map(([reason, count]) => `${count} with ${reason}`)
+  return `; left out ${rows.join(', ')}`
 }
 
 /** Whether the only file that was named is a folder. */

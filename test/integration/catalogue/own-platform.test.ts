@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -210,6 +210,23 @@ describe('what a platform of its own has', () => {
 
   it('is the same whichever door it came by', () => {
     expect(byFiles).toEqual(bySql)
+  })
+
+  it('is what giving try shows of the files, without a store', async () => {
+    const out = path.join(folder, 'out.xml')
+    const { code, stdout, stderr } = await runCommandLine(
+      ['try', ...Object.keys(files).map((name) => path.join(folder, name)), '--out', out, '--json'],
+      {
+        ...{ REPORTING_ORG_NAME: 'Example Giving', REPORTING_ORG_TYPE: '21', REPORTING_ORG_REF: 'US-EIN-123456789' },
+        ...{ BASE_URL: 'https://giving.example', DATABASE_URL: 'postgres://giving@127.0.0.1:1/giving' },
+      },
+    )
+    expect([code, stderr], stdout).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toMatchObject({ created: 13, refused: 0, verdict: { publishable: 1, held: 0 } })
+    const untimed = (text: string) => text.replace(/(?:generated|last-updated)-datetime="[^"]*"/g, '').trim()
+    const tried = await readFile(out, 'utf8')
+    expect(tried).not.toContain('US-EIN-123456789')
+    expect(untimed(tried)).toBe(untimed(byFiles.activities).replaceAll('US-EIN-123456789', 'XE-EXAMPLE-INVENTED'))
   })
 
   it.skipIf(!standard)('is valid by the official schema and all rules', async () => {

@@ -160,6 +160,8 @@ const fullStore: readonly Row[] = [
     /which --ignore-column names/,
   ],
   ['import {folder}/gifts.csv --recipe {folder}/recipe.json --formerly XM-1 --dry-run', 1, /"dryRun":true/],
+  ['try {folder}/gifts.csv --kind gifts --out {folder}/trial.xml', 1, /"publishable":1/],
+  [`try {folder}/gifts.csv --recipe {folder}/recipe.json --ignore-column x ${reading}`, 2, /Nr/],
   ['recipes guess {folder}/gifts.csv --kind gifts', 0, /"reference":"reference"/],
   ['recipes save office {folder}/recipe.json', 0, /"changed":true/],
   ['recipes save stripe {folder}/recipe.json', 2, /built in/],
@@ -404,7 +406,7 @@ describe('every command and option, as a person types it', { shuffle: false }, a
   it('without a database: says so in a line, or needs none', async () => {
     const away = { DATABASE_URL: 'postgres://giving@127.0.0.1:1/giving' }
     const needless =
-      /^(doctor|status|init|validate|standard|completion|verify|keys signing|releases list|sync|recipes guess)|--(template|schema) /
+      /^(doctor|status|init|validate|standard|completion|verify|keys signing|releases list|sync|recipes guess|try)|--(template|schema) /
     const seen = new Set<string>()
     for (const [row] of [...newStore, ...fullStore]) {
       const [line = ''] = row.split(' >')

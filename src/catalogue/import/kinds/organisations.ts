@@ -12,7 +12,7 @@ import { unknownTheme } from '../unknown-theme.js'
 
 const organisationKindFields = fieldsInFiles('organisation', organisationFields)
 
-type OrganisationRow = RowOf<typeof organisationKindFields>
+export type OrganisationRow = RowOf<typeof organisationKindFields>
 
 export const organisations = defineKind({
   name: 'organizations',
@@ -29,7 +29,7 @@ export const organisations = defineKind({
     const unknown = new Map<number, RecordOutcome>()
     const records = rows.flatMap((row) => {
       const theme = row.themes?.find((one) => !themeIds.has(one))
-      if (theme === undefined) return toRecord(row, themeIds)
+      if (theme === undefined) return organisationRecordOf(row, themeIds)
       unknown.set(row.id, unknownTheme(theme))
       return []
     })
@@ -72,7 +72,8 @@ export async function importOrganisations(
   return outcomes
 }
 
-function toRecord(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
+/** The record that a row is. */
+export function organisationRecordOf(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
   const {
     externalId: _externalId,
     orgRef,

@@ -19,7 +19,7 @@ import { unknownTheme } from '../unknown-theme.js'
 
 const projectKindFields = fieldsInFiles('project', projectFields)
 
-type ProjectRow = RowOf<typeof projectKindFields>
+export type ProjectRow = RowOf<typeof projectKindFields>
 
 export const projects = defineKind({
   name: 'projects',
@@ -108,7 +108,7 @@ function unknownReference(
 function toHashed(row: ProjectRow, themeIds: ReadonlyMap<string, string>, saving: ImportSaving): HashedRecord {
   const statesTotal = row.funding !== undefined
   return {
-    ...toHashedRecord(toProjectRecord(row, themeIds), saving, undefined),
+    ...toHashedRecord(projectRecordOf(row, themeIds), saving, undefined),
     keeps: statesTotal ? 'parts' : 'parts and totals',
   }
 }
@@ -121,7 +121,8 @@ const recordNames = new Set<string>([
 ])
 
 // Hashes of stored records depend on the order of the members.
-function toProjectRecord(row: ProjectRow, themeIds: ReadonlyMap<string, string>): ProjectRecord {
+/** The record that a row is. */
+export function projectRecordOf(row: ProjectRow, themeIds: ReadonlyMap<string, string>): ProjectRecord {
   const { organization, themes = [], countries = [], region, sdgs, payouts, active } = row
   const { videos = [], donationOptions = [] } = row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]

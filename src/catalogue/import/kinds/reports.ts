@@ -91,7 +91,7 @@ const reportKindFields = {
   },
 } as const satisfies KindFields
 
-type ReportRow = RowOf<typeof reportKindFields>
+export type ReportRow = RowOf<typeof reportKindFields>
 
 export const reports = defineKind({
   name: 'reports',
@@ -116,7 +116,7 @@ export const reports = defineKind({
     const known = rows.filter((row) => projects.has(projectOf(row) ?? 0))
     const saved = await saveReports(
       db,
-      known.map((row) => toReport(row, projectOf(row) ?? 0)),
+      known.map((row) => reportOf(row, projectOf(row) ?? 0)),
       source,
     )
     const outcomes = new Map<ReportRow, RecordOutcome>(known.map((row, index) => [row, saved[index] ?? 'unchanged']))
@@ -143,7 +143,8 @@ function withoutProject({ project, projectLinks = [] }: ReportRow): FieldProblem
   return { field: 'projectLinks', expected, got: projectLinks.join(' ').slice(0, 200) }
 }
 
-function toReport(row: ReportRow, projectId: number): ImportedReport {
+/** The report that a row is. */
+export function reportOf(row: ReportRow, projectId: number): ImportedReport {
   return {
     projectId,
     id: row.id,

@@ -1,0 +1,254 @@
+import { type Command, Option } from 'commander'
+import { fitOfColumns } from '../../catalogue/import/csv-rows.js'
+import { iatiKind } from '../../catalogue/import/iati-activities.js'
+import { savingOf } from '../../catalogue/import/import.js'
+import { type ImportSummary, ImportTally, importExitCode } from '../../catalogue/import/import-summary.js'
+import { findKind, kinds } from '../../catalogue/import/kinds.js'
+import { type PreviewedRecord, previewRecords } from '../../catalogue/import/preview.js'
+import { readingOfRecipe } from '../../catalogue/import/reading.js'
+import { guessRecipe, type RecipeGuess } from '../../catalogue/import/recipes/guess.js'
+import { openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
+import { TrialStore } from '../../catalogue/import/trial-store.js'
+import type { Recipe } from '../../catalogue/sql/reading.js'
+import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { iatiEnvelope } from '../../iati/mapping/envelope.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { type FileReport, validateActivity, validateFile, validationNotices } from '../../iati/validation/index.js'
+import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { demoReportingOrgRef } from '../../kernel/demo-publisher.js'
+import { ServiceError } from '../../kernel/errors.js'
+import type { CurrencyCode } from '../../kernel/money.js'
+import { hasError, type Notice } from '../../kernel/notice.js'
+import { isErrno } from '../../kernel/system-errors.js'
+import { writeElement } from '../../kernel/xml/writer.js'
+import { type ConfigOf, readConfig } from '../../platform/config/config.js'
+import { writeWhole } from '../../platform/files/whole-file.js'
+import { addCommand, type CommandLine } from '../command-line.js'
+import type { Output } from '../output.js'
+import { openOfficialSchema, schemaFields } from '../wiring/official-schema.js'
+import { boundHeap } from '../wiring/process.js'
+import { addReading, describeLeftOut, noteProblems, type ReadingOptions, recipeOf } from './import.js'
+import { describeRecord } from './recipes.js'
+
+const trialFields = [
+  ...(['currency', 'reportingOrg', 'language', 'assumed', 'contact', 'publish', 'baseUrl'] as const),
+  ...schemaFields,
+] as const
+
+/** `giving try`. */
+export function registerTry(program: Command, commandLine: CommandLine): void {
+  addReading(
+    addCommand(
+      program,
+      'try',
+      'show what files become, without a store or any set-up; exit code 1 when something was refused or is held, 2 when nothing is usable',
+    )
+      .argument('<file...>', 'CSV, NDJSON, the wire format or IATI; projects and their gifts together')
+      .addOption(
+        new Option('--kind <kind>', 'kind of the records, when file names and contents do not show it').choices([
+          ...kinds.map(({ name }) => name),
+          iatiKind,
+        ]),
+      )
+      .option('--out <file>', 'write what is publishable as an IATI file, under an identifier for trials'),
+  ).action(
+    commandLine.action((output, files: readonly string[], options: TryOptions) =>
+      tryFiles(commandLine, output, files, options),
+    ),
+  )
+}
+
+type TryOptions = ReadingOptions & { readonly kind?: string; readonly out?: string }
+
+/** What the rules say of activities, or of organisations: how many are publishable, and the rules that hold others. */
+type Verdict = {
+  publishable: number
+  held: number
+  readonly rules: Map<string, { count: number; example: string }>
+}
+
+async function tryFiles(
+  { environment, signal, stdin }: CommandLine,
+  output: Output,
+  files: readonly string[],
+  options: TryOptions,
+): Promise<number> {
+  boundHeap()
+  const { config } = readConfig(environment, trialFields)
+  const now = new Date()
+  const recipe = await recipeOf(undefined, options)
+  const tally = new ImportTally(100)
+  const verdict: Verdict = { publishable: 0, held: 0, rules: new Map() }
+  const base = { source: 'import' as const, clock: () => now, currency: config.currency, zone: config.publish.timezone }
+  const trial = new TrialStore(savingOf(base))
+  const previews: { readonly file: string; readonly records: readonly PreviewedRecord[] }[] = []
+  const texts: string[] = []
+  let root: 'iati-activities' | 'iati-organisations' = 'iati-activities'
+  const reading = { kind: options.kind, recipe, currency: config.currency, stdin, signal }
+  for (const opened of await openAll(files, reading)) {
+    if ('broken' in opened) {
+      tally.beginFile()
+      tally.breakFile(opened.file, opened.broken)
+      continue
+    }
+    const saving = savingOf({ ...base, reading: readingOfRecipe(opened.recipe) })
+    const { records } = await previewRecords(opened, saving, tally, ({ row, moved }) => {
+      if (!moved) return trial.take(opened.importer.kind, row)
+      if (!moved.isActivity) root = 'iati-organisations'
+      if (judge(verdict, moved.notices)) texts.push((row as { readonly text: string }).text)
+      return undefined
+    })
+    previews.push({ file: opened.file, records })
+    if (opened.guess) tellGuess(output, opened.file, opened.guess)
+  }
+  const isMoved = texts.length > 0
+  const mapping = mappingOf(config)
+  for (const graph of trial.graphs()) {
+    const { element, notices } = toActivity(graph, mapping, isoDateOf(now), newIdentifier(mapping, graph.project))
+    const found = validateActivity(element, { today: isoDateOf(now), reportingOrgRef: mapping.reportingOrg.ref })
+    const attributes = { 'last-updated-datetime': isoInstantOf(now), ...element.attributes }
+    if (judge(verdict, [...notices, ...found])) texts.push(writeElement({ ...element, attributes }))
+  }
+  const summary = tally.summary()
+  const isWritten = options.out !== undefined && texts.length > 0
+  const report = isWritten ? await writeFile(options.out ?? '', texts, root, now, config, signal) : undefined
+  if (!output.json) {
+    noteProblems(summary, output, false)
+    if (trial.hasStandIns)
+      output.note('projects are known by their ids only, which stand for their titles: give the file of projects too')
+    if (trial.lacksOrganisations)
+      output.note('projects are shown without the organisations that they name: give the file of organisations too')
+  }
+  const { publishable, held } = verdict
+  const rules = [...verdict.rules].map(([code, rule]) => ({ code, ...rule })).sort((a, b) => b.count - a.count)
+  return output.result(
+    {
+      ...{ preview: previews, ...summary, verdict: { publishable, held, rules } },
+      ...(report && { out: options.out, report: report.summary }),
+    },
+    () => [
+      ...previews.flatMap(({ file, records }) => [`${file}:`, ...records.map((one) => `  ${describeRecord(one)}`)]),
+      describeTried(summary),
+      `${root}: ${publishable} publishable, ${held} held for errors`,
+      ...rules.map(
+        ({ code, count, example }) => `  ${code} (${count}): ${validationNotices[code]?.sentence ?? example}`,
+      ),
+      ...(report
+        ? [
+            `${options.out}: ${report.records} ${isMoved ? 'records as their file has them' : `activities under ${demoReportingOrgRef}, an identifier for trials`}: ` +
+              `${report.summary.errors} errors, ${report.summary.warnings} warnings`,
+          ]
+        : []),
+    ],
+    { code: Math.max(importExitCode(summary), held > 0 ? 1 : 0) },
+  )
+}
+
+type Opened = { readonly recipe: Recipe; readonly guess?: RecipeGuess }
+type Broken = { readonly file: string; readonly broken: string }
+
+/** Opens files in the order of their kinds. A table that nothing says how to read is read by a guess. */
+async function openAll(
+  files: readonly string[],
+  given: {
+    readonly kind: string | undefined
+    readonly recipe: Recipe
+    readonly currency: CurrencyCode
+    readonly stdin: CommandLine['stdin']
+    readonly signal: AbortSignal
+  },
+): Promise<((ReadableFile & Opened) | Broken)[]> {
+  const { recipe, currency, stdin, signal } = given
+  const kind = given.kind ?? recipe.kind
+  const opened: ((ReadableFile & Opened) | Broken)[] = []
+  for (const file of files) {
+    const [first] = await openFiles([file], { kind, reading: readingOfRecipe(recipe), stdin }, signal)
+    const mayGuess = first && !isOwnForm(first) && file !== '-' && Object.keys(recipe).length === 0
+    const guess = mayGuess ? await guessOrNone(file, { kind, currency, signal }) : undefined
+    const reading = guess && readingOfRecipe(guess.recipe)
+    const [one] = guess ? await openFiles([file], { kind: guess.recipe.kind, reading }, signal) : [first]
+    if (one) opened.push('broken' in one ? one : { ...one, recipe: guess?.recipe ?? recipe, ...(guess && { guess }) })
+  }
+  const order = kinds.map(({ name }): string => name)
+  const placeOf = (one: (typeof opened)[number]) => ('broken' in one ? -1 : order.indexOf(one.importer.kind))
+  return opened.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** Whether a file can be read as it is: a table has the columns of its kind. */
+function isOwnForm(file: ReadableFile | Broken): boolean {
+  if ('broken' in file) return false
+  if (file.form.name !== 'csv') return true
+  const { missing, isKnown } = fitOfColumns(file.form.columns, findKind(file.importer.kind)?.fields ?? {})
+  return missing.length === 0 && isKnown
+}
+
+/** A guess of how a file is read; undefined where it cannot be guessed either. */
+async function guessOrNone(...args: Parameters<typeof guessRecipe>): Promise<RecipeGuess | undefined> {
+  try {
+    return await guessRecipe(...args)
+  } catch (error) {
+    if (error instanceof ServiceError || isErrno(error, 'ENOENT', 'EISDIR', 'EACCES')) return undefined
+    throw error
+  }
+}
+
+function tellGuess(output: Output, file: string, { recipe, open }: RecipeGuess): void {
+  const columns = Object.entries(recipe.map ?? {}).flatMap(([column, field]) => (field ? `${column}=${field}` : []))
+  output.note(`${file} is read by a guess, as ${recipe.kind}: ${columns.join(', ')}; giving recipes guess says why`)
+  for (const question of open) output.note(`to be said by you: ${question}`)
+}
+
+/** Adds what the rules say of a record; returns whether it is publishable. */
+function judge(verdict: Verdict, notices: readonly Notice[]): boolean {
+  const isHeld = hasError(notices)
+  verdict[isHeld ? 'held' : 'publishable']++
+  for (const { code, severity, path, detail } of notices) {
+    if (severity !== 'error') continue
+    const rule = verdict.rules.get(code) ?? { count: 0, example: `${path}: ${detail}` }
+    verdict.rules.set(code, { ...rule, count: rule.count + 1 })
+  }
+  return !isHeld
+}
+
+/** Whatever is configured, a trial is published under nobody's identifier. */
+function mappingOf(config: ConfigOf<(typeof trialFields)[number]>): MappingConfig {
+  const { reportingOrg, currency, language, contact, assumed, baseUrl } = config
+  const { name, type } = reportingOrg
+  return {
+    ...{ currency, language, contact, assumed },
+    reportingOrg: { ref: demoReportingOrgRef, name, type },
+    baseUrl: baseUrl ?? 'https://trial.example',
+  }
+}
+
+/** Writes records as an IATI file, and says what the rules say of it as a whole. */
+async function writeFile(
+  file: string,
+  texts: readonly string[],
+  root: 'iati-activities' | 'iati-organisations',
+  now: Date,
+  config: ConfigOf<(typeof schemaFields)[number]>,
+  signal: AbortSignal,
+): Promise<FileReport> {
+  const { head, tail } = iatiEnvelope(root, isoInstantOf(now))
+  await writeWhole(
+    file,
+    [head, ...texts.map((text) => `${text}\n`), tail].map((text) => Buffer.from(text)),
+    {
+      isPrivate: false,
+    },
+  )
+  const xsd = await openOfficialSchema(config)
+  try {
+    const context = { today: isoDateOf(now), now: isoInstantOf(now), strict: false }
+    return await validateFile(file, { context, signal, ...(xsd && { xsd }) })
+  } finally {
+    await xsd?.dispose()
+  }
+}
+
+function describeTried(summary: ImportSummary): string {
+  const { records, created, refused, brokenFiles } = summary
+  const broken = brokenFiles > 0 ? `; ${brokenFiles} files cannot be read to their end` : ''
+  return `${records} records: ${created} usable, ${refused} refused${describeLeftOut(summary)}${broken}`
+}
