@@ -57,9 +57,9 @@ it.each(cases.map(({ name }) => name))('test/cases/%s answers as its out.json sa
   }
 
   const { reportingOrg } = mappingConfig
-  const ref = environment.REPORTING_ORG_REF ?? reportingOrg.ref
+  const { REPORTING_ORG_REF: ref = reportingOrg.ref, REPORTING_ORG_NAME: called = reportingOrg.name } = environment
   const publisher = await testPublisher(database.store, {
-    mappingConfig: { ...mappingConfig, reportingOrg: { ...reportingOrg, ref } },
+    mappingConfig: { ...mappingConfig, reportingOrg: { ...reportingOrg, ref, name: called } },
   })
 
   const linesOf = (text: string) => {

@@ -5,9 +5,9 @@ import {
   givesWay,
   isMixed,
   keptAlone,
+  projectTitle,
   readKept,
   statusOf,
-  titleOf,
 } from '../../iati/mapping/kept.js'
 import { iatiRecordLimits } from '../../iati/record-limits.js'
 import { validateActivity, validateOrganisation } from '../../iati/validation/index.js'
@@ -19,8 +19,11 @@ import type { ProjectRecord } from '../../kernel/record.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { streamElements } from '../../kernel/xml/reader.js'
 import { escapeAttribute } from '../../kernel/xml/writer.js'
+import type { Db } from '../../platform/database/connection.js'
 import {
   beginMoving,
+  correctProject,
+  findCorrected,
   findProjectsByIdentifier,
   newProjectNumbers,
   saveKeptActivities,
@@ -55,18 +58,16 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
     const kept = await readKept(place)
     const { element: activity } = kept
     const identifier = folded(textOf(activity, 'iati-identifier'))
-    const title = folded(titleOf(activity) ?? '')
     const owner = ownerOf(activity, identifier, saving)
     const problems: FieldProblem[] = [
       ...problemOfIdentifier('iati-identifier', identifier),
-      ...(title === '' ? [problemOf('title', 'a narrative with words', title)] : []),
       ...('expected' in owner ? [owner] : []),
       ...problemOfMixed(activity),
     ]
     if (problems.length > 0) return refusedRecord(problems, identifier)
     const formerly = 'formerly' in owner ? owner.formerly : undefined
     return {
-      row: { identifier, title, ...statusOf(activity), formerly, ...place },
+      row: { identifier, title: projectTitle(activity), ...statusOf(activity), formerly, ...place },
       key: identifier,
       once: ['iati-identifier', identifier],
       moved: judged(kept, saving),
@@ -102,10 +103,27 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
       return problems.get(id) ?? { ...row, id, isNew: stored === undefined }
     })
     const good = placed.flatMap((one) => ('id' in one ? [one] : []))
+    await takeCorrections(db, good)
     const changes = await saveKeptActivities(db, good, saving.today)
     const byId = new Map(good.map(({ id }, index) => [id, changes[index] ?? 'unchanged']))
     return placed.map((one): RecordOutcome => ('id' in one ? (byId.get(one.id) ?? 'unchanged') : one))
   },
+}
+
+/** What a corrected file says otherwise is taken into a project that says what the file said before. */
+async function takeCorrections(db: Db, moved: readonly (Activity & { readonly id: number })[]): Promise<void> {
+  const byId = new Map(moved.map((one) => [one.id, one]))
+  for (const { id, text, line, ...stored } of await findCorrected(db, moved)) {
+    const after = byId.get(id)
+    if (!after) continue
+    const { element: before } = await readKept({ text, line })
+    const { status, paused } = statusOf(before)
+    const isSame = stored.status === status && stored.paused === paused
+    await correctProject(db, id, {
+      title: folded(stored.title) === projectTitle(before) ? after.title : stored.title,
+      ...(isSame ? { status: after.status, paused: after.paused } : { status: stored.status, paused: stored.paused }),
+    })
+  }
 }
 
 type Organisation = Place & { readonly id: string }

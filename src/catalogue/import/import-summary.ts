@@ -2,6 +2,7 @@ import { fieldsOfElements } from '../../iati/mapping/kept.js'
 import { validationNotices } from '../../iati/validation/index.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
+import type { ElementSummary, MovedRule, MovedTable } from '../sql/imports.js'
 import type { FileRecord } from './file-record.js'
 import type { ElementFate, MovedRecord } from './record-importer.js'
 import type { RefusedFile, RefusedRows } from './refused-rows.js'
@@ -23,7 +24,7 @@ type ProblemGroup = {
 }
 
 /** The result of an import; counts are exact, `problems` are the first, those of whole files first. */
-export type ImportSummary = {
+export type ImportSummary = MovedTable & {
   /** The number of the import; a dry run has none. */
   readonly import?: number
   readonly files: number
@@ -50,38 +51,8 @@ export type ImportSummary = {
   readonly problemCount: number
   /** All problems by file, field and what was expected, the most frequent first. */
   readonly groups: readonly ProblemGroup[]
-  /** What became of the elements of IATI files, by name. */
-  readonly elements?: Readonly<Record<string, ElementSummary>>
-  /** What will be published of IATI files. */
-  readonly moved?: MovedSummary
   /** The files that were written for refused records. */
   readonly refusedTo: readonly RefusedFile[]
-}
-
-/** What became of the elements of a name. */
-type ElementSummary = Readonly<ElementFate> & {
-  /** The field that the store takes them into. */
-  readonly field?: string
-  /** Why parts were left out, and the rules for which some are held. */
-  readonly why?: readonly string[]
-}
-
-/** What will be published of the records of IATI files, and what is held for an error, by rule, the most frequent first. */
-type MovedSummary = {
-  readonly activities: { readonly publishable: number; readonly held: number }
-  /** Of organisations only the elements with errors are held. */
-  readonly organisations: { readonly publishable: number; readonly heldInPart: number }
-  readonly rules: readonly MovedRule[]
-}
-
-type MovedRule = {
-  readonly code: string
-  /** The rule in plain English, as `docs/reference/notices.md` has it. */
-  readonly rule: string
-  /** How many elements break it. */
-  readonly count: number
-  /** The first places. */
-  readonly examples: readonly (Where & { readonly path: string; readonly detail: string })[]
 }
 
 /** The exit code of an import: 0 all good, 1 something refused or broken, 2 nothing usable. */
@@ -260,7 +231,7 @@ export class ImportTally {
     }
   }
 
-  #movedSummary(): Pick<ImportSummary, 'elements' | 'moved'> {
+  #movedSummary(): MovedTable {
     const { activities, heldActivities, organisations, heldOrganisations } = this.#moved
     if (activities + organisations === 0) return {}
     const elements = [...this.#elements].map(([name, { fate, why }]): [string, ElementSummary] => {

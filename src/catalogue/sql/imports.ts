@@ -37,10 +37,54 @@ export async function filesWithMark(db: Db, mark: FileMark): Promise<ReadonlyMap
 
 type KeptProblem = FieldProblem & { readonly file: string; readonly line?: number; readonly recordId?: string }
 
-export type ImportEnd = ImportCounts & {
-  readonly files: readonly ImportedFile[]
-  readonly problemCount: number
-  readonly problems: readonly KeptProblem[]
+export type ImportEnd = ImportCounts &
+  MovedTable & {
+    readonly files: readonly ImportedFile[]
+    readonly problemCount: number
+    readonly problems: readonly KeptProblem[]
+  }
+
+/** What became of the elements of IATI files, by name, and what is held of their records. */
+export type MovedTable = {
+  readonly elements?: Readonly<Record<string, ElementSummary>>
+  readonly moved?: MovedSummary
+}
+
+/** What became of the elements of a name. */
+export type ElementSummary = {
+  readonly taken: number
+  readonly kept: number
+  readonly leftOut: number
+  readonly held: number
+  /** The field that the store takes them into. */
+  readonly field?: string
+  /** Why parts were left out, and the rules for which some are held. */
+  readonly why?: readonly string[]
+}
+
+/** What will be published of the records of IATI files, and what is held for an error, by rule, the most frequent first. */
+type MovedSummary = {
+  readonly activities: { readonly publishable: number; readonly held: number }
+  /** Of organisations only the elements with errors are held. */
+  readonly organisations: { readonly publishable: number; readonly heldInPart: number }
+  readonly rules: readonly MovedRule[]
+}
+
+/** A rule by which something is held. */
+export type MovedRule = {
+  readonly code: string
+  /** The rule in plain English, as `docs/reference/notices.md` has it. */
+  readonly rule: string
+  /** How many elements break it. */
+  readonly count: number
+  /** The first places. */
+  readonly examples: readonly {
+    readonly file: string
+    readonly line?: number
+    readonly recordId?: string
+    readonly path: string
+    readonly detail: string
+  }[]
 }
 
 /** One import; `running` without an end for long is one whose process died. */
@@ -58,7 +102,8 @@ export type ImportRow = ImportCounts & {
 }
 
 /** An import with the first of its problems, and how many rows it would give back. */
-export type ImportDetails = ImportRow & { readonly problems: readonly KeptProblem[]; readonly remembered: number }
+export type ImportDetails = ImportRow &
+  MovedTable & { readonly problems: readonly KeptProblem[]; readonly remembered: number }
 
 /** Enters an import; returns its number. */
 export async function beginImport(db: Db, { actor, origin }: Operator, at: Date): Promise<number> {
@@ -84,16 +129,17 @@ const undoLock = 7_241_032_604
 
 /** Enters what an import has done so far, or with `at` its end. */
 export async function recordImport(db: Db, id: number, end: ImportEnd, at?: Date): Promise<void> {
-  const { files, records, created, changed, unchanged, refused, kept, problemCount, problems } = end
+  const { files, records, created, changed, unchanged, refused, kept, problemCount, problems, elements, moved } = end
   await db.query(
     `update import set files = $2, records = $3, created = $4, changed = $5, unchanged = $6, refused = $7, kept = $8,
-        problem_count = $9, problems = $10, finished_at = $11, state = case when $11::timestamptz is null then state else 'done' end
+        problem_count = $9, problems = $10, finished_at = $11, moved = $12, state = case when $11::timestamptz is null then state else 'done' end
       where id = $1 and state = 'running'`,
     [
       id,
       ...[toJson(files), records, created, changed, unchanged, refused, kept, problemCount],
       toJson(problems.slice(0, mostProblems)),
       at ?? null,
+      moved ? toJson({ elements, moved }) : null,
     ],
   )
 }
@@ -124,7 +170,7 @@ export async function listImports(
 
 export async function findImport(db: Db, id: number): Promise<ImportDetails | undefined> {
   const { rows } = await db.query<ImportDetails>(
-    `select ${columns}, problems, (select count(*) from import_change where import_id = import.id) as remembered
+    `select ${columns}, problems, moved -> 'elements' as elements, moved -> 'moved' as moved, (select count(*) from import_change where import_id = import.id) as remembered
       from import where id = $1`,
     [id],
   )

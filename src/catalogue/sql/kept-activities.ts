@@ -32,6 +32,32 @@ export async function newProjectNumbers(db: Db, count: number): Promise<number[]
 /** What a file said of a record, and where in it. */
 type KeptRecord = { readonly text: string; readonly file: string | undefined; readonly line: number | undefined }
 
+/** What a project says, of what its activity says too. */
+type Said = { readonly title: string; readonly status: string; readonly paused: boolean }
+
+/** The projects of which another text is kept, with that text. */
+export async function findCorrected(
+  db: Db,
+  moved: readonly { readonly id: number; readonly text: string }[],
+): Promise<(Said & { readonly id: number; readonly text: string; readonly line: number | undefined })[]> {
+  const { rows } = await db.query<Said & { id: number; text: string; line: number | null }>(
+    `select k.project_id as id, k.text, k.line, p.title, p.status, p.paused
+      from unnest($1::bigint[], $2::text[]) w (id, text) join kept_activity k on k.project_id = w.id and k.text <> w.text
+        join project p on p.id = k.project_id order by k.project_id`,
+    [moved.map(({ id }) => id), moved.map(({ text }) => text)],
+  )
+  return rows.map(({ line, ...row }) => ({ ...row, line: line ?? undefined }))
+}
+
+/** Says of a project what its corrected activity says. */
+export async function correctProject(db: Db, id: number, { title, status, paused }: Said): Promise<void> {
+  await db.query(
+    `update project set title = $2, status = $3, paused = $4
+      where id = $1 and (title, status, paused) is distinct from ($2, $3, $4)`,
+    [id, title, status, paused],
+  )
+}
+
 /** Says for the rest of the transaction that identifiers of projects were published elsewhere: any form of them is taken. */
 export async function beginMoving(db: Db): Promise<void> {
   await db.query(`select set_config('giving.moving', 'on', true)`)

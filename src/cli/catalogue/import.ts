@@ -10,6 +10,7 @@ import { expectedDatePattern } from '../../catalogue/import/number-notation.js'
 import { readingChecks, readingOfRecipe } from '../../catalogue/import/reading.js'
 import { findNamedRecipe } from '../../catalogue/import/recipes/named-recipes.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
+import type { MovedTable } from '../../catalogue/sql/imports.js'
 import type { FileReading, Recipe } from '../../catalogue/sql/reading.js'
 import type { Db } from '../../platform/database/connection.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
@@ -219,7 +220,7 @@ export function noteProblems(summary: ImportSummary, output: Output, asked: stri
       output.note(`${file}, ${field}: ${count - examples.length} more such problems, ${count} in all`)
     }
   }
-  noteMoved(summary, output)
+  for (const line of movedLines(summary)) output.note(line)
   for (const { file, of, records } of refusedTo) {
     output.note(`${file} has the ${records} refused rows of ${of} and why: fix and import it`)
   }
@@ -229,32 +230,36 @@ export function noteProblems(summary: ImportSummary, output: Output, asked: stri
   }
 }
 
-/** Prints what became of the elements of IATI files, and what the standard will hold, in the words of `giving validate`. */
-function noteMoved({ elements = {}, moved }: ImportSummary, output: Output) {
-  for (const [name, { taken, kept, leftOut, held, field, why = [] }] of Object.entries(elements)) {
-    const fates = [
-      taken > 0 && `${taken} taken into ${field ?? 'the publisher'}`,
-      kept > 0 && `${kept} kept as they are`,
-      leftOut > 0 && `${leftOut} left out in part`,
-      held > 0 && `${held} held`,
-    ].filter((fate) => fate !== false)
-    output.note(`${name}: ${fates.join(', ')}${why.length > 0 ? ` (${why.join('; ')})` : ''}`)
-  }
-  if (!moved) return
+/** What became of the elements of IATI files, and what the standard will hold, in the words of `giving validate`. */
+export function movedLines({ elements = {}, moved }: MovedTable): string[] {
+  if (!moved) return []
   const { activities, organisations, rules } = moved
-  if (activities.publishable + activities.held > 0)
-    output.note(`activities: ${activities.publishable} publishable, ${activities.held} held for errors by the standard`)
-  if (organisations.publishable > 0)
-    output.note(
-      `organisations: ${organisations.publishable} publishable, ${organisations.heldInPart} without the elements that have errors`,
-    )
-  for (const { code, rule, count, examples } of rules) {
-    output.note(`${code} (${count}): ${rule}`)
-    for (const { file, line, recordId, path, detail } of examples)
-      output.note(
-        `  ${file}${line === undefined ? '' : `:${line}`}: error ${code} ${recordId ?? ''} ${path}: ${detail}`,
-      )
-  }
+  return [
+    ...Object.entries(elements).map(([name, { taken, kept, leftOut, held, field, why = [] }]) => {
+      const fates = [
+        taken > 0 && `${taken} taken into ${field ?? 'the publisher'}`,
+        kept > 0 && `${kept} kept as they are`,
+        leftOut > 0 && `${leftOut} left out in part`,
+        held > 0 && `${held} held`,
+      ].filter((fate) => fate !== false)
+      return `${name}: ${fates.join(', ')}${why.length > 0 ? ` (${why.join('; ')})` : ''}`
+    }),
+    ...(activities.publishable + activities.held > 0
+      ? [`activities: ${activities.publishable} publishable, ${activities.held} held for errors by the standard`]
+      : []),
+    ...(organisations.publishable > 0
+      ? [
+          `organisations: ${organisations.publishable} publishable, ${organisations.heldInPart} without the elements that have errors`,
+        ]
+      : []),
+    ...rules.flatMap(({ code, rule, count, examples }) => [
+      `${code} (${count}): ${rule}`,
+      ...examples.map(
+        ({ file, line, recordId = '', path, detail }) =>
+          `  ${file}${line === undefined ? '' : `:${line}`}: error ${code} ${recordId} ${path}: ${detail}`,
+      ),
+    ]),
+  ]
 }
 
 function noteProblem({ file, line, recordId, ...problem }: ImportSummary['problems'][number], output: Output): void {

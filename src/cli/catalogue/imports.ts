@@ -15,6 +15,7 @@ import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../comman
 import { labelled, type Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { movedLines } from './import.js'
 
 /** `giving imports`. */
 export function registerImports(program: Command, { storeAction }: CommandLine): void {
@@ -128,6 +129,7 @@ function details(found: ImportDetails): string[] {
       const place = [file, line && `line ${line}`, recordId && `record ${recordId}`].filter(Boolean).join(', ')
       return `  ${place}, ${field}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`
     }),
+    ...movedLines(found),
     ...(problemCount > problems.length ? [`  ${problemCount - problems.length} more problems`] : []),
   ]
 }

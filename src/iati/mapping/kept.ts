@@ -22,7 +22,7 @@ const describing = descriptionsOf(projectFields).flatMap(([, fields]) => fields)
  * for them, else what was published stays. What the file lacks is not made up: the activity is held until it is stated.
  */
 const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
-  title: ({ project }, before) => folded(project.title) !== folded(titleOf(before) ?? ''),
+  title: ({ project }, before) => folded(project.title) !== projectTitle(before),
   description: ({ project }) => describing.some((field) => project[field] !== undefined && project[field] !== ''),
   'participating-org': ({ organisation }) => organisation !== undefined,
   'activity-status': ({ project }, before) => {
@@ -69,9 +69,15 @@ export function folded(text: string): string {
 }
 
 /** The title of an activity, or the name of an organisation: the first narrative that has words. */
-export function titleOf({ children }: Element): string | undefined {
+function titleOf({ children }: Element): string | undefined {
   const title = children.find(({ name }) => name === 'title' || name === 'name')
   return title?.children.find(({ name, text }) => name === 'narrative' && /\S/.test(text))?.text
+}
+
+/** What the project of an activity is called: its identifier where its title has no words. */
+export function projectTitle(activity: Element): string {
+  const identifier = activity.children.find(({ name }) => name === 'iati-identifier')?.text ?? ''
+  return folded(titleOf(activity) ?? identifier)
 }
 
 /** The state of a project whose activity has this status. */

@@ -208,7 +208,6 @@ describe('a publisher who moves here', { shuffle: false }, () => {
       'iati-identifier',
       'reporting-org',
       'reporting-org',
-      'title',
     ])
     expect(bad).toMatchObject({ created: 1, refused: 4 })
     const reason = async (text: string) => (await importing('x.xml', text)).problems[0]?.got

@@ -42,6 +42,32 @@ ${listed(
       html`<tr><th scope="row">${file}</th><td>${line === undefined ? '–' : String(line)}</td><td>${recordId ?? '–'}</td><td>${field}</td><td>${expected}</td><td>${got ?? '–'}</td></tr>\n`,
   ),
 )}
+${movedTables(one)}
 <p>${one.state === 'done' ? html`<code>giving imports undo ${String(one.id)} --dry-run</code> shows what taking it back would do.` : undefined}</p>`,
   ]
+}
+
+/** What became of the elements of IATI files, and what the standard holds of their records. */
+function movedTables({ elements, moved }: ImportDetails): Html | undefined {
+  if (!elements || !moved) return undefined
+  const { activities, organisations, rules } = moved
+  return html`${listed(
+    'Elements of IATI files, and what became of them',
+    ['Element', 'Why', 'Taken into a field', 'Kept as it is', 'Left out in part', 'Held'],
+    Object.entries(elements).map(
+      ([name, { taken, kept, leftOut, held, field, why = [] }]) =>
+        html`<tr><th scope="row"><code>${name}</code></th><td>${[...(field ? [field] : []), ...why].join('; ') || '–'}</td><td class="number">${taken}</td><td class="number">${kept}</td><td class="number">${leftOut}</td><td class="number">${held}</td></tr>\n`,
+    ),
+    2,
+  )}
+<p>Activities: ${activities.publishable} publishable, ${activities.held} held for errors by the standard. Organisations: ${organisations.publishable} publishable, ${organisations.heldInPart} without the elements that have errors.</p>
+${listed(
+  'Rules for which something is held',
+  ['Rule', 'Meaning', 'First places', 'Elements'],
+  rules.map(
+    ({ code, rule, count, examples }) =>
+      html`<tr><th scope="row"><code>${code}</code></th><td>${rule}</td><td>${examples.map(({ file, line, recordId, detail }) => html`${file}${line === undefined ? '' : `:${line}`} ${recordId}: ${detail}<br>`)}</td><td class="number">${count}</td></tr>\n`,
+  ),
+  3,
+)}`
 }

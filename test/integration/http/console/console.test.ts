@@ -17,6 +17,7 @@ import { redisMissing, startRedis } from '../../../support/servers/redis.js'
 import { apiKey, records, startUpstream } from '../../../support/servers/upstream-server.js'
 import { insertProjects, loseProjects } from '../../../support/store/catalogue.js'
 import { testDatabase } from '../../../support/store/database.js'
+import { mappingConfig } from '../../../support/values/builders.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 /** Ids of the releases in the order of their making; the last one is held. */
@@ -59,6 +60,13 @@ await db.query(`update api_key set expires_at = created_at where id = 4`)
 const file = path.join(dataDir, 'bad & good.csv')
 await writeFile(file, 'id,title,status\n90,Tara,active\n91,,active\n')
 await runCommandLine(['import', file, '--kind', 'projects'], environmentOf())
+const old = path.join(dataDir, 'old.xml')
+const { ref } = mappingConfig.reportingOrg
+await writeFile(
+  old,
+  `<iati-organisations version="2.03"><iati-organisation xml:lang="en"><organisation-identifier>${ref}</organisation-identifier><name><narrative>Old</narrative></name><reporting-org ref="${ref}" type="21"><narrative>Old</narrative></reporting-org><document-link url="https://old.example/" format="text/html"><title><narrative>A &lt;b&gt;</narrative></title><category code="B1"/></document-link></iati-organisation></iati-organisations>`,
+)
+await runCommandLine(['import', old, '--kind', 'iati'], environmentOf({ REPORTING_ORG_REF: ref }))
 const source = { name: 'crm', kind: 'gifts', from: '/srv/gifts & more', schedule: '30 1 * * *', reading: {} }
 await saveSource(db, { ...source, complete: true, guard: 5 }, new Date('2026-11-24T01:30:00Z'))
 const held = {
@@ -124,6 +132,11 @@ describe('the console', { shuffle: false }, () => {
         '/accounts': ['partner@example.org', 'https://a.example'],
         '/imports': ['bad &amp; good.csv', 'href="/imports/1"', 'operator '],
         '/imports/1': [/[0-9a-f]{64}/, 'Problems', '<td>title</td>', 'giving imports undo 1'],
+        '/imports/2': [
+          /<code>document-link<.code><.th><td>code-unknown<.td>(<td class="number">0<.td>){3}<td class="number">1</,
+          'expected a code of DocumentCategory, got &quot;B1&quot;',
+          'REPORTING_ORG_NAME says otherwise',
+        ],
         '/sources': [
           '/srv/gifts &amp; more',
           'gifts.csv would change 3 and end 2 of 40 records, such as reference G-&lt;1&gt;',
@@ -264,7 +277,7 @@ describe('the console', { shuffle: false }, () => {
       expect((await one.ask('/sources')).text).not.toContain('/sources/crm/')
       const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
       expect(await listAudit(db, { since: new Date(0), limit: 9 })).toMatchObject([
-        { action: 'records-imported', subject: 'import 1' },
+        { action: 'records-imported', subject: 'import 2' },
         { ...who, action: 'publication-requested', subject: `run ${run?.id}`, details: { force: true } },
         { ...who, action: 'schedule-paused', subject: 'schedule publish' },
         { ...who, action: 'schedule-resumed', subject: 'schedule publish' },

@@ -382,6 +382,7 @@ create table import (
   kept bigint default 0 not null,
   problem_count bigint default 0 not null,
   problems jsonb default '[]'::jsonb not null,
+  moved jsonb,
   constraint import_pkey PRIMARY KEY (id),
   constraint import_check CHECK (undone_at IS NULL OR state = 'undone'::text),
   constraint import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'undone'::text]))
