@@ -1,8 +1,12 @@
 import type { IsoDate } from './dates.js'
 import type { CurrencyCode, Decimal } from './money.js'
-import type { RowSource } from './nouns/field.js'
+import type { FieldsOf, RowSource } from './nouns/field.js'
+import type { disbursementFields, payoutPlanFields } from './nouns/money.js'
 import type { OrganisationFields } from './nouns/organisation.js'
+import type { photoFields } from './nouns/photo.js'
 import type { ProjectFields } from './nouns/project.js'
+import type { reportFields } from './nouns/report.js'
+import type { themeFields } from './nouns/theme.js'
 import type { Element } from './xml/element.js'
 
 export type { ProjectStatus, RowSource } from './nouns/field.js'
@@ -13,12 +17,7 @@ export type Country = { readonly code: string; readonly name: string }
 export type ProjectCountry = Country & { readonly share?: Decimal | undefined }
 
 /** A theme; `sectorCode` is its OECD DAC 5-digit purpose code (IATI vocabulary 1). */
-export type Theme = {
-  readonly id: string
-  readonly name: string
-  readonly sectorCode?: string | undefined
-  readonly humanitarian: boolean
-}
+export type Theme = FieldsOf<typeof themeFields>
 
 /** An organisation. The store counts its projects where no record states their numbers. */
 export type Organisation = OrganisationFields & {
@@ -36,15 +35,7 @@ export const renditions = ['small', 'thumbnail', 'medium', 'large', 'extraLarge'
 export type PhotoRenditions = { readonly [Rendition in (typeof renditions)[number]]?: string | undefined }
 
 /** A picture of the gallery; position 0 is the project's main image (wire id 0). */
-export type Photo = {
-  readonly position: number
-  readonly wireId: number
-  readonly title?: string | undefined
-  readonly renditions: PhotoRenditions
-  /** People shown have agreed to worldwide publication. */
-  readonly consent: boolean
-  readonly takenOn?: IsoDate | undefined
-}
+export type Photo = FieldsOf<typeof photoFields> & { readonly renditions: PhotoRenditions }
 
 export type DonationOption = { readonly amount: Decimal; readonly description?: string | undefined }
 
@@ -73,11 +64,7 @@ export type FunderOrganisation = {
   readonly orgType?: string | undefined
 }
 
-export type Disbursement = {
-  readonly reference: string
-  readonly disbursedOn: IsoDate
-  readonly amount: Decimal
-  readonly currency: CurrencyCode
+export type Disbursement = FieldsOf<typeof disbursementFields> & {
   /** What was paid, where that was in another currency. */
   readonly original?: { readonly amount: Decimal; readonly currency: CurrencyCode } | undefined
   /** Absent: paid to the project's own organisation. */
@@ -85,23 +72,10 @@ export type Disbursement = {
 }
 
 /** A payout that has been agreed on; a disbursement of the same reference fulfils it. */
-export type PlannedPayout = {
-  readonly reference: string
-  readonly plannedOn: IsoDate
-  readonly amount: Decimal
-  readonly currency: CurrencyCode
-}
+export type PlannedPayout = FieldsOf<typeof payoutPlanFields>
 
 /** One progress report; `url` is the address of its page and its permanent Atom id. */
-export type ProgressReport = {
-  readonly id: number
-  readonly projectId: number
-  readonly title: string
-  readonly authorName?: string | undefined
-  readonly publishedAt: Date
-  readonly updatedAt: Date
-  readonly contentHtml: string
-  readonly url: string
+export type ProgressReport = FieldsOf<typeof reportFields> & {
   readonly images: readonly { readonly url: string; readonly mediaType?: string | undefined }[]
 }
 

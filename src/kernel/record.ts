@@ -2,7 +2,7 @@ import type { IsoDate } from './dates.js'
 import type { CurrencyCode, Decimal } from './money.js'
 import type { OrganisationFields } from './nouns/organisation.js'
 import type { ProjectFields } from './nouns/project.js'
-import type { Country, DonationOption, PhotoRenditions } from './project.js'
+import type { Country, DonationOption, PhotoRenditions, ProgressReport } from './project.js'
 
 /** A theme in a record; its sector is stored, not stated. */
 export type ThemeRecord = { readonly id: string; readonly name: string }
@@ -93,14 +93,5 @@ export type SaveOptions = {
   readonly repair?: boolean | undefined
 }
 
-/** A progress report in a feed; `contentHtml` is sanitised. */
-export type ReportRecord = {
-  /** Address of the report's page; it identifies the report. */
-  readonly url: string
-  readonly title: string
-  readonly authorName?: string
-  readonly publishedAt: Date
-  readonly updatedAt: Date
-  readonly contentHtml: string
-  readonly images: readonly { readonly url: string; readonly mediaType?: string }[]
-}
+/** A progress report in a feed; `contentHtml` is sanitised, and the address of its page identifies it. */
+export type ReportRecord = Omit<ProgressReport, 'id' | 'projectId'>

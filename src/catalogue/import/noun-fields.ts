@@ -11,6 +11,7 @@ import {
   wireNameOf,
 } from '../../kernel/nouns/field.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
+import type { NumberedTable } from '../sql/external-ids.js'
 import { glideNumber } from '../wire/read/publication-fields.js'
 import * as type from './field-types.js'
 import type { KindField, KindFields } from './fields.js'
@@ -43,6 +44,14 @@ const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[K
   organisationType: type.code('OrganisationType', 'a code of the IATI list OrganisationType, such as 22'),
   externalId: type.externalId,
   organisation: type.organisationReference,
+  project: type.projectReference,
+  reference: { ...type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su), isFree: true },
+  currency: type.currency,
+  positiveAmount: type.positiveAmount,
+  signedAmount: type.signedAmount,
+  giftKind: type.choice('gift', 'refund', 'fee'),
+  sector: type.code('Sector', 'an active code of the IATI Sector list, five digits'),
+  html: type.htmlText,
   themes: type.listOf(type.text),
   countries: type.listOf(type.country),
   sharedCountries: type.entriesOf('countries such as KE|UG, or with shares in per cent such as KE:60|UG:40', {
@@ -56,6 +65,11 @@ const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[K
     amount: { type: type.positiveAmount },
   }),
   addresses: type.listOf(type.address),
+  reportImages: type.entriesOf(
+    'addresses of pictures with | between them',
+    { url: { type: type.address }, mediaType: { type: type.text, optional: true } },
+    true,
+  ),
   donationOptions: type.entriesOf('options such as 25:buys tools|100:pays a mason', {
     amount: { type: type.wholeAmount },
     description: { type: type.text, optional: true },
@@ -80,29 +94,28 @@ export type FieldsInFiles<N extends Noun> = {
   }
 }
 
-/** The fields of a noun as files state them. */
-export function fieldsInFiles<N extends Noun>(table: 'project' | 'organisation', noun: N): FieldsInFiles<N> {
-  const onWire = new Set(wireFieldsOf(noun).map(({ field }) => field))
+type Table = NumberedTable | ClearedColumns['table'] | undefined
+
+/** The fields of a noun as files state them; `table`: where its records are numbered, or emptied. */
+export function fieldsInFiles<N extends Noun>(noun: N, table?: Table): FieldsInFiles<N> {
+  const stated = fileFieldsOf(noun)
+  const onWire = new Set(stated.some(({ wire }) => wire) ? wireFieldsOf(noun).map(({ field }) => field) : [])
   return Object.fromEntries(
-    fileFieldsOf(noun).map((one) => [fileNameOf(one), toField(table, one, onWire.has(one.field))]),
+    stated.map((one) => [fileNameOf(one), toField(table, one, onWire.has(one.field))]),
   ) as FieldsInFiles<N> & KindFields
 }
 
-function toField(
-  table: ClearedColumns['table'] & ('project' | 'organisation'),
-  one: NamedField,
-  isOnWire: boolean,
-): KindField {
+function toField(table: Table, one: NamedField, isOnWire: boolean): KindField {
   const { file, by, means = '', unit, examples = ['', ''], day, description } = one
   const kind = kindOf(one)
   const isKept = by === 'iati' || file?.kept === true
-  const cleared = by === 'iati' ? emptied(table, one) : undefined
+  const cleared = isKept && kind !== 'externalId' ? emptied(table as ClearedColumns['table'], one) : undefined
   const iati = description === undefined ? one.iati : `description type ${description}`
   const api = one.api ?? (isOnWire ? wireNameOf(one) : undefined)
   return {
     type: types[kind] ?? type.text,
     ...(file?.required && { required: true }),
-    ...(kind === 'id' && { numbers: table }),
+    ...(kind === 'id' && { numbers: table as NumberedTable }),
     ...(isKept && { kept: true }),
     ...(cleared && { cleared }),
     ...(day && { day }),

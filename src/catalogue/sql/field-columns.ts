@@ -22,7 +22,14 @@ export function selectFields(noun: Noun, alias: string): string {
 }
 
 // Numbers in JSON are doubles: amounts, coordinates and 64-bit integers stay exact only as text.
-const exact: ReadonlySet<string> = new Set(['money', 'latitude', 'longitude', 'bigint'])
+const exact: ReadonlySet<string> = new Set([
+  'money',
+  'positiveAmount',
+  'signedAmount',
+  'latitude',
+  'longitude',
+  'bigint',
+])
 const texts: ReadonlySet<string> = new Set([
   'text',
   'address',

@@ -1,7 +1,7 @@
-import { columnOf } from '../../kernel/nouns/field.js'
-import { type Photo, renditions } from '../../kernel/project.js'
+import type { Photo } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, type Upsert, upsertRows } from '../../platform/database/upsert.js'
+import { urlColumns } from './photos.js'
 
 /** A picture from a file; without a statement about consent, what was said of this very picture stays. */
 export type ImportedPhoto = Omit<Photo, 'consent'> & {
@@ -9,10 +9,7 @@ export type ImportedPhoto = Omit<Photo, 'consent'> & {
   readonly consent: boolean | undefined
 }
 
-const columns = [
-  ...['wire_id', 'title', 'taken_on', 'consent'],
-  ...renditions.map((rendition) => `${columnOf({ field: rendition })}_url`),
-]
+const columns = ['wire_id', 'title', 'taken_on', 'consent', ...urlColumns.map(([, column]) => column)]
 
 const statement: Upsert = { table: 'photo', key: ['project_id', 'position'], columns }
 const keepingConsent: Upsert = {
@@ -42,6 +39,6 @@ function toRow({ projectId, position, wireId, title, takenOn, consent, rendition
     title,
     taken_on: takenOn,
     consent: consent ?? false,
-    ...Object.fromEntries(renditions.map((rendition) => [`${columnOf({ field: rendition })}_url`, urls[rendition]])),
+    ...Object.fromEntries(urlColumns.map(([rendition, column]) => [column, urls[rendition]])),
   }
 }

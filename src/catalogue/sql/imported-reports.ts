@@ -6,7 +6,7 @@ import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { replaceImages, reportIdOf, statedColumns } from './mirrored-reports.js'
+import { replaceImages, reportIdOf, statedColumns, statedReportColumns } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
 export type ImportedReport = ReportRecord & {
@@ -35,7 +35,7 @@ type KnownReport = { readonly id: number; readonly project_id: number; readonly 
 const statement = {
   table: 'progress_report',
   key: ['id'],
-  columns: ['title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url', 'external_id'],
+  columns: [...statedReportColumns, 'external_id'],
   insertOnly: ['project_id', 'source'],
   values: { external_id: 'coalesce(excluded.external_id, t.external_id)' },
 }

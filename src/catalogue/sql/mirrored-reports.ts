@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto'
+import { reportFields } from '../../kernel/nouns/report.js'
 import type { ReportRecord } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
+import { columnsOf, createToColumns } from './field-columns.js'
 
 /** A mirrored report's number: the end of its address, else one made of the address, from 1,000,000,000,000 on. */
 export function reportIdOf(url: string): number {
@@ -13,10 +15,23 @@ export function reportIdOf(url: string): number {
 
 export type MirroredReports = { readonly projectId: number; readonly reports: readonly ReportRecord[] }
 
+/** The columns of a report that a record states. */
+export const statedReportColumns = columnsOf(reportFields, 'record').filter(
+  (column) => column !== 'id' && column !== 'project_id',
+)
+
+const toColumns = createToColumns(reportFields, 'record')
+
+/** The values of these columns. */
+export function statedColumns(report: ReportRecord): Readonly<Record<string, unknown>> {
+  const { id: _id, project_id: _project, ...values } = toColumns(report)
+  return values
+}
+
 const upsertReports = upsert({
   table: 'progress_report',
   key: ['id'],
-  columns: ['project_id', 'title', 'author_name', 'published_at', 'updated_at', 'content_html', 'url', 'source'],
+  columns: ['project_id', ...statedReportColumns, 'source'],
   where: `t.source = 'upstream' and t.project_id = excluded.project_id`,
 })
 
@@ -43,12 +58,6 @@ export async function replaceReports(db: Db, projects: readonly MirroredReports[
   const written = await db.query(upsertReports, [JSON.stringify(rows)])
   await replaceImages(db, numbered, 'upstream')
   return removed.rowCount + written.rowCount
-}
-
-/** The columns of a report that a record states. */
-export function statedColumns({ title, authorName, publishedAt, updatedAt, contentHtml, url }: ReportRecord) {
-  const times = { published_at: publishedAt, updated_at: updatedAt }
-  return { title, author_name: authorName, ...times, content_html: contentHtml, url }
 }
 
 type NumberedReport = { readonly id: number; readonly projectId: number; readonly report: ReportRecord }

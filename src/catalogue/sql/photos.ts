@@ -1,17 +1,19 @@
 import { columnOf } from '../../kernel/nouns/field.js'
+import { photoFields } from '../../kernel/nouns/photo.js'
 import { type Photo, renditions } from '../../kernel/project.js'
 import type { HashedRecord, ImageRecord } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { jsonList } from './field-columns.js'
+import { jsonList, selectFields } from './field-columns.js'
 
-const urlColumns = renditions.map((rendition) => [rendition, `${columnOf({ field: rendition })}_url`] as const)
+export const urlColumns = renditions.map(
+  (rendition) => [rendition, columnOf({ field: rendition, ...photoFields[rendition] })] as const,
+)
 
 /** SQL: the columns of photo `f` as JSON of a `Photo`. */
-export const photoColumns = `f.position, f.wire_id as "wireId", nullif(f.title, '') as title, f.consent,
-  f.taken_on as "takenOn",
+export const photoColumns = `${selectFields(photoFields, 'f')},
   json_build_object(${urlColumns.map(([rendition, column]) => `'${rendition}', nullif(f.${column}, '')`).join(', ')})
     as renditions`
 

@@ -1,11 +1,11 @@
+import { reportFields } from '../../kernel/nouns/report.js'
 import type { ProgressReport } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
-import { jsonList } from './field-columns.js'
+import { jsonList, selectFields } from './field-columns.js'
 
 /** SQL: the columns of report `r` for `toReport`. */
-export const reportColumns = `r.id, r.project_id as "projectId", r.title, r.author_name as "authorName",
-  r.published_at as "publishedAt", r.updated_at as "updatedAt", r.content_html as "contentHtml", r.url,
+export const reportColumns = `${selectFields(reportFields, 'r')},
   ${jsonList('select url, media_type as "mediaType" from report_image where report_id = r.id order by position')} as images`
 
 /** Makes a row of `reportColumns` a report, in place; instants are text where the row came as JSON. */

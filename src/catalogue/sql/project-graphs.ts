@@ -1,4 +1,5 @@
 import { columnFields, kindOf } from '../../kernel/nouns/field.js'
+import { disbursementFields, payoutPlanFields } from '../../kernel/nouns/money.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { Project, ProjectGraph } from '../../kernel/project.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
@@ -30,12 +31,12 @@ const selectGraphs = `
       from donation_month m left join organisation o on o.id = m.funder_id where m.project_id = p.id
       order by m.month, m.currency collate "C", m.kind collate "C", m.source collate "C", m.funder_id nulls first`)}
       as months,
-    ${jsonList(`select d.reference, d.disbursed_on as "disbursedOn", d.amount::text, d.currency, ${party} as receiver,
+    ${jsonList(`select ${selectFields(disbursementFields, 'd')}, ${party} as receiver,
         case when d.original_amount is not null then json_build_object('amount', d.original_amount::text,
           'currency', d.original_currency) end as original
       from disbursement d left join organisation o on o.id = d.receiver_id where d.project_id = p.id
       order by d.disbursed_on, d.reference collate "C"`)} as disbursements,
-    ${jsonList(`select reference, planned_on as "plannedOn", amount::text, currency from payout_plan
+    ${jsonList(`select ${selectFields(payoutPlanFields, 'payout_plan')} from payout_plan
       where project_id = p.id order by planned_on, reference collate "C"`)} as "payoutPlan",
     array(select code from project_sdg where project_id = p.id order by code collate "C") as sdgs,
     ${jsonList(`select ${photoColumns} from photo f where f.project_id = p.id order by f.position`)} as photos,

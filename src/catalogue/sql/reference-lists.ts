@@ -1,11 +1,13 @@
+import { themeFields } from '../../kernel/nouns/theme.js'
 import type { Country, Theme } from '../../kernel/project.js'
 import type { RecordSource, ThemeRecord } from '../../kernel/record.js'
 import { firstThemeName, themeDefault } from '../../kernel/theme-sectors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
+import { selectFields } from './field-columns.js'
 
 /** SQL: the columns of a `Theme`. */
-export const themeColumns = 'id, name, sector_code as "sectorCode", humanitarian'
+export const themeColumns = selectFields(themeFields, 'theme')
 
 /** All themes by id, without their sectors. */
 export async function listThemes(db: Db): Promise<ThemeRecord[]> {

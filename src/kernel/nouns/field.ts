@@ -1,5 +1,5 @@
 import type { DayMeaning, IsoDate } from '../dates.js'
-import type { Decimal } from '../money.js'
+import type { CurrencyCode, Decimal } from '../money.js'
 
 /** Where a row came from: only this source may change it. */
 export type RowSource = 'local' | 'import' | 'upstream' | 'demo'
@@ -32,8 +32,18 @@ export type FieldKinds = {
   readonly iatiIdentifier: string
   readonly organisationType: string
   readonly externalId: string
-  /** What names an organisation. */
+  /** What names an organisation, or a project. */
   readonly organisation: number
+  readonly project: number
+  /** What names a payout, or a gift. */
+  readonly reference: string
+  readonly currency: CurrencyCode
+  readonly positiveAmount: Decimal
+  /** Not 0. */
+  readonly signedAmount: Decimal
+  readonly giftKind: 'gift' | 'refund' | 'fee'
+  readonly sector: string
+  readonly html: string
   readonly themes: readonly string[]
   readonly countries: readonly string[]
   readonly sharedCountries: readonly { readonly country: string; readonly share: Decimal | undefined }[]
@@ -41,6 +51,7 @@ export type FieldKinds = {
   readonly payouts: readonly { readonly reference: string; readonly date: IsoDate; readonly amount: Decimal }[]
   readonly addresses: readonly string[]
   readonly donationOptions: readonly { readonly amount: Decimal; readonly description: string | undefined }[]
+  readonly reportImages: readonly { readonly url: string; readonly mediaType: string | undefined }[]
   readonly image: never
 }
 

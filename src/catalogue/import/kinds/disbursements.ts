@@ -1,43 +1,11 @@
+import { disbursementFields } from '../../../kernel/nouns/money.js'
 import { type DisbursementOutcome, recordDisbursements } from '../../../money/sql/disbursements.js'
 import { organisationSources } from '../../sql/organisations.js'
-import * as type from '../field-types.js'
-import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { checkMovedMoney, countedMoney, moneyFields, movedMoneyFields, reference, unknownProject } from './money.js'
+import { fieldsInFiles } from '../noun-fields.js'
+import { checkMovedMoney, countedMoney, unknownProject } from './money.js'
 
-const disbursementKindFields = {
-  project: moneyFields.project,
-  date: {
-    type: type.day,
-    day: 'fact',
-    required: true,
-    means: 'Day of the payout, not in the future.',
-    examples: ['2025-06-30', '2025-09-30'],
-    iati: 'transaction-date',
-  },
-  amount: {
-    type: type.signedAmount,
-    required: true,
-    unit: 'currency',
-    means: 'Amount; negative: money that came back.',
-    examples: ['2500.00', '1200.50'],
-    iati: 'transaction type 3; in another currency: its description',
-  },
-  ...movedMoneyFields,
-  reference: {
-    type: reference,
-    required: true,
-    means: 'Unique: the same reference is the same payout, and fulfils the payout plan of that reference.',
-    examples: ['P-2025-1', 'P-2025-2'],
-    iati: 'transaction/@ref',
-  },
-  receiver: {
-    type: type.organisationReference,
-    means: "Number or externalId of the organisation that was paid. Left out: the project's own.",
-    examples: ['', '8'],
-    iati: 'receiver-org',
-  },
-} as const satisfies KindFields
+const disbursementKindFields = fieldsInFiles(disbursementFields)
 
 export const disbursements = defineKind({
   name: 'disbursements',

@@ -6,7 +6,7 @@ import type { KindField, KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles } from '../noun-fields.js'
 
-const { id, externalId, name, orgRef, orgType, ein, country, url } = fieldsInFiles('organisation', organisationFields)
+const { id, externalId, name, orgRef, orgType, ein, country, url } = fieldsInFiles(organisationFields, 'organisation')
 
 /** A field that keeps its value where a file leaves it out, since what gives may carry projects out too. */
 function kept<F extends KindField>(

@@ -2,59 +2,17 @@ import { hash } from 'node:crypto'
 import { monthStart } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, signOf } from '../../../kernel/money.js'
+import { giftFields } from '../../../kernel/nouns/money.js'
 import { areGiftsWhole, giftVersion } from '../../../money/sql/differing-months.js'
 import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
-import * as type from '../field-types.js'
-import type { KindFields, RowOf } from '../fields.js'
+import type { RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
-import { checkMovedMoney, countedMoney, moneyFields, movedMoneyFields, reference, unknownProject } from './money.js'
+import { fieldsInFiles } from '../noun-fields.js'
+import { checkMovedMoney, countedMoney, unknownProject } from './money.js'
 
-const giftKindFields = {
-  project: { ...moneyFields.project, examples: ['101', '101'] },
-  date: {
-    type: type.day,
-    day: 'fact',
-    required: true,
-    means: 'Day of the gift; of a sum, the last day of the month on which money moved. Not in the future.',
-    examples: ['2025-03-05', '2025-04-30'],
-    iati: 'transaction-date (the last day of the month, or in the running month the last day of a gift)',
-  },
-  amount: {
-    type: type.signedAmount,
-    required: true,
-    unit: 'currency',
-    means: 'Amount; negative: a refund, which is a row of its own.',
-    examples: ['25.00', '13105.50'],
-    api: 'funding, remaining',
-    iati: 'transaction type 1, one of each project and month',
-  },
-  ...movedMoneyFields,
-  kind: {
-    type: type.choice('gift', 'refund', 'fee'),
-    means: 'Left out: gift for an amount above 0, else refund. fee: what the platform or the card kept.',
-    examples: ['', ''],
-    iati: 'fee: transaction type 4',
-  },
-  reference: {
-    type: reference,
-    means: 'Of a single gift, unique; only a hash of it is kept. Left out: the row is the sum of a month.',
-    examples: ['G-20417', ''],
-  },
-  count: {
-    type: type.count,
-    means: 'Number of gifts in the row. Needed for a sum; left out beside a reference: 1.',
-    examples: ['', '44'],
-    api: 'numberOfDonations',
-  },
-  funder: {
-    type: type.organisationReference,
-    means: 'Number or externalId of the organisation that gave; import funders first. Left out: the public.',
-    examples: ['', '501'],
-    iati: 'provider-org, participating-org role 1',
-  },
-} as const satisfies KindFields
+const giftKindFields = fieldsInFiles(giftFields)
 
 export type GiftRow = RowOf<typeof giftKindFields>
 

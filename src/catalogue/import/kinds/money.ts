@@ -1,45 +1,6 @@
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent, sameAmount, signOf } from '../../../kernel/money.js'
-import * as type from '../field-types.js'
-import { type KindFields, shown } from '../fields.js'
-
-/** The fields that every kind of money has. */
-export const moneyFields = {
-  project: {
-    type: type.projectReference,
-    required: true,
-    means: 'Number or externalId of the project.',
-    examples: ['101', '102'],
-  },
-  currency: {
-    type: type.currency,
-    required: true,
-    means: "ISO 4217; always the platform's one currency.",
-    examples: ['USD', 'USD'],
-    iati: 'value/@currency',
-  },
-} as const satisfies KindFields
-
-export const movedMoneyFields = {
-  currency: {
-    ...moneyFields.currency,
-    means: "ISO 4217: the platform's currency, or another one with settledAmount.",
-  },
-  settledAmount: {
-    type: type.signedAmount,
-    unit: "the platform's currency",
-    means:
-      "Of an amount in another currency: what was settled for it in the platform's, as the bank says. It counts; no rate is ever guessed.",
-    examples: ['', ''],
-    iati: 'value',
-  },
-} as const satisfies KindFields
-
-/** A reference of a payout. */
-export const reference: type.FieldType<string> = {
-  ...type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su),
-  isFree: true,
-}
+import { shown } from '../fields.js'
 
 type MoneyRow = { readonly amount: Decimal; readonly currency: CurrencyCode }
 

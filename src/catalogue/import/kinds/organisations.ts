@@ -10,7 +10,7 @@ import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles } from '../noun-fields.js'
 import { unknownTheme } from '../unknown-theme.js'
 
-const organisationKindFields = fieldsInFiles('organisation', organisationFields)
+const organisationKindFields = fieldsInFiles(organisationFields, 'organisation')
 
 export type OrganisationRow = RowOf<typeof organisationKindFields>
 

@@ -1,36 +1,11 @@
+import { payoutPlanFields } from '../../../kernel/nouns/money.js'
 import { savePayoutPlans } from '../../sql/payout-plans.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
-import * as type from '../field-types.js'
-import type { KindFields } from '../fields.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { checkMoney, moneyFields, reference, unknownProject } from './money.js'
+import { fieldsInFiles } from '../noun-fields.js'
+import { checkMoney, unknownProject } from './money.js'
 
-const payoutPlanKindFields = {
-  project: moneyFields.project,
-  date: {
-    type: type.day,
-    day: 'plan',
-    required: true,
-    means: 'Day on which it will be paid.',
-    examples: ['2027-03-31', '2027-09-30'],
-    iati: 'planned-disbursement/period-start',
-  },
-  amount: {
-    type: type.positiveAmount,
-    required: true,
-    unit: 'currency',
-    means: 'Amount.',
-    examples: ['2500.00', '2500.00'],
-    iati: 'planned-disbursement/value',
-  },
-  currency: moneyFields.currency,
-  reference: {
-    type: reference,
-    required: true,
-    means: 'Unique among all projects; a disbursement of the same reference fulfils it.',
-    examples: ['P-2027-1', 'P-2027-2'],
-  },
-} as const satisfies KindFields
+const payoutPlanKindFields = fieldsInFiles(payoutPlanFields)
 
 export const payoutPlans = defineKind({
   name: 'payout-plans',

@@ -17,7 +17,7 @@ import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles } from '../noun-fields.js'
 import { unknownTheme } from '../unknown-theme.js'
 
-const projectKindFields = fieldsInFiles('project', projectFields)
+const projectKindFields = fieldsInFiles(projectFields, 'project')
 
 export type ProjectRow = RowOf<typeof projectKindFields>
 

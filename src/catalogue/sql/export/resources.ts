@@ -1,15 +1,21 @@
 import type { IsoDate } from '../../../kernel/dates.js'
 import { columnOf, fileFieldsOf, fileNameOf, type Noun, namedFields } from '../../../kernel/nouns/field.js'
+import { disbursementFields, giftFields, payoutPlanFields } from '../../../kernel/nouns/money.js'
 import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import { photoFields } from '../../../kernel/nouns/photo.js'
 import { projectFields } from '../../../kernel/nouns/project.js'
+import { reportFields } from '../../../kernel/nouns/report.js'
+import { themeFields } from '../../../kernel/nouns/theme.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { publishedActivities } from './published-activities.js'
 import { type ResourceSql, resourceSql, type TableResource } from './table-resource.js'
 
-/** The columns that files state, by the member that they have there. */
-function membersOf(noun: Noun): TableResource['members'] {
+/** The columns that files state, or those of these names, by the member that they have there. */
+function membersOf(noun: Noun, only?: readonly string[]): TableResource['members'] {
   const columns = fileFieldsOf(noun).filter(({ part, column }) => !part || column !== undefined)
-  return Object.fromEntries(columns.map((one) => [fileNameOf(one), columnOf(one)]))
+  return Object.fromEntries(
+    columns.flatMap((one) => (only?.includes(fileNameOf(one)) === false ? [] : [[fileNameOf(one), columnOf(one)]])),
+  )
 }
 
 function listsOf(noun: Noun, owner: string): NonNullable<TableResource['lists']> {
@@ -50,7 +56,7 @@ export const resources = {
     rows: {
       table: 'theme',
       order: ['id'],
-      members: { id: 'id', name: 'name', sector: 'sector_code', humanitarian: 'humanitarian' },
+      members: membersOf(themeFields),
       lists: { aliases: { table: 'theme_alias', owner: 'theme_id', columns: 'name', order: ['name'], stored: true } },
     },
   },
@@ -81,11 +87,16 @@ export const resources = {
       day: changedOf('organisation', 't.id'),
       order: ['id'],
       where: 'exists (select from donation_month m where m.funder_id = t.id)',
-      members: {
-        ...{ id: 'id', externalId: 'external_id' },
-        ...{ name: 'name', orgRef: 'org_ref', orgType: 'org_type', ein: 'ein', country: 'country_code' },
-        url: 'url',
-      },
+      members: membersOf(organisationFields, [
+        'id',
+        'externalId',
+        'name',
+        'orgRef',
+        'orgType',
+        'ein',
+        'country',
+        'url',
+      ]),
     },
   },
   projects: {
@@ -123,12 +134,7 @@ export const resources = {
       table: 'photo',
       day: changedOf('project', 't.project_id'),
       order: ['project_id', 'position'],
-      members: {
-        ...{ project: 'project_id', position: 'position', id: 'wire_id', title: 'title' },
-        ...{ consent: 'consent', takenOn: 'taken_on' },
-        ...{ small: 'small_url', thumbnail: 'thumbnail_url', medium: 'medium_url', large: 'large_url' },
-        ...{ extraLarge: 'extra_large_url', original: 'original_url' },
-      },
+      members: membersOf(photoFields),
     },
   },
   reports: {
@@ -137,17 +143,8 @@ export const resources = {
       table: 'progress_report',
       day: inUtc('t.updated_at'),
       order: ['id'],
-      members: {
-        ...{ project: 'project_id', id: 'id', externalId: 'external_id' },
-        ...{ title: 'title', author: 'author_name', html: 'content_html' },
-        ...{ published: 'published_at', updated: 'updated_at', url: 'url' },
-      },
-      lists: {
-        images: {
-          ...{ table: 'report_image', owner: 'report_id', order: ['position'] },
-          columns: { url: 'url', mediaType: 'media_type' },
-        },
-      },
+      members: membersOf(reportFields),
+      lists: listsOf(reportFields, 'report_id'),
     },
   },
   'report-places': {
@@ -160,10 +157,7 @@ export const resources = {
       table: 'donation_month',
       day: 't.last_on',
       order: ['project_id', 'month', 'currency collate "C"', 'kind collate "C"', 'source', 'funder_id'],
-      members: {
-        ...{ project: 'project_id', date: 'last_on', amount: 'amount', currency: 'currency', count: 'count' },
-        ...{ kind: 'kind', funder: 'funder_id' },
-      },
+      members: membersOf(giftFields),
     },
   },
   'gift-references': {
@@ -189,10 +183,7 @@ export const resources = {
       table: 'disbursement',
       day: 't.disbursed_on',
       order: ['project_id', 'disbursed_on', 'reference collate "C"'],
-      members: {
-        ...{ project: 'project_id', date: 'disbursed_on', amount: 'amount', currency: 'currency' },
-        ...{ reference: 'reference', receiver: 'receiver_id' },
-      },
+      members: membersOf(disbursementFields),
       left: { id: undefined },
     },
   },
@@ -202,10 +193,7 @@ export const resources = {
       table: 'payout_plan',
       day: 't.planned_on',
       order: ['project_id', 'planned_on', 'reference collate "C"'],
-      members: {
-        ...{ project: 'project_id', date: 'planned_on', amount: 'amount', currency: 'currency' },
-        reference: 'reference',
-      },
+      members: membersOf(payoutPlanFields),
     },
   },
   activities: {
