@@ -10,7 +10,7 @@ import type { Metrics } from '../../platform/observability/metrics.js'
 import type { BulkReader } from '../../release/bulk/bulk-reader.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
-import type { Brand } from '../portal/view.js'
+import type { Brand, Contact } from '../portal/view.js'
 
 /** Limits of one process. */
 export type ApiLimits = {
@@ -98,6 +98,8 @@ export type ApiConfig = {
   readonly portal: boolean
   /** Where people give to a project, with `{id}` for its number; undefined: the page of its record. */
   readonly projectLinkTemplate?: string | undefined
+  /** Where people reach the publisher. */
+  readonly contact?: Contact | undefined
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
   /** After how long a pause a token ends; undefined: only with its lifetime. */

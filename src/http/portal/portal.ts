@@ -8,6 +8,7 @@ import type { ActivityIndex, IndexReader } from '../../release/read/activity-ind
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
+import { dataPage } from './pages/data.js'
 import { framed } from './pages/frame.js'
 import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
 import { groupsCsv, groupsPage, monthsCsv } from './pages/groups.js'
@@ -21,7 +22,7 @@ import { sitemap } from './pages/sitemap.js'
 import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
-import { type Brand, type Language, namesOf, type PageBody, type View } from './view.js'
+import { type Brand, type Contact, type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -62,6 +63,7 @@ type Site = {
   readonly brand: Brand
   /** Whether readers may get the reports of a project by mail. */
   readonly takesSubscriptions?: boolean
+  readonly contact?: Contact | undefined
 }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
@@ -151,6 +153,7 @@ export class Portal {
       projectLinkTemplate: this.#site.projectLinkTemplate,
       brand: this.#site.brand,
       takesSubscriptions: this.#site.takesSubscriptions ?? false,
+      contact: this.#site.contact,
     }
   }
 
@@ -250,6 +253,8 @@ export class Portal {
         return await homePage(view)
       case 'projects':
         return key === '' ? projectsPage(view, query) : await projectPage(view, key)
+      case 'data':
+        return key === '' ? dataPage(view) : undefined
       case 'quality':
         return key === '' ? await qualityPage(view, this.differences) : undefined
       case 'years':

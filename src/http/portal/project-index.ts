@@ -57,6 +57,8 @@ const mostKept = 500
 const keptBytes = 8 * 1_048_576
 // Activities whose money is split over years and groups before other work gets a turn.
 const splitTogether = 25
+// Words of a search that are compared with those of the projects.
+const mostMeantWords = 8
 // Places that are counted, summed or ordered before other work gets a turn.
 const placesTogether = 20_000
 
@@ -434,6 +436,22 @@ export class ProjectIndex {
     }
     if (isOwn) points[firstAt(places, own)] = mostPoints
     return { places, points, fields }
+  }
+
+  /** A search with the nearest word of the projects in place of each word that none has; undefined where that changes nothing. */
+  async meant(text: string): Promise<string | undefined> {
+    const texts = await this.#texts
+    const names = [...this.#named.values()].flatMap(({ name }) => name.split(' '))
+    const words = searchable(text)
+      .split(' ')
+      .filter((word) => word !== '')
+      .slice(0, mostMeantWords)
+    const meant: string[] = []
+    for (const word of words) {
+      const bits = await this.#bitsOf({ words: [word], isPhrase: false })
+      meant.push(bits.length > 0 ? word : ((await texts.nearest(word, names, nextTurn)) ?? word))
+    }
+    return meant.every((word, at) => word === words[at]) ? undefined : meant.join(' ')
   }
 
   /** The bits of the fields in which each place has a term; empty where none has it. */

@@ -35,8 +35,11 @@ export const script = `'use strict';
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener('click', () => {
-        const order = head.getAttribute('aria-sort') === 'ascending' ? 'descending' : 'ascending';
-        for (const other of heads) other.removeAttribute('aria-sort');
+        // Of money and counts the largest are looked for first.
+        const first = head.className === 'number' ? 'descending' : 'ascending';
+        const [other] = ['descending', 'ascending'].filter((one) => one !== first);
+        const order = head.getAttribute('aria-sort') === first ? other : first;
+        for (const one of heads) one.removeAttribute('aria-sort');
         head.setAttribute('aria-sort', order);
         const sign = order === 'ascending' ? 1 : -1;
         const keyed = [...body.rows].map((row) => [keyOf(row, column), row]);

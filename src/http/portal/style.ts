@@ -18,6 +18,7 @@ a:hover { text-decoration-thickness: 2px; }
 .top .wide { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline; justify-content: space-between; padding-top: .8rem; padding-bottom: .8rem; }
 .top a { color: inherit; text-decoration: none; }
 .top a:hover, .top a[aria-current] { text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: .4em; }
+.languages { margin: 0; position: relative; } .languages summary { color: inherit; } .languages nav { position: absolute; inset-inline-end: 0; z-index: 1; background: var(--top); padding: .5rem 1rem; border-radius: 0 0 .4rem .4rem; } .languages ul { display: block; }
 .top .name { font: 700 1.2rem/1.3 Georgia, "Noto Serif", serif; }
 .top .logo { height: 2.2rem; width: auto; max-width: 100%; vertical-align: middle; margin-inline-end: .6rem; }
 .top .name small { font: 400 .9rem system-ui, sans-serif; }
@@ -44,7 +45,8 @@ p, li, dd { max-width: 46rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 16.5rem), 1fr)); gap: 1.1rem; list-style: none; padding: 0; margin: 1rem 0; }
 .card { overflow: hidden; display: flex; flex-direction: column; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
-.card .blank { display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: var(--on-top); background: linear-gradient(135deg, var(--top), color-mix(in srgb, var(--top), #000 35%)); }
+.hue0 { --hue: #0b4648; } .hue1 { --hue: #5b3a12; } .hue2 { --hue: #2f4858; } .hue3 { --hue: #4a2f5a; } .hue4 { --hue: #1f5132; } .hue5 { --hue: #6a2a2a; } .hue6 { --hue: #31407a; } .hue7 { --hue: #5a4a00; }
+.card .blank { aspect-ratio: 6 / 2; display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: #fff; background: var(--hue, var(--top)); }
 .card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
 .card :is(h2, h3) { font-size: 1.1rem; margin: 0 0 .3rem; } .card :is(h2, h3) a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
@@ -62,14 +64,19 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 .rule { stroke: var(--line); } .goal { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; padding: 0; margin: 0 0 .5rem; font-size: .92rem; }
 .legend li::before { content: ""; display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-inline-end: .45em; vertical-align: -.08em; background: var(--in); }
-.legend li.out::before { background: var(--out); }
+.legend li.out::before { background: var(--out); } .legend li.own::before { background: var(--ink); } .legend li.left::before { background: var(--land); outline: 1px solid var(--soft); } .legend.plain li::before { display: none; }
+.sentence { font: 700 1.35rem/1.35 Georgia, "Noto Serif", serif; margin: .2rem 0 .6rem; max-width: none; } .stack { display: block; width: 100%; height: .9rem; background: var(--land); border-radius: .3rem; margin-bottom: .5rem; } .stack .out { fill: var(--out); } .stack .own { fill: var(--ink); } [dir=rtl] .stack { transform: scaleX(-1); }
+.columns { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 3fr); gap: 0 2.5rem; align-items: start; } .columns > div:last-child { grid-column: 1; } .columns aside { grid-column: 2; grid-row: 1 / span 2; position: sticky; top: 1rem; } .columns h2:first-child { margin-top: 1rem; }
+.picture { display: block; width: 100%; height: auto; max-height: 22rem; object-fit: cover; border-radius: .8rem; margin-bottom: 1rem; background: var(--land); } aside .panel { margin-top: 0; } aside h2 { font-size: 1.2rem; margin: 1.2rem 0 .4rem; }
+@media (max-width: 50rem) { .columns { display: flex; flex-direction: column; align-items: stretch; } .columns aside { position: static; } }
+@media (max-width: 40rem) { table { font-size: .85rem; } tbody th { min-width: 6rem; max-width: 9rem; } td { min-width: 4.5rem; } th, td { padding-inline-end: .6rem; } }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
 .bars svg { grid-column: 1 / -1; width: 100%; height: .35rem; background: var(--land); border-radius: .2rem; }
 .bars rect { fill: var(--in); } [dir=rtl] :is(.bars svg, .meter) { transform: scaleX(-1); }
 .number { text-align: end; font-variant-numeric: tabular-nums; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; background: linear-gradient(90deg, var(--paper) 30%, transparent) 0 / 2.5rem 100% no-repeat local, linear-gradient(270deg, var(--paper) 30%, transparent) 100% / 2.5rem 100% no-repeat local, linear-gradient(90deg, #0005, transparent) 0 / .8rem 100% no-repeat, linear-gradient(270deg, #0005, transparent) 100% / .8rem 100% no-repeat; } 
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 caption { text-align: start; color: var(--soft); font-size: .9rem; padding: .3rem 0; }
 th, td { text-align: start; vertical-align: top; padding: .4rem 0; padding-inline-end: .9rem; border-bottom: 1px solid var(--line); }
@@ -86,23 +93,21 @@ dl.facts { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr); 
 dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-inline-start: 1.1rem; }
 code, pre { direction: ltr; unicode-bidi: isolate; }
 code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
-.photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 14rem), 1fr)); gap: .8rem; padding: 0; margin: 0; list-style: none; }
+.photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: .8rem; padding: 0; margin: 0; list-style: none; }
 .photos img, .report img { display: block; width: 100%; height: auto; border-radius: .5rem; background: var(--land); }
 .hero { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem 2.5rem; align-items: start; }
 .hero img { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; border-radius: .8rem; background: var(--land); }
 .hero > * { min-width: 0; }
-.mosaic { display: grid; grid-template-columns: 2fr 1fr; gap: .5rem; } .mosaic img { height: 100%; aspect-ratio: auto; border-radius: .6rem; }
-.mosaic img:first-child { grid-row: span 2; aspect-ratio: 4 / 3; }
 .report { border-inline-start: 3px solid var(--in); padding: 0 0 .2rem; padding-inline-start: 1.1rem; margin: 1.4rem 0; }
-.report img { max-width: 20rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
-form[role=search] > :first-child { grid-column: 1 / -1; }
-form.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
+.report img { max-width: 14rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
+form.search { margin: 1rem 0; } .line { display: grid; grid-template-columns: 1fr auto; gap: .3rem .5rem; } .line label { grid-column: 1 / -1; font-weight: 600; color: var(--ink); }
+.filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
 form.ask { display: grid; gap: .6rem; max-width: 26rem; justify-items: start; }
 label { display: block; font-size: .9rem; color: var(--soft); }
 input, select, button { font: inherit; width: 100%; padding: .45rem .6rem; border: 1px solid var(--soft); border-radius: .4rem; background: var(--paper); color: var(--ink); }
-button { background: var(--top); color: var(--on-top); border-color: var(--top); cursor: pointer; font-weight: 600; }
+button { background: var(--top); color: var(--on-top); border-color: var(--deep); width: auto; cursor: pointer; font-weight: 600; }
 .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
-a.give { display: inline-block; background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .55rem 1.1rem; font-weight: 600; }
+a.give { display: inline-block; border: 1px solid var(--deep); background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .55rem 1.1rem; font-weight: 600; }
 .story { list-style: none; padding: 0; margin: 1rem 0; border-inline-start: 3px solid var(--line); } .story > li { padding-inline-start: 1.1rem; margin-bottom: 1rem; max-width: none; }
 .story h3 { margin: 0; } .story ul { margin: .2rem 0 0; padding-inline-start: 1.1rem; } .story img { border-radius: .4rem; vertical-align: middle; margin-inline-end: .6rem; }
 .chips { display: flex; flex-wrap: wrap; list-style: none; padding: 0; margin: .6rem 0; }

@@ -66,6 +66,12 @@ const textBit = bitOf('text')
 // Bytes of numbers read before other work gets a turn: about a millisecond.
 const bytesTogether = 100_000
 
+// Lengths of words that may be mistyped: shorter ones are near to too many others.
+const shortestMistyped = 4
+const longestMistyped = 40
+// Words that are compared before other work gets a turn.
+const wordsTogether = 10_000
+
 /** Gives other work its turn. */
 type Pause = () => Promise<unknown>
 
@@ -108,6 +114,25 @@ export class TextIndex {
   async find(term: Term, found: Uint8Array, pause: Pause): Promise<void> {
     if (term.isPhrase) await this.#findPhrase(term.words, found, pause)
     else await this.#findWord(term.words[0] ?? '', found, pause)
+  }
+
+  /**
+   * Of the words here and `names` the one that a letter more, less, another or two swapped make of `word`; of several the one
+   * that most projects have. Undefined where there is none.
+   */
+  async nearest(word: string, names: readonly string[], pause: Pause): Promise<string | undefined> {
+    if (word.length < shortestMistyped || word.length > longestMistyped) return undefined
+    let nearest: string | undefined
+    let most = -1
+    let read = 0
+    for (const known of [...names, ...this.#numbers.keys()]) {
+      if (++read % wordsTogether === 0) await pause()
+      if (!isNear(word, known)) continue
+      const number = this.#numbers.get(known) ?? -1
+      const weight = this.#names.bytesOf(number) + this.#texts.bytesOf(number)
+      if (weight > most) [nearest, most] = [known, weight]
+    }
+    return nearest
   }
 
   #add(texts: SearchedTexts): void {
@@ -254,6 +279,20 @@ export class TextIndex {
 
 const fieldBits = searchedFields.map(bitOf)
 
+/** Whether a letter added, left out or replaced, or two neighbours swapped, make one word of the other. */
+function isNear(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1 || a === b) return false
+  let from = 0
+  while (a[from] === b[from]) from++
+  const [restA, restB] = [a.slice(from), b.slice(from)]
+  return (
+    restA.slice(1) === restB.slice(1) ||
+    restA.slice(1) === restB ||
+    restA === restB.slice(1) ||
+    (restA[0] === restB[1] && restA[1] === restB[0] && restA.slice(2) === restB.slice(2))
+  )
+}
+
 function isAt(bytes: Uint8Array, from: number, wanted: Uint8Array): boolean {
   for (let at = 1; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false
   return true
@@ -298,6 +337,11 @@ class Postings {
     const at = this.#ends[word] ?? 0
     this.#ends[word] = write(this.#bytes, at, posting(place - (this.#last[word] ?? 0), bits))
     this.#last[word] = place
+  }
+
+  /** How many bytes the places of a word take: more, the more places there are. */
+  bytesOf(word: number): number {
+    return (this.#ends[word] ?? 0) - (this.#starts[word] ?? 0)
   }
 
   /** Adds the bits of a word's places to `found`; returns how many bytes were read. */

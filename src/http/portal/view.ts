@@ -5,7 +5,7 @@ import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
-import { amountOf, currenciesOf, type NamesOf, type ProjectIndex, type Sums } from './project-index.js'
+import type { NamesOf, ProjectIndex } from './project-index.js'
 import { type SumKind, sumKinds } from './sum-kinds.js'
 import { languages, type Words } from './words/words.js'
 
@@ -21,6 +21,9 @@ export type Brand = {
   readonly logo: Asset | undefined
   readonly words: Readonly<Record<Language, Words>>
 }
+
+/** Where people reach the publisher. */
+export type Contact = { readonly email?: string | undefined; readonly page?: string | undefined }
 
 /** What every page is made from. */
 export type View = {
@@ -41,6 +44,8 @@ export type View = {
   readonly projectLinkTemplate?: string | undefined
   /** Whether readers may get the reports of a project by mail. */
   readonly takesSubscriptions: boolean
+  /** Where people reach the publisher. */
+  readonly contact?: Contact | undefined
 }
 
 /** A page before its frame. */
@@ -51,7 +56,7 @@ export type PageBody = {
   /** More elements of the head. */
   readonly head?: Html
   /** The navigation entry that the page belongs to. */
-  readonly section?: 'projects' | 'quality' | 'changes' | 'status' | 'developers'
+  readonly section?: 'projects' | 'data' | 'quality' | 'changes' | 'status' | 'developers'
   /** Pages that change with each click, which search engines should not list. */
   readonly isUnlisted?: boolean
 }
@@ -218,32 +223,27 @@ export function sumText(view: View, amount: Decimal, currency: string, options: 
   return amount === '0' ? view.words.money.none : moneyText(view, amount, currency, options)
 }
 
-/** Sums as tiles. */
-export function sumTiles(view: View, sums: ReadonlyMap<string, Sums>): Html[] {
-  return currenciesOf(sums).flatMap((currency) =>
-    toldKinds(view).map((kind) =>
-      tile(moneyName(view, kind), sumText(view, amountOf(sums.get(currency) as Sums, kind), currency, { whole: true })),
-    ),
-  )
-}
-
 export function tile(label: string | Html, value: string | Html, note?: Html): Html {
   return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
 }
 
+/** What a table shows; one that a heading shows is read out only. */
+export type Caption = string | { readonly shown: string }
+
 /** A table that scrolls within itself where it is too wide; nothing without a row. */
 export function table(
-  caption: string,
+  caption: Caption,
   head: readonly (string | Html)[],
   rows: readonly Html[],
   numbers = 1,
   foot: Html | undefined = undefined,
 ): Html {
   if (rows.length === 0) return html``
+  const [text, isShown] = typeof caption === 'string' ? [caption, false] : [caption.shown, true]
   const cells = head.map(
-    (text, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${text}</th>`,
+    (name, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${name}</th>`,
   )
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption>${caption}</caption>
+  return html`<div class="scroll" role="region" aria-label="${text}" tabindex="0"><table><caption${isShown ? html` class="hidden"` : undefined}>${text}</caption>
 <thead><tr>${cells}</tr></thead><tbody>
 ${rows}</tbody>${foot}</table></div>`
 }
@@ -254,5 +254,9 @@ export function figures(view: Pick<View, 'words'>, content: Html): Html {
 }
 
 export function cut(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1).trimEnd()}…`
+  if (text.length <= characters) return text
+  const start = text.slice(0, characters)
+  const words = start.slice(0, start.lastIndexOf(' '))
+  // Scripts without spaces are cut where there is no more room.
+  return `${(words.length > characters / 2 ? words : start.slice(0, -1)).trimEnd()}…`
 }

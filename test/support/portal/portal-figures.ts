@@ -11,7 +11,7 @@ import { type CountedActivity, countActivities } from '../release/recount.js'
 /** The figures of `/`, `/quality`, pages of projects and of a country, as their readers see them. */
 export type PortalFigures = {
   readonly home: {
-    readonly tiles: readonly string[]
+    readonly money: readonly string[]
     readonly countries: readonly string[]
     readonly months: readonly string[]
     readonly sectors: readonly string[]
@@ -24,7 +24,7 @@ export type PortalFigures = {
     readonly identifiers: string
   }
   readonly country: {
-    readonly tiles: readonly string[]
+    readonly money: readonly string[]
     readonly sectors: readonly string[]
     readonly partners: readonly string[]
   }
@@ -34,7 +34,7 @@ export type PortalFigures = {
 }
 
 type ProjectFigures = {
-  readonly tiles: readonly string[]
+  readonly money: readonly string[]
   readonly months: Readonly<Record<string, readonly string[]>>
   readonly facts: Readonly<Record<string, string>>
   readonly reports: number
@@ -43,6 +43,7 @@ type ProjectFigures = {
 }
 
 const shownMonths = 24
+const counts = new RegExp(`^(?:${words.nav.projects}|${words.home.countries}|${words.home.partners}): `)
 const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
 const figuresOfYears = { received: 'in', paid: 'partners', expenditure: 'expenditure', budget: 'budget' } as const
 const groupPaths = {
@@ -93,7 +94,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
     const names = all(facts, 'dt').map(textOf)
     const values = all(facts, 'dd').map(textOf)
     shown[id] = {
-      tiles: tilesOf(page),
+      money: storyOf(page).sort(),
       months: Object.fromEntries(
         Object.entries(tablesOf(page)).filter(([caption]) => caption.startsWith(words.home.byMonth)),
       ),
@@ -109,7 +110,12 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
   const unlisted = circles.filter((name) => !countries.some((row) => row.startsWith(`${name} | `)))
   return {
     home: {
-      tiles: tilesOf(home),
+      money: [
+        ...storyOf(home),
+        ...all(home, 'a')
+          .map(textOf)
+          .filter((text) => counts.test(text)),
+      ].sort(),
       countries: [...countries, ...unlisted.map((name) => `${name} is on the map only`)].sort(),
       months: homeTables[words.home.byMonth] ?? [],
       sectors: barsOf(home, words.home.sectors),
@@ -130,7 +136,10 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
           .find((text) => /identifiers, each/.test(text)) ?? '',
     },
     country: {
-      tiles: tilesOf(country),
+      money: [
+        ...storyOf(country),
+        textOf(all(country, 'p', 'lead')[0]).replace(/.* (?=[\d,]+ projects?\.)/, ''),
+      ].sort(),
       sectors: figuresOf(barsOf(country, words.home.sectors)),
       partners: figuresOf(barsOf(country, words.group.partners)),
     },
@@ -219,11 +228,11 @@ export async function countedFigures(
   const { quality } = words
   return {
     home: {
-      tiles: [
+      money: [
         `${words.nav.projects}: ${count(activities)}`,
         `${words.home.countries}: ${count(counted.countries.size)}`,
         `${words.home.partners}: ${count(counted.partners.size)}`,
-        ...tileTexts(money, { maximumFractionDigits: 0 }),
+        ...storyTexts(money, { maximumFractionDigits: 0 }),
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
       months: currenciesIn(months).flatMap((currency) => monthRows(months, currency, shownMonths)),
@@ -274,9 +283,9 @@ export async function countedFigures(
       ),
     },
     country: {
-      tiles: [
-        `${words.nav.projects}: ${count(country.projects)}`,
-        ...tileTexts(country.money, { maximumFractionDigits: 0 }),
+      money: [
+        `${words.projects(count(country.projects), country.projects === 1 ? 'one' : 'other')}.`,
+        ...storyTexts(country.money, { maximumFractionDigits: 0 }),
       ].sort(),
       sectors: mostOf(country.sectors),
       partners: mostOf(country.partners),
@@ -448,7 +457,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     [words.project.changed]: dayName((find('@last-updated-datetime')[0] ?? '').slice(0, 10)),
   }
   return {
-    tiles: tileTexts(money, {}).sort(),
+    money: storyTexts(money, {}).sort(),
     months: Object.fromEntries(
       currencies
         .map((currency) => [`${words.home.byMonth} (${currency})`, monthRows(money, currency)] as const)
@@ -495,13 +504,23 @@ function currenciesIn(sums: Sums): string[] {
   return [...new Set([...sums.keys()].map((key) => key.slice(0, 3)))].sort()
 }
 
-function tileTexts(sums: Sums, options: Intl.NumberFormatOptions): string[] {
-  return currenciesIn(sums).flatMap((currency) =>
-    kinds.map((kind) => {
-      const units = sums.get(`${currency} ${kind}`) ?? 0n
-      return `${words.money[kind]}: ${units === 0n ? words.money.none : amount(units, currency, options)}`
-    }),
-  )
+/** Of each currency what became of what was received; all sums where the parts are no whole. */
+function storyTexts(sums: Sums, options: Intl.NumberFormatOptions): string[] {
+  return currenciesIn(sums).flatMap((currency) => {
+    const of = (kind: string) => sums.get(`${currency} ${kind}`) ?? 0n
+    const told = (units: bigint) => (units === 0n ? words.money.none : amount(units, currency, options))
+    const named = (kind: (typeof kinds)[number]) => `${words.money[kind]}: ${told(of(kind))}`
+    const [received, partners, own] = [of('in'), of('partners'), of('expenditure')]
+    const left = received - partners - own
+    if (received <= 0n || partners < 0n || own < 0n || left < 0n) return kinds.map(named)
+    return [
+      words.money.spent(told(received), told(partners), percent(Number(partners), Number(received))),
+      named('partners'),
+      ...(own > 0n ? [named('expenditure')] : []),
+      ...(left > 0n ? [`${words.money.left}: ${told(left)}`] : []),
+      ...(of('budget') === 0n ? [] : [named('budget')]),
+    ]
+  })
 }
 
 /** Of each month received, paid to partners and expenditure, then the totals until a day of it, newest first. */
@@ -567,6 +586,12 @@ function tilesOf(page: Node): string[] {
   return all(page, 'div', 'tile')
     .map((tile) => `${textOf(all(tile, 'dt')[0])}: ${textOf(all(tile, 'dd')[0])}`)
     .sort()
+}
+
+/** What a page says of its money. */
+function storyOf(page: Node): string[] {
+  const story = all(page, 'div', 'money')[0]
+  return [...all(story, 'p'), ...all(story, 'li')].map(textOf)
 }
 
 /** The rows of each table by its caption, the cells of a row joined by ` | `. */

@@ -12,11 +12,13 @@ import type { Language } from '../../portal/view.js'
 import { languages } from '../../portal/words/words.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
+import { sendRead } from '../reply.js'
 import { assetRoutes, frameOf, pageHeaders, servePage } from './portal.js'
 
 /** `/` and `/developers`; the page for developers is at `/` too before the first release, and without the portal always. */
 export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
   assetRoutes(app, deps.config.brand)
+  const { assumed, registration } = deps.config
   const drawing = new InFlight<string>()
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const frame = frameOf(deps, request, chosen, address)
@@ -24,12 +26,10 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
       const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
       const licence = release && (await licenceOf(release))
       const view = { ...frame, release, licence, hasPortal: portal !== undefined }
-      return framed(view, await developersPage(view, { ...stored, assumed: deps.config.assumed }))
+      return framed(view, await developersPage(view, { ...stored, assumed, takesAccounts: registration === 'open' }))
     })
-    return pageHeaders(reply, chosen)
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('cache-control', 'no-cache')
-      .send(document)
+    pageHeaders(reply, chosen)
+    return await sendRead(request, reply, 'xml', { document, mediaType: 'text/html; charset=utf-8', isPublic: true })
   }
   for (const chosen of [undefined, ...(Object.keys(languages) as Language[])]) {
     const prefix = chosen === undefined ? '' : `/${chosen}`

@@ -41,6 +41,7 @@ const pagePaths = [
   '/themes',
   '/themes/:key',
   '/years',
+  '/data',
   '/quality',
   '/changes',
   '/changes/:pair',
@@ -303,5 +304,6 @@ export function frameOf({ config }: ApiDeps, request: FastifyRequest, chosen: La
   return {
     ...{ language, words: config.brand.words[language], prefix: chosen ? `/${chosen}` : '', address },
     ...{ baseUrl: config.baseUrl(), publisherName: config.publisherName, brand: config.brand },
+    contact: config.contact,
   }
 }

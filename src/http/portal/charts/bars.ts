@@ -18,8 +18,8 @@ const shapes: readonly Shape[] = [
   { name: 'wide', width: 800, height: 240, left: 56 },
   { name: 'narrow', width: 300, height: 200, left: 46 },
 ]
-// Units between the names of two years.
-const labelWidth = 36
+// Units that the name of a month takes.
+const monthWidth = 64
 
 /** Bars of each month, received beside paid out. */
 export function monthBars(points: readonly MonthPoint[], label: string, tick: (value: number) => string): Html {
@@ -117,14 +117,18 @@ function sumLinesIn(
   )
 }
 
-/** The months with labels: Januaries, as many as there is room for, and the first month unless a January is too near. */
+/** The months with labels: first and last, and between them Januaries, or all of a short time, as many as there is room for. */
 function labelled(months: readonly { readonly month: string }[], room: number): { month: string; at: number }[] {
-  const isJanuary = (index: number) => months[index]?.month.endsWith('-01') ?? false
-  const all = months.flatMap(({ month }, at) =>
-    isJanuary(at) || (at === 0 && !isJanuary(1) && !isJanuary(2) && !isJanuary(3)) ? [{ month, at }] : [],
+  const end = months.length - 1
+  const apart = Math.ceil((monthWidth * months.length) / room)
+  const isShort = months.length <= 18
+  const between = months.flatMap(({ month }, at) =>
+    (isShort ? at % apart === 0 : month.endsWith('-01')) && at >= apart && end - at >= apart ? [{ month, at }] : [],
   )
-  const every = Math.ceil((labelWidth * months.length) / 12 / room)
-  return all.filter((_, at) => at % every === 0)
+  const every = Math.max(1, Math.ceil((monthWidth * between.length) / room))
+  const first = { month: months[0]?.month ?? '', at: 0 }
+  const last = { month: months[end]?.month ?? '', at: end }
+  return [first, ...between.filter((_, at) => at % every === 0), ...(end >= apart ? [last] : [])]
 }
 
 function axis(

@@ -24,8 +24,8 @@ function theWorld(): World {
   return world
 }
 
-/** The world with a circle for each country, its area by the number of projects; each circle is a link. */
-export function worldMap(countries: readonly MapCountry[], label: string): Html {
+/** The world with a circle for each country, its area by the number of projects; each circle is a link for pointers. What stands beside the map says the same to others. */
+export function worldMap(countries: readonly MapCountry[]): Html {
   const { width, height, land, centres } = theWorld()
   const most = Math.max(1, ...countries.map(({ count }) => count))
   const radius = scaleSqrt([0, most], [3, 17])
@@ -35,8 +35,8 @@ export function worldMap(countries: readonly MapCountry[], label: string): Html 
       const [x, y] = centres[code] ?? []
       if (x === undefined || y === undefined) return []
       const size = radius(count).toFixed(1)
-      return html`<a href="${href}" aria-label="${`${name}: ${count}`}"><circle cx="${x}" cy="${y}" r="${size}"><title>${`${name}: ${count}`}</title></circle></a>\n`
+      return html`<a href="${href}" tabindex="-1"><circle cx="${x}" cy="${y}" r="${size}"><title>${`${name}: ${count}`}</title></circle></a>\n`
     })
-  return html`<svg class="map" viewBox="0 0 ${width} ${height}" role="group" aria-label="${label}"><path class="land" d="${land}"/>
+  return html`<svg class="map" viewBox="0 0 ${width} ${height}" aria-hidden="true"><path class="land" d="${land}"/>
 ${circles}</svg>`
 }

@@ -13,10 +13,15 @@ export type DeveloperFacts = {
   readonly lastRun?: ShownRun | undefined
   readonly themes: readonly ThemeRecord[]
   readonly assumed: Assumptions
+  /** Whether people may make an account of their own. */
+  readonly takesAccounts: boolean
 }
 
 /** `/developers`: the files, what is not published and why, the last run, how to read all of it. */
-export async function developersPage(view: Framed, { lastRun, themes, assumed }: DeveloperFacts): Promise<PageBody> {
+export async function developersPage(
+  view: Framed,
+  { lastRun, themes, assumed, takesAccounts }: DeveloperFacts,
+): Promise<PageBody> {
   const { developers: words } = view.words
   const title = words.title(view.publisherName)
   const { release } = view
@@ -37,7 +42,7 @@ ${policySection(view)}
 ${assumptionSection(view, assumed)}
 ${view.address === '/' ? themeSection(view, themes) : undefined}
 ${runSection(view, lastRun)}
-${developerSection(view)}`,
+${developerSection(view, takesAccounts)}`,
   }
 }
 
@@ -137,7 +142,7 @@ function runSection(view: Framed, run: ShownRun | undefined): Html {
 <p>${text} <a href="/feeds/status.json">${words.runs}</a>.</p></section>`
 }
 
-function developerSection({ words: { developers: words }, baseUrl }: Framed): Html {
+function developerSection({ words: { developers: words }, baseUrl }: Framed, takesAccounts: boolean): Html {
   const methods = html`<code>HEAD</code>, <code>If-None-Match</code>, <code>Range</code>, <code>Accept-Encoding: gzip</code>`
   return html`<section><h2 id="developers">${words.heading}</h2>
 <p>${words.noKey(methods)}</p>
@@ -145,7 +150,8 @@ function developerSection({ words: { developers: words }, baseUrl }: Framed): Ht
 <p>${words.oneActivity(html`<a href="/iati/index.json">${words.theIndex}</a>`)}</p>
 <pre tabindex="0"><code>curl ${baseUrl}/iati/activities/IDENTIFIER.json</code></pre>
 <p>${words.api(html`<code>api_key</code>`)}</p>
-<pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre></section>`
+<pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre>
+<p>${words.describe(html`<a href="/api/docs">/api/docs</a> (<a href="/api/openapi-json">OpenAPI 3.1</a>)`)} ${takesAccounts ? words.account(html`<code>POST /api/userservice/accounts</code>`, html`<code>POST /api/userservice/keys</code>`) : undefined}</p></section>`
 }
 
 function bytes(view: Framed, count: number): Html {

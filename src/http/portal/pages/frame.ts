@@ -8,6 +8,7 @@ import { languages } from '../words/words.js'
 export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName' | 'brand'> & {
   readonly release?: View['release'] | undefined
   readonly licence?: View['licence']
+  readonly contact?: View['contact']
   /** Whether the other pages are served too. */
   readonly hasPortal?: boolean
 }
@@ -45,7 +46,7 @@ ${body.head}</head>
 <a class="skip" href="#content">${words.skip}</a>
 <header class="top"><div class="wide">
 <a class="name" href="${view.prefix === '' ? '/' : view.prefix}">${brand.logo && html`<img class="logo" src="${brand.logo.address}" alt="">`}<span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
-${view.hasPortal === false ? undefined : navigation(view, body)}</div></header>
+${view.hasPortal === false ? undefined : html`${navigation(view, body, shownFirst)}${languageLinks(view)}`}</div></header>
 <main id="content" class="wide">
 ${
   view.release && isDemoPublisher(view.release.manifest.publisher.ref)
@@ -56,19 +57,33 @@ ${
 </main>
 <footer class="bottom"><div class="wide">
 ${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}${view.licence && html` ${words.underLicence(html`<a href="${view.licence.path}" rel="license">${view.licence.title ?? view.licence.name ?? view.licence.path}</a>`)}`}</p>`}
-${view.hasPortal === false ? undefined : languageLinks(view)}
+${view.release && publisherLine(view, view.release)}
+${view.hasPortal === false ? undefined : navigation(view, body, shownLast)}
 </div></footer>
 </body>
 </html>
 `.html
 }
 
-function navigation(view: Framed, body: PageBody): Html {
-  const links = (['projects', 'quality', 'changes', 'status', 'developers'] as const).map(
+const shownFirst = ['projects', 'data', 'quality', 'developers'] as const
+const shownLast = ['changes', 'status'] as const
+
+/** Who publishes, how to reach them, and who answers for what. */
+function publisherLine({ words, contact }: Framed, { manifest: { publisher } }: NonNullable<Framed['release']>): Html {
+  const ways = [
+    ...(contact?.email ? [html`<a href="mailto:${contact.email}">${contact.email}</a>`] : []),
+    ...(contact?.page ? [html`<a href="${contact.page}" rel="external">${contact.page}</a>`] : []),
+  ]
+  return html`<p>${words.publisher(html`<span dir="auto">${publisher.name}</span>`, html`<code>${publisher.ref}</code>`)} ${ways.length === 0 ? undefined : words.contact(html`${ways.map((way, at) => html`${at > 0 ? ' · ' : ''}${way}`)}`)} ${words.guarantee}</p>`
+}
+
+function navigation(view: Framed, body: PageBody, names: typeof shownFirst | typeof shownLast): Html {
+  const links = names.map(
     (name) =>
       html`<li><a href="${to(view, name)}"${body.section === name ? html` aria-current="page"` : undefined}>${view.words.nav[name]}</a></li>\n`,
   )
-  return html`<nav aria-label="${view.words.nav.label}"><ul>
+  const label = names === shownLast ? view.words.nav.more : view.words.nav.label
+  return html`<nav aria-label="${label}"><ul>
 ${links}</ul></nav>`
 }
 
@@ -78,8 +93,8 @@ function languageLinks(view: Framed): Html {
       ? html`<li><span aria-current="true" lang="${code}">${words.language}</span></li>\n`
       : html`<li><a href="${`/${code}${withoutSlash(view.address)}`}" hreflang="${code}" lang="${code}">${words.language}</a></li>\n`,
   )
-  return html`<nav aria-label="${view.words.languages}"><ul>
-${links}</ul></nav>`
+  return html`<details class="languages"><summary><span class="hidden">${view.words.languages}: </span>${view.words.language}</summary><nav aria-label="${view.words.languages}"><ul>
+${links}</ul></nav></details>`
 }
 
 function withoutSlash(address: string): string {

@@ -8,16 +8,16 @@ import type { Group, GroupKind } from '../project-index.js'
 import {
   countryName,
   countText,
+  dayName,
   type PageBody,
   pluralOf,
   sectorName,
-  sumTiles,
-  tile,
   to,
   type View,
   withColon,
 } from '../view.js'
-import { projectCards } from './parts.js'
+import { moneyStory, projectCards } from './parts.js'
+import { citation } from './projects.js'
 
 /** Kinds of groups that have pages, with the parameter of `/projects` that lists them. */
 export const groupPages = {
@@ -45,18 +45,24 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
     themes: words.group.theme,
   }[kind]
   const projects = countText(view, group.places.length)
+  const counted = words.projects(projects, pluralOf(view, group.places.length))
+  const day = dayName(view, view.release.manifest.generated)
+  const verdict = words.group.verdict(day, view.publisherName, counted, name)
   const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
   return {
     title: name,
-    description: `${withColon(view, label)} ${name}. ${words.projects(projects, pluralOf(view, group.places.length))}`,
+    description: `${withColon(view, label)} ${verdict}`,
     section: 'projects',
     main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
-${kind === 'organisations' ? await siteLink(view, key) : undefined}<dl class="tiles">${tile(words.nav.projects, projects)}${sumTiles(view, group.sums)}</dl>
-${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
-${breakdowns(view, kind, group)}
+<p class="lead">${verdict}</p>
+${moneyStory(view, group.sums)}
+${kind === 'organisations' ? await siteLink(view, key) : undefined}
 <h2>${words.group.biggest}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>`,
+<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
+${breakdowns(view, kind, group)}
+${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
+${citation(view, name, to(view, kind, key))}`,
   }
 }
 
@@ -110,5 +116,5 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
     )
     return [html`<section><h2>${title}</h2>${list}</section>`]
   })
-  return html`${map.length > 1 ? html`<div class="panel">${worldMap(map, words.home.map(map.length, pluralOf(view, map.length)))}</div>` : undefined}<div class="halves">${sections}</div>`
+  return html`${kind !== 'countries' && map.length > 1 ? html`<div class="panel">${worldMap(map)}</div>` : undefined}<div class="halves">${sections}</div>`
 }

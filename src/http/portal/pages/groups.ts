@@ -33,8 +33,8 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
     description: words.groups.count(title, countText(view, groups.length)),
     section: 'projects',
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
-<p class="kind">${words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
-${rows.length === 0 ? html`<p>${words.none}</p>` : table(title, [words.groups.name, words.nav.projects, ...money], rows)}
+<p class="kind">${kind === 'organisations' ? undefined : words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
+${rows.length === 0 ? html`<p>${words.none}</p>` : table({ shown: title }, [words.groups.name, words.nav.projects, ...money], rows)}
 ${pager(view, kind, {}, page, pages)}`,
   }
 }

@@ -1,4 +1,4 @@
-import { feedListPath, isPart, reportsFeedPath } from '../../../iati/addresses.js'
+import { feedListPath, reportsFeedPath } from '../../../iati/addresses.js'
 import { barList, monthBars } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
@@ -9,24 +9,20 @@ import {
   countryName,
   countText,
   cut,
-  dayName,
   dayText,
   figures,
   moneyText,
   type PageBody,
-  pluralOf,
   sectorName,
-  sumTiles,
   table,
-  tile,
   to,
   type View,
   withColon,
 } from '../view.js'
-import { size } from './developers.js'
 import {
   legend,
   localAddress,
+  moneyStory,
   monthPoints,
   monthTable,
   openingSum,
@@ -49,6 +45,8 @@ export async function homePage(view: View): Promise<PageBody> {
   const reports = await readReports(release, reportsFeedPath)
   const title = `${withColon(view, publisherName)} ${words.openData}`
   const description = words.home.intro(publisherName)
+  const counted = (page: string, name: string, count: number) =>
+    html`<a href="${to(view, page)}">${withColon(view, name)} ${countText(view, count)}</a>`
   return {
     title,
     description,
@@ -59,40 +57,44 @@ export async function homePage(view: View): Promise<PageBody> {
 ${datasetOf(view, { name: title, description })}`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${words.home.intro(publisherName)}</p>
-<p class="kind">${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>${mosaic(view)}</div>
-<dl class="tiles">${tile(words.nav.projects, countText(view, projectIndex.all.places.length))}
-${tile(html`<a href="${to(view, 'countries')}">${words.home.countries}</a>`, countText(view, countries.size))}
-${tile(html`<a href="${to(view, 'organisations')}">${words.home.partners}</a>`, countText(view, organisations.size))}
-${sumTiles(view, projectIndex.all.sums)}</dl>
-${searchForm(view)}
+${searchForm(view)}${chips(view)}</div>${picture(view)}</div>
+<div class="panel">${moneyStory(view, projectIndex.all.sums)}
+<p class="kind">${counted('projects', words.nav.projects, projectIndex.all.places.length)} · ${counted('countries', words.home.countries, countries.size)} · ${counted('organisations', words.home.partners, organisations.size)} · ${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>
+<h2>${words.home.newest}</h2>
+${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
+<p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
 ${groupSection(view, 'themes', 'themes', (group) => group.name)}</div>
-<h2>${words.home.newest}</h2>
-${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
-<p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
 ${reportSection(view, reports)}
-${fileSection(view)}
 <h2 id="exclusions">${words.home.exclusions}</h2>
 <ul>${words.home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul>`,
   }
 }
 
-/** Pictures of the newest projects, if this service serves them; decoration, since the projects are listed below. */
-function mosaic(view: View): Html | undefined {
-  const pictures = view.projectIndex.all.places
-    .slice(0, searchedForPictures)
-    .flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])
-    .slice(0, 3)
-  if (pictures.length < 3) return undefined
-  return html`<div class="mosaic">${pictures.map((picture) => html`<img src="${picture}" alt="" width="480" height="320">`)}</div>`
+/** The picture of the newest project that has one, if this service serves it; decoration, since the project is listed below. */
+function picture(view: View): Html | undefined {
+  const newest = view.projectIndex.all.places.slice(0, searchedForPictures)
+  const address = newest.flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])[0]
+  return address === undefined ? undefined : html`<img src="${address}" alt="" width="480" height="320">`
+}
+
+/** The largest countries and themes, as searches that need no word. */
+function chips(view: View): Html {
+  const { countries, themes } = view.projectIndex.groups
+  const link = (page: string, { key }: Group, name: string) =>
+    html`<li><a class="badge" href="${to(view, page, key)}" dir="auto">${name}</a></li>\n`
+  return html`<ul class="chips">${largest(themes, 2).map((group) => link('themes', group, group.name))}${largest(countries, 2).map((group) => link('countries', group, countryName(view, group.key)))}</ul>`
+}
+
+function largest(groups: ReadonlyMap<string, Group>, most = groups.size): Group[] {
+  return [...groups.values()].sort((a, b) => b.places.length - a.places.length).slice(0, most)
 }
 
 function whereSection(view: View): Html {
   const { words, projectIndex } = view
-  const groups = [...projectIndex.groups.countries.values()].sort((a, b) => b.places.length - a.places.length)
-  const countries = groups.map(({ key, places }) => ({
+  const countries = largest(projectIndex.groups.countries).map(({ key, places }) => ({
     code: key,
     name: countryName(view, key),
     count: places.length,
@@ -103,27 +105,26 @@ function whereSection(view: View): Html {
       html`<tr><th scope="row"><a href="${href}">${name}</a></th><td class="number">${countText(view, projects)}</td></tr>\n`,
   )
   return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
-<div class="panel">${worldMap(countries, words.home.map(countries.length, pluralOf(view, countries.length)))}
-${figures(view, table(words.home.where, [words.home.country, words.nav.projects], rows))}</div>`
+<div class="panel">${worldMap(countries)}
+${figures(view, table({ shown: words.home.where }, [words.home.country, words.nav.projects], rows))}</div>`
 }
 
 function monthSection(view: View): Html {
   const { words, index, projectIndex } = view
   const [currency] = currenciesOf(projectIndex.all.sums)
   if (currency === undefined) return html``
-  const points = monthPoints(index.months, currency)
+  const points = monthPoints(index.months, currency, false, view.release.manifest.generated.slice(0, 7))
   const shown = points.slice(-shownMonths)
   const openings = openingSum(index.months, currency)
   const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, words.home.byMonth, shownMonths))}</div>
+<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
 <p><a href="${to(view, 'years')}">${words.years.title}</a></p>`
 }
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).
 function groupSection(view: View, kind: 'sectors' | 'themes', address: string, name: (group: Group) => string): Html {
-  const groups = [...view.projectIndex.groups[kind].values()].sort((a, b) => b.places.length - a.places.length)
-  const bars = groups.map((group) => ({
+  const bars = largest(view.projectIndex.groups[kind]).map((group) => ({
     name: name(group),
     ...(kind === 'themes' && { code: group.key }),
     href: to(view, address, group.key),
@@ -147,20 +148,4 @@ function reportSection(view: View, reports: readonly ShownReport[]): Html {
   })
   return html`<h2>${view.words.home.reports}</h2><ul class="cards">
 ${items}</ul>`
-}
-
-function fileSection(view: View): Html {
-  const { words, release } = view
-  const { files } = release.manifest
-  // A table is one row, with the link to its other form.
-  const parquet = (path: string) => files.find((file) => file.path === path.replace(/\.csv$/, '.parquet'))?.path
-  const rows = files
-    .filter(({ path }) => !isPart(path) && !path.endsWith('.parquet'))
-    .map(
-      (file) =>
-        html`<tr><th scope="row"><a href="${file.path}">${file.path}</a>${file.path.endsWith('.csv') ? html` <a href="${parquet(file.path)}">Parquet</a>` : undefined}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`,
-    )
-  return html`<h2>${words.home.files}</h2>
-${table(words.home.freshness(dayName(view, release.manifest.generated)), [words.home.file, words.home.records, words.home.size, words.home.changed], rows)}
-<p><a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>`
 }

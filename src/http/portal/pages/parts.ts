@@ -8,15 +8,18 @@ import {
 } from '../../../release/read/activity-entry.js'
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import type { GroupKind } from '../project-index.js'
+import { amountOf, currenciesOf, type GroupKind, type Sums } from '../project-index.js'
+import type { SumKind } from '../sum-kinds.js'
 import { bitOf, type SearchedField, type Term } from '../text-index.js'
 import {
+  type Caption,
   countryName,
   countText,
   moneyName,
   moneyText,
   month,
   numberFormat,
+  percent,
   sectorName,
   statusName,
   sumText,
@@ -24,6 +27,7 @@ import {
   to,
   toldKinds,
   type View,
+  withColon,
 } from '../view.js'
 
 const zero = '0' as Decimal
@@ -31,22 +35,34 @@ const zero = '0' as Decimal
 /** Parts that several pages have. */
 
 /** A project in a list, with its picture when this service serves it. */
-function projectCard(view: View, entry: ActivityEntry, level: 'h2' | 'h3', reasons: readonly string[]): Html {
-  const picture = localAddress(view, entry.picture)
+function projectCard(
+  view: View,
+  entry: ActivityEntry,
+  level: 'h2' | 'h3',
+  reasons: readonly string[],
+  picture: string | undefined,
+): Html {
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
   const sums = Object.entries(entry.money).map(
     ([currency, sum]) =>
       html`<p>${view.words.money.in} <strong>${sumText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
   )
-  const theme = Object.entries(entry.themes)[0]
+  const [theme = ['', '']] = Object.entries(entry.themes)
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
-    : html`<span class="blank" aria-hidden="true">${theme?.[1]}</span>`
+    : html`<span class="blank hue${hueOf(theme[0])}" aria-hidden="true">${theme[1]}</span>`
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
   const heading = { html: `<${level} dir="auto">${link.html}</${level}>` }
   return html`<li class="card">${image}<div>${heading}
 <p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.join(', ')}</span></p>` : undefined}</div></li>
 `
+}
+
+// Colours of the stylesheet for what has no picture.
+const hues = 8
+
+function hueOf(code: string): number {
+  return [...code].reduce((sum, sign) => sum + (sign.codePointAt(0) ?? 0), 0) % hues
 }
 
 /** What was looked for, and the bits of the fields of a project in which it was found. */
@@ -79,9 +95,14 @@ export function projectCards(
   level: 'h2' | 'h3' = 'h3',
   reason: Reason | undefined = undefined,
 ): Html {
+  let before: string | undefined
   const cards = places.map((place) => {
     const entry = view.projectIndex.entry(place)
-    return projectCard(view, entry, level, reason ? reasonsOf(view, entry, reason, reason.fieldsOf(place)) : [])
+    const picture = localAddress(view, entry.picture)
+    // The same picture twice, side by side, says nothing of either project.
+    const shown = picture === before ? undefined : picture
+    before = shown
+    return projectCard(view, entry, level, reason ? reasonsOf(view, entry, reason, reason.fieldsOf(place)) : [], shown)
   })
   return html`<ul class="cards">
 ${cards}</ul>`
@@ -99,6 +120,29 @@ export function localAddress({ baseUrl }: View, url: string | undefined): string
   return url?.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined
 }
 
+/** What became of the money that came in: of each currency a sentence, a bar with its parts, and the budget. */
+export function moneyStory(view: View, sums: ReadonlyMap<string, Sums>, { whole = true } = {}): Html {
+  const { money } = view.words
+  const stories = currenciesOf(sums).map((currency) => {
+    const of = sums.get(currency) as Sums
+    const text = (amount: Decimal) => sumText(view, amount, currency, { whole })
+    const told = (kind: SumKind) =>
+      html`${withColon(view, moneyName(view, kind))} <strong>${text(amountOf(of, kind))}</strong>`
+    const own = view.index.tellsExpenditure ? of.expenditure : 0n
+    const left = of.in - of.partners - own
+    const isWhole = view.index.tellsExpenditure && of.in > 0n && of.partners >= 0n && own >= 0n && left >= 0n
+    if (!isWhole)
+      return html`<ul class="legend plain">${toldKinds(view).map((kind) => html`<li>${told(kind)}</li>`)}</ul>\n`
+    const share = (part: bigint) => (100 * Number(part)) / Number(of.in)
+    const [partners, expenditure] = [share(of.partners), share(own)]
+    return html`<p class="sentence">${money.spent(text(amountOf(of, 'in')), text(amountOf(of, 'partners')), percent(view, Number(of.partners), Number(of.in)))}</p>
+<svg class="stack" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="out" width="${partners.toFixed(2)}" height="6"/><rect class="own" x="${partners.toFixed(2)}" width="${expenditure.toFixed(2)}" height="6"/></svg>
+<ul class="legend"><li class="out">${told('partners')}</li>${own > 0n ? html`<li class="own">${told('expenditure')}</li>` : undefined}${left > 0n ? html`<li class="left">${withColon(view, money.left)} <strong>${text(toAmount(left))}</strong></li>` : undefined}${of.budget === 0n ? undefined : html`<li class="goal">${told('budget')}</li>`}</ul>
+`
+  })
+  return html`<div class="money">${stories}</div>`
+}
+
 /** What was received in a month, without totals until a day, whose months are not known. */
 function receivedIn({ in: received, opening = zero }: Months[string][string]): Decimal {
   return toAmount(toUnits(received) - toUnits(opening))
@@ -110,14 +154,15 @@ export function openingSum(months: Months, currency: string): Decimal {
   return toAmount(units)
 }
 
-/** The months of a currency from the first to the last, months without money included. */
-export function monthPoints(months: Months, currency: string, withOpenings = false): MonthPoint[] {
+/** The months of a currency from the first to the last, at least to `until`, months without money included. */
+export function monthPoints(months: Months, currency: string, withOpenings = false, until = ''): MonthPoint[] {
   const received = (sums: Months[string][string]) => (withOpenings ? sums.in : receivedIn(sums))
   const known = Object.entries(months[currency] ?? {})
     .flatMap(([name, sums]) => (received(sums) === zero && sums.out === zero ? [] : name))
     .sort()
-  const [first, end] = [known[0], known.at(-1)]
-  if (first === undefined || end === undefined) return []
+  const [first, newest] = [known[0], known.at(-1)]
+  if (first === undefined || newest === undefined) return []
+  const end = until > newest ? until : newest
   const all: MonthPoint[] = []
   for (let name = first; name <= end; name = monthAfter(name)) {
     const sums = months[currency]?.[name]
@@ -136,7 +181,7 @@ function monthAfter(name: string): string {
 }
 
 /** The exact figures of months, newest first. */
-export function monthTable(view: View, months: Months, caption: string, last = Number.POSITIVE_INFINITY): Html {
+export function monthTable(view: View, months: Months, caption: Caption, last = Number.POSITIVE_INFINITY): Html {
   const { words, index } = view
   const rows = Object.entries(months).flatMap(([currency, sums]) =>
     Object.entries(sums)

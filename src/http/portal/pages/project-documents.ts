@@ -5,11 +5,12 @@ import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import type { ShownReport } from '../read-reports.js'
 import { child, children, narrativeText } from '../record.js'
-import { codeHtml, cut, dayText, type View } from '../view.js'
+import { codeHtml, countText, cut, dayText, type View } from '../view.js'
 import { localAddress } from './parts.js'
 
-/** Reports that the page has. */
+/** Reports that the page has, and those that are open to read. */
 export const shownReports = 20
+const openReports = 3
 
 /** Where the report at a place stands on the page. */
 export function reportAnchor(at: number): string {
@@ -75,8 +76,9 @@ export function reportSection({ view, entry, reports }: ShownProject): Html {
 <div dir="auto">${{ html: contentOf(view, report) }}</div>${pictures}</article>
 `
   })
+  const earlier = items.slice(openReports)
   return html`<h2 id="reports">${words.project.reports}</h2>
-${items}<p><a href="${projectFeedPath(entry.project)}">${words.project.more}</a></p>`
+${items.slice(0, openReports)}${earlier.length > 0 ? html`<details><summary>${words.project.earlierReports(countText(view, earlier.length))}</summary>${earlier}</details>` : undefined}<p><a href="${projectFeedPath(entry.project)}">${words.project.more}</a></p>`
 }
 
 /** The safe HTML of a report: headings below the page's own, pictures of other hosts as links. */

@@ -1,40 +1,33 @@
 import type { Decimal } from '../../../kernel/money.js'
 import type { Element } from '../../../kernel/xml/element.js'
-import { paidToPartners } from '../../../release/read/activity-entry.js'
+import { paidToPartners, toUnits } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
+import type { Sums } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, monthsOf, openingsOf, transactionsOf, valueOfElement } from '../record.js'
-import {
-  codeHtml,
-  dayText,
-  figures,
-  moneyName,
-  moneyText,
-  sumText,
-  table,
-  tile,
-  to,
-  toldKinds,
-  type View,
-} from '../view.js'
-import { legend, monthPoints, monthTable, tickOf } from './parts.js'
+import { sumKinds } from '../sum-kinds.js'
+import { codeHtml, dayText, figures, moneyName, moneyText, table, to, toldKinds, type View } from '../view.js'
+import { legend, moneyStory, monthPoints, monthTable, tickOf } from './parts.js'
 
 // Transactions that the page lists; the CSV has all.
 const shownTransactions = 40
 const zero = '0' as Decimal
 
-/** A project's budget, received and paid-out money, each figure with its element. */
+/** What became of a project's money. */
+export function projectMoney({ view, entry }: ShownProject): Html {
+  const sums = Object.entries(entry.money).map(([currency, money]) => {
+    const told = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? zero }
+    return [currency, Object.fromEntries(sumKinds.map((kind) => [kind, toUnits(told[kind])])) as Sums] as const
+  })
+  return moneyStory(view, new Map(sums), { whole: false })
+}
+
+/** A project's money by month, plan and transaction, each figure with its element. */
 export function moneySection(shown: ShownProject): Html {
   const { view, entry, activity } = shown
-  const { words } = view
-  const tiles = Object.entries(entry.money).flatMap(([currency, money]) => {
-    const sums = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? zero }
-    return toldKinds(view).map((kind) => tile(moneyName(view, kind), sumText(view, sums[kind], currency)))
-  })
-  if (tiles.length === 0) return html``
-  return html`<h2>${words.project.figures}</h2>
-<dl class="tiles">${tiles}</dl>
+  if (Object.keys(entry.money).length === 0) return html``
+  return html`<h2>${view.words.project.figures}</h2>
 ${openingNotes(shown)}${charts(shown)}
 ${planTable(view, activity)}
 ${transactionTable(shown)}`
@@ -70,7 +63,7 @@ function charts({ view, entry, activity }: ShownProject): Html[] {
   return Object.entries(months).map(([currency, sums]) => {
     const budget = Number(entry.money[currency]?.budget ?? 0)
     const label = `${words.project.chart} (${currency})`
-    return html`<div class="panel"><p class="kind">${label}</p>${legend(view, budget > 0)}${sumLines(monthPoints(months, currency, true), budget, label, tickOf(view))}
+    return html`<div class="panel">${legend(view, budget > 0)}${sumLines(monthPoints(months, currency, true, entry.status === '2' ? view.release.manifest.generated.slice(0, 7) : ''), budget, label, tickOf(view))}
 ${figures(view, monthTable(view, { [currency]: sums }, `${words.home.byMonth} (${currency})`))}</div>\n`
   })
 }
@@ -84,11 +77,11 @@ function planTable(view: View, activity: Element): Html {
     const type = attributes.type ?? ''
     const kind = name === 'budget' ? codeHtml(view, 'BudgetType', type) : html`${project.plannedPayout}`
     const path = name === 'budget' ? `budget[@type="${type}"]/value` : 'planned-disbursement/value'
-    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td class="number">${amountHtml(view, activity, one)}</td><td><code>${path}</code></td></tr>\n`
+    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td><code>${path}</code></td><td class="number">${amountHtml(view, activity, one)}</td></tr>\n`
   })
   if (rows.length === 0) return html``
-  const head = [project.budgetKind, project.period, view.words.money.amount, project.element]
-  return html`<details><summary>${project.plan}</summary>${table(project.plan, head, rows, 4)}</details>`
+  const head = [project.budgetKind, project.period, project.element, view.words.money.amount]
+  return html`<details><summary>${project.plan}</summary>${table({ shown: project.plan }, head, rows, 3)}</details>`
 }
 
 /** The newest transactions. */
@@ -101,12 +94,20 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
   if (listed.length === 0) return html``
   const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, description, at }) => {
     const between = [provider, receiver].filter((name) => name !== '').join(' → ')
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${codeHtml(view, 'TransactionType', type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td class="number">${amountHtml(view, activity, parts[at])}</td><td><code>transaction[${at + 1}]</code></td></tr>\n`
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td><code>transaction[${at + 1}]</code></td><td class="number">${amountHtml(view, activity, parts[at])}</td></tr>\n`
   })
-  const head = [project.date, project.kind, project.between, money.amount, project.element]
+  const head = [project.date, project.kind, project.between, project.element, money.amount]
   const csv = to(view, 'projects', `${entry.project}.csv`)
-  return html`<details><summary>${project.transactions}</summary>${table(project.transactions, head, rows, 5)}
+  return html`<details><summary>${project.transactions}</summary>${table({ shown: project.transactions }, head, rows, 4)}
 ${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.csv}</a></p>` : undefined}</details>`
+}
+
+const kindsOfTypes = { '1': 'in', '3': 'partners', '4': 'expenditure' } as const
+
+/** The portal's word for a kind of money, else the standard's. */
+function kindHtml(view: View, type: string): Html {
+  const kind = Object.hasOwn(kindsOfTypes, type) ? kindsOfTypes[type as keyof typeof kindsOfTypes] : undefined
+  return kind ? html`${moneyName(view, kind)}` : codeHtml(view, 'TransactionType', type)
 }
 
 function amountHtml(view: View, activity: Element, part: Element | undefined): Html {

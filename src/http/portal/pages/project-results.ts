@@ -17,19 +17,20 @@ export function resultSection({ view, activity, reports }: ShownProject): Html {
       if (reports.length > 0 && !hasValue(indicator)) return []
       const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
       const caption = [title(result), title(indicator)].filter((text) => text !== '').join(': ')
+      const baselines = children(indicator, 'baseline')
+      const periods = children(indicator, 'period')
+      const hasTarget = periods.some((period) => child(period, 'target'))
+      const values = (target: Element | undefined, actual: Element | undefined) =>
+        hasTarget ? [target, actual] : [actual]
       const rows = [
-        ...children(indicator, 'baseline').map((baseline) =>
-          row(view, html`${project.baseline}`, [undefined, baseline]),
-        ),
-        ...children(indicator, 'period').map((period) => {
+        ...baselines.map((baseline) => row(view, html`${project.baseline}`, values(undefined, baseline))),
+        ...periods.map((period) => {
           const day = (part: string) => dayText(view, child(period, part)?.attributes['iso-date'] ?? '')
-          return row(view, html`${day('period-start')} – ${day('period-end')}`, [
-            child(period, 'target'),
-            child(period, 'actual'),
-          ])
+          const name = html`${day('period-start')} – ${day('period-end')}`
+          return row(view, name, values(child(period, 'target'), child(period, 'actual')))
         }),
       ]
-      return table(caption, [project.period, project.target, project.actual], rows, 3)
+      return table(caption, [project.period, ...(hasTarget ? [project.target] : []), project.actual], rows, 3)
     }),
   )
   return indicators.length === 0

@@ -9,7 +9,7 @@ import { localAddress } from './parts.js'
 import { reportAnchor, shownReports } from './project-documents.js'
 
 // Months that are open to read, and all that the page has.
-const openMonths = 12
+const openMonths = 5
 const mostMonths = 60
 const pictureSize = { width: 96, height: 64 }
 

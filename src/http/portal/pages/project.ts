@@ -1,13 +1,14 @@
 import { projectFeedPath } from '../../../iati/addresses.js'
 import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
+import { organisationId } from '../project-index.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children, narrativeText } from '../record.js'
-import { countryName, cut, type PageBody, statusName, to, type View } from '../view.js'
+import { countryName, cut, type PageBody, statusName, to, type View, withColon } from '../view.js'
 import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
-import { moneySection } from './project-money.js'
+import { moneySection, projectMoney } from './project-money.js'
 import { resultSection } from './project-results.js'
 import { storySection } from './project-story.js'
 import { subscriptionForm } from './subscription.js'
@@ -33,19 +34,20 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
     section: 'projects',
     head: headOf(shown, summary),
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
-<div class="hero"><div><h1 dir="auto">${entry.title}</h1>
+<h1 dir="auto">${entry.title}</h1>
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
-${paragraphs(summary, 'lead')}${giveLink(shown)}</div>${heroPicture(shown)}</div>
-${moneySection(shown)}
-<div class="halves"><div>${textSection(words.project.needs, text('2'))}${textSection(words.project.activities, text('4'))}</div>
-<div>${factsSection(shown)}</div></div>
+<div class="columns"><div>${heroPicture(shown)}${paragraphs(summary, 'lead')}</div>
+<aside><div class="panel">${projectMoney(shown)}${giveLink(shown)}${partnerLine(shown)}</div>
+${subscriptionForm(shown)}</aside>
+<div>${textSection(words.project.needs, text('2'))}${textSection(words.project.activities, text('4'))}
 ${storySection(shown)}
 ${photoSection(shown)}
 ${resultSection(shown)}
 ${reportSection(shown)}
-${subscriptionForm(shown)}
+${moneySection(shown)}
+${factsSection(shown)}
 ${documentSection(shown)}
-${dataSection(shown)}`,
+${dataSection(shown)}</div></div>`,
   }
 }
 
@@ -101,11 +103,17 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
   return html`<p><a class="give" href="${link}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
 }
 
+function partnerLine({ view, entry: { partner } }: ShownProject): Html | undefined {
+  if (!partner) return undefined
+  const page = to(view, 'organisations', organisationId(partner))
+  return html`<p>${withColon(view, view.words.project.partner)} <a href="${page}" dir="auto">${partner.name}</a></p>`
+}
+
 function heroPicture({ view, entry }: ShownProject): Html | undefined {
   const picture = localAddress(view, entry.picture)
   return picture === undefined
     ? undefined
-    : html`<img src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
+    : html`<img class="picture" src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
 }
 
 function paragraphs(text: string, kind?: string): Html[] {

@@ -21,13 +21,12 @@ import {
   pluralOf,
   sectorName,
   statusName,
-  sumTiles,
   to,
   toldKinds,
   type View,
   withColon,
 } from '../view.js'
-import { pager, projectCards, queryText } from './parts.js'
+import { moneyStory, pager, projectCards, queryText } from './parts.js'
 
 const pageSize = 24
 
@@ -119,11 +118,18 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
 <p class="kind">${words.list.groups} ${groupLinks(view)}</p>
 ${form(view, query)}
 ${chips(view, query)}
-<p role="status">${length === 0 ? words.list.nothing : count}</p>
-${length > 0 ? html`<dl class="tiles">${sumTiles(view, sums)}</dl>\n<p class="kind">${sumsNote} ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a></p>\n${listCitation(view, whole)}` : undefined}
-${length > 0 ? projectCards(view, [...shown], 'h2', reason) : undefined}
-${pager(view, 'projects', whole, page, pages)}`,
+<p role="status">${length === 0 ? words.list.nothing : count}${length > 0 ? html` ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a>` : undefined}</p>
+${length > 0 ? html`${moneyStory(view, sums)}\n${projectCards(view, [...shown], 'h2', reason)}` : await suggestion(view, query)}
+${pager(view, 'projects', whole, page, pages)}
+${length > 0 ? html`<p class="kind">${sumsNote}</p>\n${listCitation(view, whole)}` : undefined}`,
   }
+}
+
+/** The same search with words of the projects in place of those that no project has, where there are similar ones. */
+async function suggestion(view: View, query: ListQuery): Promise<Html | undefined> {
+  const meant = await view.projectIndex.meant(query.q ?? '')
+  if (meant === undefined) return undefined
+  return html`<p>${view.words.list.meant(html`<a href="${to(view, 'projects')}${queryText({ ...query, q: meant })}" dir="auto">${meant}</a>`)}</p>\n`
 }
 
 function listCitation(view: View, query: ListQuery): Html {
@@ -185,18 +191,14 @@ function namesOfQuery(view: View, query: ListQuery): ListQuery {
   }
 }
 
-/** Words, country and theme to look for; for a page that is not the list. */
+/** Words to look for; for a page that is not the list. */
 export function searchForm(view: View): Html {
-  const { words } = view
-  const { countries, themes } = choicesOf(view)
-  return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">${wordsInput(view, undefined)}
-${selectField(view, 'country', words.list.country, undefined, countries)}
-${selectField(view, 'theme', words.list.theme, undefined, themes)}
-<div><button>${words.list.show}</button></div></form>`
+  return html`<form class="search" action="${to(view, 'projects')}" role="search">${wordsInput(view, undefined)}</form>`
 }
 
 function wordsInput({ words }: View, value = ''): Html {
-  return html`<div><label for="q">${words.list.words}</label><input id="q" name="q" type="search" value="${value}" maxlength="200"></div>`
+  return html`<div class="line"><label for="q">${words.home.find}</label><input id="q" name="q" type="search" value="${value}" maxlength="200" aria-describedby="q-note"><button>${words.list.show}</button></div>
+<p class="kind" id="q-note">${words.list.words}</p>`
 }
 
 function form(view: View, query: ListQuery): Html {
@@ -209,15 +211,18 @@ function form(view: View, query: ListQuery): Html {
     .filter((one) => (one === 'best' ? query.q : one === 'newest' || toldKinds(view).includes(one)))
     .map((key) => ({ key, name: key === 'best' || key === 'newest' ? words.list[key] : moneyName(view, key) }))
   const figures = [{ key: '', name: words.list.ran }, ...figureChoices(view)]
-  return html`<form class="filters panel" action="${to(view, 'projects')}" role="search">
+  const { q: _, sort, ...chosen } = query
+  const isOpen = sort !== undefined || Object.keys(chosen).some((name) => name !== 'page')
+  return html`<form class="search" action="${to(view, 'projects')}" role="search">
 ${wordsInput(view, query.q)}
+<details${isOpen ? html` open` : undefined}><summary>${words.list.filters}</summary><div class="filters">
 ${selectField(view, 'country', words.list.country, query.country, choices.countries)}
 ${selectField(view, 'theme', words.list.theme, query.theme, choices.themes)}
 ${selectField(view, 'status', words.list.status, query.status, choices.statuses)}
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
 ${selectField(view, 'figure', words.list.inYear, query.figure, figures, false)}
 ${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}
-${kept}<div><button>${words.list.show}</button></div></form>`
+</div></details>${kept}</form>`
 }
 
 /** The kinds of money that a release tells, with their names. */

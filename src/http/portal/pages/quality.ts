@@ -6,7 +6,18 @@ import type { Manifest } from '../../../release/read/manifest.js'
 import type { ReadableRelease } from '../../../release/read/release-reader.js'
 import { meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { countText, dayText, month, type PageBody, percent, pluralOf, table, tile, type View } from '../view.js'
+import {
+  countText,
+  dayName,
+  dayText,
+  month,
+  type PageBody,
+  percent,
+  pluralOf,
+  table,
+  tile,
+  type View,
+} from '../view.js'
 import type { Differences } from './changes.js'
 
 /** What is counted over the entries of a release. */
@@ -100,15 +111,21 @@ export async function qualityPage(view: View, differences: Differences): Promise
   const quality = await qualityOf(view)
   const files = checkedFiles(manifest)
   const errors = noticesOf(files, 'errors')
+  const { activities } = quality
+  const valid = percent(view, Math.max(0, activities - errors), activities)
+  const projects = words.projects(countText(view, activities), pluralOf(view, activities))
+  const day = dayName(view, manifest.generated)
+  const held = countText(view, manifest.held.count)
+  const verdict = words.quality.verdict(projects, view.publisherName, day, valid, held)
   return {
     title: words.quality.title,
-    description: words.quality.intro,
+    description: verdict,
     section: 'quality',
-    main: html`<h1>${words.quality.title}</h1><p class="lead">${words.quality.intro}</p>
+    main: html`<h1>${words.quality.title}</h1><p class="lead">${verdict}</p><p class="kind">${words.quality.intro}</p>
 <dl class="tiles">${tile(words.quality.activities, countText(view, quality.activities))}
-${tile(words.quality.validity, percent(view, errors === 0 ? quality.activities : Math.max(0, quality.activities - errors), quality.activities))}
+${tile(words.quality.validity, valid)}
 ${tile(words.quality.errors, countText(view, errors))}${tile(words.quality.warnings, countText(view, noticesOf(files, 'warnings')))}
-${tile(words.quality.held, countText(view, manifest.held.count))}</dl>
+${tile(words.quality.held, held)}</dl>
 ${findings(view, files)}
 ${comprehensivenessSection(view, quality)}
 <div class="halves"><div>${shareTable(
@@ -209,7 +226,7 @@ function findings(view: View, files: View['release']['manifest']['files']): Html
       ([code, found]) =>
         html`<tr><th scope="row"><code>${code}</code></th><td class="number">${countText(view, found)}</td></tr>\n`,
     )
-  return html`<h2>${words.quality.findings}</h2>${table(words.quality.findings, [words.quality.code, words.quality.count], rows)}`
+  return html`<h2>${words.quality.findings}</h2>${table({ shown: words.quality.findings }, [words.quality.code, words.quality.count], rows)}`
 }
 
 /** What the manifests of kept releases say. */

@@ -7,7 +7,7 @@ const mostAddresses = 50_000
 
 /** `/sitemap.xml`, which names the others, or one of them with the addresses of pages; undefined when there is no such one. */
 export function sitemap({ address, baseUrl, projectIndex, release }: View): string | undefined {
-  const paths = ['/', '/projects', '/years', '/quality', '/changes', '/developers']
+  const paths = ['/', '/projects', '/years', '/data', '/quality', '/changes', '/developers']
   for (const kind of Object.keys(groupPages)) {
     paths.push(`/${kind}`)
     for (const key of projectIndex.groups[kind as GroupPageKind].keys())

@@ -142,12 +142,13 @@ function columnsOf(view: View, { years, figure }: CrossTable, wanted: string | u
   const end = Math.max(1, last === undefined ? told.length : told.filter((year) => year <= last).length)
   const start = Math.max(0, end - shownYears)
   const [before, shown, after] = [told.slice(0, start), told.slice(start, end), told.slice(end)]
+  // A phone shows the first few.
   const columns: Column[] = [
-    ...(years.includes(untilADay) ? [{ name: words.years.until, years: [untilADay] }] : []),
-    ...(before.length > 0 ? [{ name: words.years.before(shown[0] ?? ''), years: before }] : []),
-    ...shown.map((year) => ({ name: year, years: [year] })),
-    ...(after.length > 0 ? [{ name: words.years.after(shown.at(-1) ?? ''), years: after }] : []),
     { name: words.years.total, years },
+    ...(after.length > 0 ? [{ name: words.years.after(shown.at(-1) ?? ''), years: after }] : []),
+    ...shown.toReversed().map((year) => ({ name: year, years: [year] })),
+    ...(before.length > 0 ? [{ name: words.years.before(shown[0] ?? ''), years: before }] : []),
+    ...(years.includes(untilADay) ? [{ name: words.years.until, years: [untilADay] }] : []),
   ]
   return { columns, earlier: before.at(-1), later: after.at(Math.min(after.length, shownYears) - 1) }
 }

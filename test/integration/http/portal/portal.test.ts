@@ -225,7 +225,7 @@ describe('the portal over the demo', async () => {
   it('writes names of codes, percentages, sizes, quotes and colons as a language does', async () => {
     const page = async (url: string) => (await app.inject(url)).body
     const german = await page('/de/projects/9000003')
-    expect(german).toContain('<td><span>Auszahlung</span></td>')
+    expect(german).toContain('<td>An Partner ausgezahlt</td>')
     expect(german).toMatch(/<span lang="en">[^<]+<\/span><\/a> \d+,\d\d\u00a0% /)
     expect(await page('/de/projects?q=hilfe')).toContain('„hilfe“')
     expect(await page('/de/developers')).toMatch(/>\d+ Byte</)
@@ -254,6 +254,16 @@ describe('the portal over the demo', async () => {
     })
     expect(both).toBe(counted)
     expect(both).toBeGreaterThan(0)
+  })
+
+  it('offers a search with the nearest words where it finds nothing', async () => {
+    const offered = async (q: string) =>
+      /Did you mean <a [^>]*>([^<]*)<\/a>/.exec(
+        (await app.inject(`/en/projects?${new URLSearchParams({ q })}`)).body,
+      )?.[1]
+    expect(await offered('schol Kneya')).toBe('school kenya')
+    expect(await offered('shcool')).toBe('school')
+    for (const q of ['qqqqqq', '', '" "', 'zz']) expect([q, await offered(q)]).toEqual([q, undefined])
   })
 
   it('finds the same for searches at the same time as for each alone', async () => {
@@ -423,7 +433,9 @@ describe('the portal over the demo', async () => {
     const page = (await app.inject(`/en/projects?${water}`)).body
     expect(page).toContain(`<a href="/projects.csv?${water.replace('&', '&amp;')}"`)
     const shown = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 })
-    expect(page).toContain(`${en.money.partners}</dt><dd>${shown.format(sumOf(counted.partners) as `${number}`)}`)
+    expect(page).toContain(
+      `${en.money.partners}: <strong>${shown.format(sumOf(counted.partners) as `${number}`)}</strong>`,
+    )
     // Each filter can be taken away; what is left stays.
     expect(page).toMatch(/<a class="badge" href="\/en\/projects\?theme=water"><span dir="auto">Kenya/)
     const again = await app.inject({ url: `/projects.csv?${water}`, headers: { 'if-none-match': csv.headers.etag } })
@@ -552,7 +564,12 @@ describe('the portal over the demo', async () => {
         // The year alone says it too, and a group without a year is as on the group's own page.
         const [year = '', sum = '0'] = Object.entries(sums).findLast(([column]) => /^\d{4}$/.test(column)) ?? []
         const body = (await app.inject(`/en/projects?${by}=${code}&year=${year}&figure=${figure}`)).body
-        expect(body).toContain(`<dd>${shown.format(sum as `${number}`)}</dd>`)
+        const text = shown.format(sum as `${number}`)
+        // What was received begins the sentence, where there is one.
+        expect([text, body.includes(`<strong>${text}</strong>`) || body.includes(`Of ${text} received`)]).toEqual([
+          text,
+          true,
+        ])
         const whole = (await app.inject(`/projects.json?${by}=${code}`)).json()
         const group = (await columns(`/${kindsBy[by]}.csv`)).find((row) => row.code === code)
         expect([whole.sums.USD[name], whole.money_of]).toEqual([group?.[name], `${by}=${code}`])
