@@ -69,6 +69,8 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 .columns { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 3fr); gap: 0 2.5rem; align-items: start; } .columns > div:last-child { grid-column: 1; } .columns aside { grid-column: 2; grid-row: 1 / span 2; position: sticky; top: 1rem; } .columns h2:first-child { margin-top: 1rem; }
 .picture { display: block; width: 100%; height: auto; max-height: 22rem; object-fit: cover; border-radius: .8rem; margin-bottom: 1rem; background: var(--land); } aside .panel { margin-top: 0; } aside h2 { font-size: 1.2rem; margin: 1.2rem 0 .4rem; }
 @media (max-width: 50rem) { .columns { display: flex; flex-direction: column; align-items: stretch; } .columns aside { position: static; } }
+@supports selector(::details-content) { @media (min-width: 50rem) { .search details::details-content { content-visibility: visible; block-size: auto; } .search summary { display: none; } } }
+.columns svg.wide text { font-size: 17px; }
 @media (max-width: 40rem) { table { font-size: .85rem; } tbody th { min-width: 6rem; max-width: 9rem; } td { min-width: 4.5rem; } th, td { padding-inline-end: .6rem; } }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }

@@ -61,7 +61,6 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
   const linesOf = (csv: string) => csv.trimEnd().split('\r\n')
   const choose = async (choices: Readonly<Record<string, string>>) => {
     await start('/en/projects')
-    await page.getByText(en.list.filters, { exact: true }).click()
     for (const [label, value] of Object.entries(choices)) {
       const field = page.getByLabel(label, { exact: true })
       if ((await field.evaluate((one) => (one as unknown as { tagName: string }).tagName)) === 'SELECT')
@@ -127,6 +126,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
     it('opens a report from what happened', async () => {
       await openProject()
+      await page.getByText(/^Earlier months/).click()
       await page.locator('ol.story a[href^="#report-"]').first().click()
       const [, anchor = ''] = /#(report-\d+)$/.exec(page.url()) ?? []
       expect(await page.locator(`#${anchor} h3`).innerText()).not.toBe('')
@@ -165,7 +165,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
     it('reads the pages in another language', async () => {
       await start()
-      await page.getByText('English', { exact: true }).click()
+      await page.locator('details.languages summary').click()
       await click('Français')
       await expect.poll(async () => await page.locator('html').getAttribute('lang')).toBe('fr')
       await page.getByRole('link', { name: 'Projets', exact: true }).first().click()
