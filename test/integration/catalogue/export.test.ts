@@ -77,7 +77,8 @@ const leftBehind = [
   ],
   ...['import', 'import_change'],
   // What the service fetches from where is of one installation, as its configuration is.
-  ...['import_source', 'import_source_file', 'import_source_reading', 'import_source_record'],
+  // Recipes are kept with `giving recipes show NAME > NAME.json`, beside the files that they read.
+  ...['import_recipe', 'import_source', 'import_source_file', 'import_source_reading', 'import_source_record'],
   'organisation_version',
   'taken_lock',
   ...['processor_entry', 'reconciliation', 'reconciliation_difference'],
