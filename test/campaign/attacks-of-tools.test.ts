@@ -64,17 +64,24 @@ describe(`${attacks} requests as scanners make them`, async () => {
     return { statusCode: answer.statusCode ?? 0, headers: answer.headers, body: await text(answer) }
   }
 
+  /** An answer that another moment may change: none, or 503 for a reason of ours. */
+  function isOfTheMoment(answer: Error | Awaited<ReturnType<typeof answerTo>>): boolean {
+    return answer instanceof Error || (answer.statusCode === 503 && answer.body.includes('(request '))
+  }
+
   async function whatIsWrong({ request: asked, sign }: Attack): Promise<string | undefined> {
-    const answer = await answerTo(asked).catch(async (error: Error) => {
-      // A connection may break beside other work; an answer that cannot be read is so again.
-      broken.push(error.message)
-      return await answerTo(asked).catch((again: Error) => again)
-    })
+    // A connection may break, and the database be waited for in vain, beside other work; what is wrong is so again.
+    const once = async () => await answerTo(asked).catch((error: Error) => error)
+    let answer = await once()
+    for (let again = 0; again < 3 && isOfTheMoment(answer); again++) {
+      broken.push(answer instanceof Error ? answer.message : '503')
+      answer = await once()
+    }
     // Also an answer that a client of HTTP cannot read, such as one with longer headers than it takes.
     if (answer instanceof Error) return `no readable answer: ${answer.message}`
     const { statusCode, headers, body } = answer
     if (!sound.has(statusCode)) return `status ${statusCode}`
-    if (statusCode === 503 && body.includes('(request ')) return `503 for an inner reason: ${body.slice(0, 200)}`
+    if (isOfTheMoment(answer)) return `503 for an inner reason: ${body.slice(0, 200)}`
     if (headers[sign] !== undefined || headers['set-cookie'] !== undefined) return 'a header of the attacker'
     if (/^(?:https?:)?\/\/(?!giving\.example)/.test(String(headers.location ?? '')))
       return `leads to ${headers.location}`
@@ -104,7 +111,8 @@ describe(`${attacks} requests as scanners make them`, async () => {
     expect(found.map((line) => line.slice(0, 600))).toEqual([])
     expect([...statuses.keys()].sort()).toEqual([...attackKinds].sort())
     expect(await catalogue()).toBe(before)
-    expect(errors).toEqual([])
+    // What was of the moment was asked again.
+    expect(errors.filter((line) => JSON.parse(line).code !== 'database-unavailable')).toEqual([])
     for (const address of ['/healthz', '/', `/api/public/projectservice/all/projects?api_key=${apiKey}`]) {
       expect([address, (await api.app.inject(address)).statusCode]).toEqual([address, 200])
     }
