@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
 import { type Charge, GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
@@ -152,6 +151,12 @@ describe('a donation', async () => {
     expect(await charges(request.transactionId ?? '')).toBe(1)
   })
 
+  /** Ends the time in which nobody else may take up these donations. */
+  const lapsed = async (...requests: { readonly transactionId?: string }[]) =>
+    await store.db.query(`update donation set lease_until = now() - interval '1 s' where transaction_id = any ($1)`, [
+      requests.map(({ transactionId }) => transactionId),
+    ])
+
   it('whose answer was lost after the charge is found by a repeated request', async () => {
     const request = donationRequest({ project: { id: 2049 } }, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
     const error = await failure(submit(request))
@@ -169,7 +174,7 @@ describe('a donation', async () => {
     const after = donationRequest({ project: { id: 2050 } }, { paymentGatewayNonce: 'fake-timeout-after-nonce' })
     const before = donationRequest({ project: { id: 2050 } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
     await Promise.all([failure(submit(after)), failure(submit(before))])
-    await sleep(200)
+    await lapsed(after, before)
     expect(await settleOpen(payments)).toEqual({ settled: 1, declined: 0, failed: 1, refunded: 0, waiting: 0, open: 0 })
     expect(await one('select funding from project where id = 2050')).toEqual({ funding: '1290.000' })
     expect((await submit(after)).totals.funding).toBe('1290.000')
@@ -195,8 +200,9 @@ describe('a donation', async () => {
     const request = donationRequest({ project: { id: 2051 } })
     await failure(submit(request, randomUUID(), silent))
     down = false
-    await sleep(150)
-    expect((await submit(request, randomUUID(), silent)).totals.funding).toBe('1290.000')
+    await lapsed(request)
+    const patient = testPayments(store, { gateway, timeoutMs: 60_000 })
+    expect((await submit(request, randomUUID(), patient)).totals.funding).toBe('1290.000')
     expect(await charges(request.transactionId ?? '')).toBe(1)
   })
 
@@ -211,8 +217,9 @@ describe('a donation', async () => {
     const request = donationRequest({ project: { id: 2051 } })
     await failure(submit(request, randomUUID(), silent))
     refusing = true
-    await sleep(250)
-    expect(await failure(submit(request, randomUUID(), silent))).toMatchObject({ code: 'payment-unavailable' })
+    await lapsed(request)
+    const patient = testPayments(store, { gateway, timeoutMs: 60_000 })
+    expect(await failure(submit(request, randomUUID(), patient))).toMatchObject({ code: 'payment-unavailable' })
     const failed = await one<{ status: string; looks: boolean }>(
       'select status, lease_until > clock_timestamp() as looks from donation where transaction_id = $1',
       [request.transactionId],
@@ -241,7 +248,7 @@ describe('a donation', async () => {
   it('that failed is charged under the same reference when it is repeated, and counts a charge that came late', async () => {
     const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
     await failure(submit(request))
-    await sleep(200)
+    await lapsed(request)
     await settleOpen(payments)
     const failed = await one<{ id: number; reference: string; looks: boolean }>(
       `select id, reference, lease_until > clock_timestamp() as looks
@@ -268,7 +275,7 @@ describe('a donation', async () => {
   it('that failed and turns out to be charged ten minutes later is given back, and is another one when it is repeated', async () => {
     const request = donationRequest({ addon: { amount: '2' } }, { paymentGatewayNonce: 'fake-timeout-before-nonce' })
     await failure(submit(request))
-    await sleep(200)
+    await lapsed(request)
     await settleOpen(payments)
     const { id, reference } = await one<{ id: number; reference: string }>(
       'select id, reference from donation where transaction_id = $1',

@@ -1,5 +1,5 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createFairQueue } from '../../../../src/http/api/operations/fair-queue.js'
 
 /** Works that run until they are ended, in the order in which they started. */
@@ -60,11 +60,14 @@ describe('fair turns', () => {
   })
 
   it('refuse what has waited too long when its turn comes, and continue', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const fairly = createFairQueue({ most: 1, each: 1, waiting: 10, waitMs: 500 })
     const { started, work, end } = works()
     void fairly(1, work('a1'))
     const late = fairly(1, work('a2'))
-    await sleep(600)
+    await turn()
+    vi.advanceTimersByTime(501)
     const soon = fairly(2, work('b1'))
     await Promise.all([expect(late).rejects.toMatchObject({ code: 'server-busy' }), end('a1')])
     await end('b1')
