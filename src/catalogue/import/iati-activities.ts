@@ -10,7 +10,7 @@ import {
   statusOf,
 } from '../../iati/mapping/kept.js'
 import { iatiRecordLimits } from '../../iati/record-limits.js'
-import { validateActivity, validateOrganisation } from '../../iati/validation/index.js'
+import { validateInTurns } from '../../iati/validation/index.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
@@ -70,7 +70,7 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
       row: { identifier, title: projectTitle(activity), ...statusOf(activity), formerly, ...place },
       key: identifier,
       once: ['iati-identifier', identifier],
-      moved: judged(kept, saving),
+      moved: await judged(kept, saving),
     }
   },
   prepare: (rows) => rows,
@@ -138,7 +138,7 @@ export const iatiOrganisationImporter: RecordImporter<Organisation, Organisation
     const id = folded(textOf(kept.element, 'organisation-identifier'))
     const problems = [...problemOfIdentifier('organisation-identifier', id), ...problemOfMixed(kept.element)]
     if (problems.length > 0) return refusedRecord(problems, id)
-    return { row: { id, ...place }, key: id, once: ['organisation-identifier', id], moved: judged(kept, saving) }
+    return { row: { id, ...place }, key: id, once: ['organisation-identifier', id], moved: await judged(kept, saving) }
   },
   prepare: (rows) => rows,
   save: async (db, rows, { today }) => await saveKeptOrganisations(db, rows, today),
@@ -192,18 +192,16 @@ function ownerOf(
 }
 
 /** What the standard says of a record as it will be published, and what becomes of its elements. */
-function judged(
-  { element, ...found }: KeptElement,
+async function judged(
+  { element, ...read }: KeptElement,
   { today, publisherRef: ref, publisherName: name, publisherType: type }: ImportSaving,
-): MovedRecord {
-  const kept = { element, left: [...found.left, ...(ref === undefined ? [] : givesWay(element, { ref, name, type }))] }
+): Promise<MovedRecord> {
+  const kept = { element, left: [...read.left, ...(ref === undefined ? [] : givesWay(element, { ref, name, type }))] }
   const alone = keptAlone(kept)
   const isActivity = alone.name === 'iati-activity'
   const record = isActivity ? reportedByPlatform(alone) : alone
-  const context = { today, strict: false }
-  const notices = (isActivity ? validateActivity(record, context) : validateOrganisation(record, context)).filter(
-    ({ severity }) => severity === 'error',
-  )
+  const found = await validateInTurns(isActivity ? 'activity' : 'organisation', record, { today })
+  const notices = found.filter(({ severity }) => severity === 'error')
   return { isActivity, notices, left: kept.left, elements: fatesOf(kept, notices, isActivity) }
 }
 

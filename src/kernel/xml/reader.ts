@@ -344,12 +344,12 @@ function createReading(options: ReadingOptions) {
   }
 
   /** Drops the element being built when the caller wants to go on after it, else throws. */
-  function refuse(reason: string): void {
+  function refuse(reason: string, at = parser.position): void {
     const [element] = open
     if (!onOversize || !element) throw tooLarge(reason, position())
     oversize = { element: { ...element, children: element.children.slice(0, keptChildren) }, reason }
     open.length = 0
-    mark = parser.position
+    mark = at
   }
 
   function addText(text: string): void {
@@ -430,7 +430,8 @@ function createReading(options: ReadingOptions) {
       if (oversize || open.length === 0) {
         throw tooLarge(`has a part longer than ${limits.characters} characters`, position())
       }
-      refuse(`is longer than ${limits.characters} characters`)
+      // Between two pieces, the parser has counted the last one twice.
+      refuse(`is longer than ${limits.characters} characters`, written)
     },
     close(): void {
       parse(() => parser.close())

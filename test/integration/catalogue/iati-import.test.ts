@@ -210,6 +210,11 @@ describe('a publisher who moves here', { shuffle: false }, () => {
       'reporting-org',
     ])
     expect(bad).toMatchObject({ created: 1, refused: 4 })
+    const large = activity(`${ref}-LARGE`, '').replace('Old text', 'A word. '.repeat(2_100_000))
+    expect(await importing('large.xml', file(large, activity(`${ref}-GOOD`, '')))).toMatchObject({
+      ...{ unchanged: 1, refused: 1 },
+      problems: [{ field: 'iati-activity', expected: 'a record within the limits', line: 1 }],
+    })
     const reason = async (text: string) => (await importing('x.xml', text)).problems[0]?.got
     expect(
       await reason(

@@ -62,6 +62,13 @@ const words = [
   '😀',
   'tab\there',
   ']]>',
+  'decompose\u0301 and compose\u00e9',
+  'zero\u200Bwidth\u00AD and\u00A0no break',
+  'line\u2028and\uFEFFmark',
+  '<p>HTML &amp;nbsp;</p>',
+  '\u202Eturned\u202C \u200Emarks',
+  'controls \u0085 \u009F \u007F \uE000',
+  '=1+1',
   '€ 5',
 ]
 const languages = ['en', 'fr', 'ar', 'EN', 'es', 'en-GB', '']
@@ -312,7 +319,21 @@ class Maker {
   }
 
   #identifier(plain: string): string {
-    return this.chance(0.6) ? plain : plain + this.pick(['/01', ' & B', '\n - 2019', '?x|y', ' é', '   ', '<5>'])
+    return this.chance(0.6)
+      ? plain
+      : plain +
+          this.pick([
+            '/01',
+            ' & B',
+            '\n - 2019',
+            '?x|y',
+            ' é',
+            'e\u0301',
+            '\u00A0x',
+            `-${'9'.repeat(300)}`,
+            '   ',
+            '<5>',
+          ])
   }
 }
 

@@ -213,6 +213,15 @@ describe('a stream', () => {
     }
   })
 
+  it('gives the text of elements after one that was dropped between two pieces', async () => {
+    const limits = { depth: 9, elements: 9, attributes: 9, characters: 20_000 }
+    const [told, dropped]: string[][] = [[], []]
+    const text = `<a><b>${'long '.repeat(14_000)}</b><b>good<c/></b><b>two</b></a>`
+    const onOversize = ({ reason }: OversizeElement) => dropped?.push(reason)
+    await collect(from(text), { limits, onOversize, onSource: (source: string) => told?.push(source) })
+    expect([dropped, told]).toEqual([['is longer than 20000 characters'], ['<b>good<c/></b>', '<b>two</b>']])
+  })
+
   it('gives elements of a greater depth', async () => {
     const found = await collect(from('<a><b><c>1</c></b><b><c>2</c><d/></b></a>'), { depth: 2 })
     expect(found.map((one) => `${one.name}${one.text}`)).toEqual(['c1', 'c2', 'd'])
