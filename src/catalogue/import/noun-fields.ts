@@ -1,6 +1,8 @@
 import {
+  columnFields,
   columnOf,
   type FieldKinds,
+  type FieldsOf,
   fileFieldsOf,
   fileNameOf,
   type KindOf,
@@ -131,4 +133,23 @@ function toField(table: Table, one: NamedField, isOnWire: boolean): KindField {
 function emptied(table: ClearedColumns['table'], one: NamedField): KindField['cleared'] {
   if (one.part) return 'empty list'
   return one.kind.endsWith('?') ? { table, columns: [columnOf(one)] } : undefined
+}
+
+type Required = { readonly file: { readonly required: true } }
+
+type StatedIn<N extends Noun, All = FieldsOf<N, 'record'>> = {
+  readonly [Name in keyof All & keyof N as N[Name] extends Required ? Name : never]: All[Name]
+} & {
+  readonly [Name in keyof All & keyof N as N[Name] extends Required ? never : Name]?: All[Name] | undefined
+}
+
+/** What a row of a file says of the noun: the values of its columns that records state, each under the field's own name. */
+export function statedIn<N extends Noun>(noun: N, row: object): StatedIn<N> {
+  const values = row as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    columnFields(noun, ['record']).flatMap((one) => {
+      const value = one.only === 'wire' ? undefined : values[fileNameOf(one)]
+      return value === undefined ? [] : [[one.field, value]]
+    }),
+  ) as StatedIn<N>
 }

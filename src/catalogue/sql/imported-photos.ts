@@ -1,6 +1,8 @@
+import { photoFields } from '../../kernel/nouns/photo.js'
 import type { Photo } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, type Upsert, upsertRows } from '../../platform/database/upsert.js'
+import { columnsOf, createToColumns } from './field-columns.js'
 import { urlColumns } from './photos.js'
 
 /** A picture from a file; without a statement about consent, what was said of this very picture stays. */
@@ -9,7 +11,10 @@ export type ImportedPhoto = Omit<Photo, 'consent'> & {
   readonly consent: boolean | undefined
 }
 
-const columns = ['wire_id', 'title', 'taken_on', 'consent', ...urlColumns.map(([, column]) => column)]
+const columns = [
+  ...columnsOf(photoFields, 'record').filter((column) => column !== 'position'),
+  ...urlColumns.map(([, column]) => column),
+]
 
 const statement: Upsert = { table: 'photo', key: ['project_id', 'position'], columns }
 const keepingConsent: Upsert = {
@@ -31,13 +36,13 @@ export async function savePhotos(db: Db, photos: readonly ImportedPhoto[]): Prom
   return photos.map((photo) => changes.get(photo) ?? 'unchanged')
 }
 
-function toRow({ projectId, position, wireId, title, takenOn, consent, renditions: urls }: ImportedPhoto) {
+const toColumns = createToColumns(photoFields, 'record')
+
+function toRow(photo: ImportedPhoto) {
+  const { projectId, consent, renditions: urls } = photo
   return {
+    ...toColumns(photo),
     project_id: projectId,
-    position,
-    wire_id: wireId,
-    title,
-    taken_on: takenOn,
     consent: consent ?? false,
     ...Object.fromEntries(urlColumns.map(([rendition, column]) => [column, urls[rendition]])),
   }

@@ -1,17 +1,12 @@
-import type { IsoDate } from '../../kernel/dates.js'
-import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { payoutPlanFields } from '../../kernel/nouns/money.js'
+import type { PlannedPayout } from '../../kernel/project.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
+import { columnsOf, createToColumns } from './field-columns.js'
 
 /** A payout that is agreed on. */
-export type PayoutPlan = {
-  readonly projectId: number
-  readonly reference: string
-  readonly plannedOn: IsoDate
-  readonly amount: Decimal
-  readonly currency: CurrencyCode
-}
+export type PayoutPlan = PlannedPayout & { readonly projectId: number }
 
 /** What became of a plan; `ofProject`: another project has its reference. */
 export type PayoutPlanOutcome = RowChange | { readonly ofProject: number }
@@ -19,9 +14,11 @@ export type PayoutPlanOutcome = RowChange | { readonly ofProject: number }
 const statement = {
   table: 'payout_plan',
   key: ['reference'],
-  columns: ['planned_on', 'amount', 'currency'],
+  columns: columnsOf(payoutPlanFields, 'record').filter((column) => column !== 'reference'),
   insertOnly: ['project_id', 'source'],
 }
+
+const toColumns = createToColumns(payoutPlanFields, 'record')
 
 /** Writes plans of different references, each of a stored project, and returns the outcome of each. */
 export async function savePayoutPlans(
@@ -39,7 +36,7 @@ export async function savePayoutPlans(
   const changes = await upsertRows(
     db,
     statement,
-    own.map(({ projectId, plannedOn, ...plan }) => ({ ...plan, project_id: projectId, planned_on: plannedOn, source })),
+    own.map((plan) => ({ ...toColumns(plan), project_id: plan.projectId, source })),
   )
   const byReference = new Map(own.map(({ reference }, index) => [reference, changes[index] ?? 'unchanged']))
   return plans.map(({ reference }) => byReference.get(reference) ?? { ofProject: owners.get(reference) ?? 0 })

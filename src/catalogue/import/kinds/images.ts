@@ -2,7 +2,7 @@ import { photoFields } from '../../../kernel/nouns/photo.js'
 import { type ImportedPhoto, savePhotos } from '../../sql/imported-photos.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { fieldsInFiles } from '../noun-fields.js'
+import { fieldsInFiles, statedIn } from '../noun-fields.js'
 import { unknownProject } from './money.js'
 
 const imageKindFields = fieldsInFiles(photoFields)
@@ -23,14 +23,12 @@ export const images = defineKind({
     const changes = await savePhotos(
       db,
       known.map(
-        ({ project, position, id, title, consent, takenOn, ...sizes }): ImportedPhoto => ({
-          projectId: project,
-          position,
-          wireId: id ?? position,
-          title,
-          takenOn,
-          consent: consent ?? (photoConsent ? true : undefined),
-          renditions: sizes,
+        (row): ImportedPhoto => ({
+          ...statedIn(photoFields, row),
+          projectId: row.project,
+          wireId: row.id ?? row.position,
+          consent: row.consent ?? (photoConsent ? true : undefined),
+          renditions: row,
         }),
       ),
     )

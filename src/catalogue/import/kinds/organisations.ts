@@ -7,7 +7,7 @@ import { findThemeIds } from '../../sql/theme-lookup.js'
 import { countryNameOf } from '../country-names.js'
 import type { RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
-import { fieldsInFiles } from '../noun-fields.js'
+import { fieldsInFiles, statedIn } from '../noun-fields.js'
 import { unknownTheme } from '../unknown-theme.js'
 
 const organisationKindFields = fieldsInFiles(organisationFields, 'organisation')
@@ -74,20 +74,11 @@ export async function importOrganisations(
 
 /** The record that a row is. */
 export function organisationRecordOf(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
-  const {
-    externalId: _externalId,
-    orgRef,
-    orgType,
-    vetted: _vetted,
-    country,
-    themes = [],
-    countries = [],
-    ...fields
-  } = row
+  const { orgRef, orgType, country, themes = [], countries = [] } = row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]
   return {
-    ...fields,
-    ...(country !== undefined && { countryCode: country, countryName: countryNameOf(country) }),
+    ...statedIn(organisationFields, row),
+    ...(country !== undefined && { countryName: countryNameOf(country) }),
     publication: { ...(orgRef !== undefined && { ref: orgRef }), ...(orgType !== undefined && { type: orgType }) },
     // The name of a stored theme stays: a name equal to the id changes nothing.
     themes: ids.map((id) => ({ id, name: id })),

@@ -2,7 +2,7 @@ import { payoutPlanFields } from '../../../kernel/nouns/money.js'
 import { savePayoutPlans } from '../../sql/payout-plans.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
-import { fieldsInFiles } from '../noun-fields.js'
+import { fieldsInFiles, statedIn } from '../noun-fields.js'
 import { checkMoney, unknownProject } from './money.js'
 
 const payoutPlanKindFields = fieldsInFiles(payoutPlanFields)
@@ -23,7 +23,7 @@ export const payoutPlans = defineKind({
     const known = rows.filter(({ project }) => projects.has(project))
     const saved = await savePayoutPlans(
       db,
-      known.map(({ project, date, ...row }) => ({ projectId: project, plannedOn: date, ...row })),
+      known.map((row) => ({ projectId: row.project, ...statedIn(payoutPlanFields, row) })),
       source,
     )
     const outcomes = new Map(known.map((row, index) => [row.reference, saved[index]]))

@@ -5,7 +5,7 @@ import { type ImportedReport, projectsOfLinks, saveReports } from '../../sql/imp
 import { lockProjectSources } from '../../sql/project-sources.js'
 import type { RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
-import { fieldsInFiles } from '../noun-fields.js'
+import { fieldsInFiles, statedIn } from '../noun-fields.js'
 import { unknownProject } from './money.js'
 
 const reportKindFields = fieldsInFiles(reportFields, 'progress_report')
@@ -65,13 +65,10 @@ function withoutProject({ project, projectLinks = [] }: ReportRow): FieldProblem
 /** The report that a row is. */
 export function reportOf(row: ReportRow, projectId: number): ImportedReport {
   return {
+    ...statedIn(reportFields, row),
     projectId,
     id: row.id,
     externalId: row.externalId,
-    url: row.url,
-    title: row.title,
-    ...(row.author !== undefined && { authorName: row.author }),
-    publishedAt: row.published,
     updatedAt: row.updated ?? row.published,
     contentHtml: sanitizeReportHtml(row.html),
     images: (row.images ?? []).map(({ url, mediaType }) => ({ url, ...(mediaType !== undefined && { mediaType }) })),
