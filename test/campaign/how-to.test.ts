@@ -83,7 +83,8 @@ it('what they publish and answer changes as they say', () => {
 
 it('they pass the unit tests, theirs among them', () => run('vitest', 'run', '--config', 'vitest.unit.config.ts'))
 
-it('they do what they say', () => run('vitest', 'run', '--config', 'test/how-to/vitest.config.ts'))
+it('they do what they say', () =>
+  run('vitest', 'run', '--config', 'test/how-to/vitest.config.ts', 'column.proof', 'job.proof'))
 
 it('they pass the tests that compare documents with the running program, and their own', () => {
   const own = pages.flatMap(({ touched }) => touched).filter((file) => /^test\/integration\/.+\.test\.ts$/.test(file))
