@@ -24,8 +24,8 @@ const isVariable = /^([A-Z_]+)=(.*)$/
 /** Words as a shell has them; what is within single quotes is one. */
 const wordsOf = (line: string) => (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
 
-/** What repeats the list of problems. */
-const leftOut = ['problemCount', 'groups']
+/** What repeats the list of problems, and what a line without --json prints. */
+const leftOut = ['problemCount', 'groups', 'receipt']
 
 /** An answer without the members that say nothing: zeros and empty lists. */
 const telling = (answer: object) =>

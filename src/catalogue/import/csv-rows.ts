@@ -127,7 +127,7 @@ export async function* csvRows(
       asked.look(row.cells)
       if (last) yield last.record
       if (last && last.row.cells.length >= given.length) fullRows++
-      last = { record: toRecord(names, inUtc, row, read), row }
+      last = { record: toRecord(names, inUtc, row, read, reading.constants), row }
     }
   }
   try {
@@ -251,6 +251,7 @@ function toRecord(
   inUtc: readonly boolean[],
   row: CsvRow,
   read: ReturnType<typeof rowReader>,
+  constants: FileReading['constants'],
 ): FileRecord {
   const { line, oddCell, damaged } = row
   const at = { line, source: row.cells }
@@ -262,8 +263,11 @@ function toRecord(
     }
   }
   const taken = read(row.cells)
-  if ('leftOut' in taken) return { ...at, leftOut: taken.leftOut }
-  const { cells, constants } = taken
+  if ('leftOut' in taken) {
+    const named = row.cells.flatMap((cell, index) => (names[index] ? [[names[index], unguardedText(cell)]] : []))
+    return { ...at, leftOut: taken.leftOut, value: { ...constants, ...Object.fromEntries(named) } }
+  }
+  const { cells } = taken
   // Where quotes are not as CSV has them, only the number of cells tells that they are the right ones.
   if (oddCell !== undefined && cells.length !== names.length) {
     const got = `${cells.length} cells, one of them ${oddCell.slice(0, 100)}`

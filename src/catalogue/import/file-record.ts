@@ -10,7 +10,7 @@ export type FileRecord = {
 } & (
   | { readonly value: ParsedValue; readonly notice?: FieldProblem }
   /** The reading leaves it out: a column and its value. */
-  | { readonly leftOut: string }
+  | { readonly leftOut: string; readonly value?: ParsedValue }
   | { readonly problem: FieldProblem }
 )
 

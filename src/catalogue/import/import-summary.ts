@@ -3,7 +3,9 @@ import { validationNotices } from '../../iati/validation/index.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { ElementSummary, MovedRule, MovedTable } from '../sql/imports.js'
+import type { ImportReceipt } from '../sql/receipts.js'
 import type { FileRecord } from './file-record.js'
+import { ReceiptTally } from './receipt.js'
 import type { ElementFate, MovedRecord } from './record-importer.js'
 import type { RefusedFile, RefusedRows } from './refused-rows.js'
 
@@ -51,6 +53,8 @@ export type ImportSummary = MovedTable & {
   readonly problemCount: number
   /** All problems by file, field and what was expected, the most frequent first. */
   readonly groups: readonly ProblemGroup[]
+  /** Every row and every sum of the files, and what the store has of it. */
+  readonly receipt?: ImportReceipt
   /** The files that were written for refused records. */
   readonly refusedTo: readonly RefusedFile[]
 }
@@ -65,12 +69,17 @@ type Where = Omit<ImportProblem, keyof FieldProblem>
 
 const maxGroups = 1000
 const maxExamples = 3
+const maxReasons = 50
 
 /** Counts while an import runs, and keeps at most this many problems of records. */
 export class ImportTally {
   records = 0
   repeated = 0
+  readonly money = new ReceiptTally()
   #files = 0
+  #left = 0
+  readonly #reasons = new Map<string, number>()
+  #known = 0
   #brokenFiles = 0
   #created = 0
   #changed = 0
@@ -107,6 +116,7 @@ export class ImportTally {
 
   /** Counts a row that the reading leaves out. */
   leaveOut(reason: string): void {
+    this.#left++
     const known = this.#leftOut.has(reason) || this.#leftOut.size < maxGroups ? reason : 'others'
     this.#leftOut.set(known, (this.#leftOut.get(known) ?? 0) + 1)
   }
@@ -117,6 +127,10 @@ export class ImportTally {
     problems: readonly FieldProblem[],
   ): void {
     this.#refused++
+    const [first] = problems
+    const reason = first ? `${first.field}: expected ${first.expected.replace(/\d+/g, '#')}`.slice(0, 200) : ''
+    const known = this.#reasons.has(reason) || this.#reasons.size < maxReasons ? reason : 'others'
+    this.#reasons.set(known, (this.#reasons.get(known) ?? 0) + 1)
     this.#refusedRows?.add({ ...where, source, problems })
     for (const problem of problems) this.#sample({ ...where, ...problem })
   }
@@ -150,6 +164,7 @@ export class ImportTally {
   /** Counts the records of a file that would change nothing. */
   countKnown(records: number): void {
     this.records += records
+    this.#known += records
     this.#unchanged += records
   }
 
@@ -229,6 +244,25 @@ export class ImportTally {
       refusedTo: this.#refusedRows?.written ?? [],
       ...this.#movedSummary(),
     }
+  }
+
+  /** The rows of the files, of which each is in one of the other counts. */
+  rows(): ImportReceipt['rows'] {
+    const taken = this.#created + this.#changed + this.#unchanged
+    const { replaced } = this.money
+    return {
+      in: this.records + this.#left,
+      taken,
+      refused: this.#refused,
+      leftOut: this.#left,
+      replaced,
+      known: this.#known,
+    }
+  }
+
+  /** Refused rows by the first reason of each, the most frequent first; numbers in a reason do not part it. */
+  get refusedBy(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#reasons].sort(([, a], [, b]) => b - a))
   }
 
   #movedSummary(): MovedTable {

@@ -11,14 +11,17 @@ import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { findNumbers } from '../sql/external-ids.js'
-import { beginImport, type ImportedFile, recordImport, writeAsImport } from '../sql/imports.js'
+import { beginImport, type ImportedFile, recordImport, undoImport, writeAsImport } from '../sql/imports.js'
 import type { FileReading } from '../sql/reading.js'
+import { type ImportReceipt, sumsOfStore } from '../sql/receipts.js'
+import type { ParsedValue } from '../wire/read/parsed-value.js'
 import { identifier, projectReference } from './field-types.js'
 import type { FileRecord } from './file-record.js'
 import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
 import { findKnownFile, markOf } from './known-files.js'
+import { hashOfReading, type RowMoney, type StoredMove, sumsOf } from './receipt.js'
 import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
 import type { ReadRecord, RecordImporter } from './record-importer.js'
@@ -81,6 +84,7 @@ export type ImportOptions = {
 type BatchEntry<Row> = {
   readonly where: Place
   readonly record: ReadRecord<Row>
+  readonly money: RowMoney | undefined
   /** That the same stands on an earlier line of the file. */
   readonly repeats?: FieldProblem | undefined
 }
@@ -155,6 +159,9 @@ async function importAsRow(
   const read = await importAll(transact, files, saving, options, async (file, tally) => {
     done.push(file)
     await recordImport(store.db, id, { ...tally.summary(), files: done })
+  }).catch(async (error: unknown) => {
+    if (error instanceof Unbalanced) await takeBack(store, id, error, options)
+    throw error
   })
   const summary = await withEnded(read, transact, saving, options)
   await store.transaction(async (db) => {
@@ -164,6 +171,24 @@ async function importAsRow(
     await recordAudit(db, { action: 'records-imported', subject: `import ${id}`, details, ...operator, at: clock() })
   })
   return { ...summary, import: id }
+}
+
+/** An import whose files, rows and sums in the store do not agree. */
+class Unbalanced extends ServiceError {
+  constructor(why: string) {
+    super('internal', `the receipt does not balance, so nothing is written: ${why}`)
+  }
+}
+
+/** Takes an import back whose receipt does not balance. Throws where something depends on it already. */
+async function takeBack(store: Store, id: number, error: Unbalanced, options: ImportOptions): Promise<void> {
+  const { clock, operator = nobody } = options
+  await store.transaction(async (db) => {
+    const undone = await undoImport(db, id, operator, clock())
+    if ('obstacles' in undone)
+      throw new ServiceError('internal', `${error.message}; import ${id} stays: giving imports undo ${id} says why`)
+    await recordAudit(db, { action: 'import-undone', subject: `import ${id}`, ...operator, at: clock() })
+  })
 }
 
 async function numberOfProject(db: Db, project: string): Promise<number> {
@@ -203,7 +228,23 @@ async function importAll(
   } finally {
     await refusedRows?.abandon()
   }
-  return tally.summary()
+  return { ...tally.summary(), receipt: await receiptOf(transact, tally, saving) }
+}
+
+/** Throws `internal` where the files, what became of their rows, and the store do not agree. */
+async function receiptOf(transact: Transact, tally: ImportTally, { reading }: ImportSaving): Promise<ImportReceipt> {
+  const { money } = tally
+  const rows = tally.rows()
+  const imbalance = money.imbalance(rows)
+  if (imbalance !== undefined) throw new Unbalanced(imbalance)
+  const months = [...new Set(money.movedKeys.map((key) => key.split(' ')[2] ?? ''))]
+  const after = months.length === 0 ? [] : await transact((db) => sumsOfStore(db, months))
+  const recipe = hashOfReading(reading)
+  return {
+    ...{ rows, sums: money.lines(sumsOf(after)), unreadable: money.unreadable },
+    ...(rows.refused > 0 && { refusedBy: tally.refusedBy }),
+    ...(recipe && { recipe }),
+  }
 }
 
 type FileOptions = ImportOptions & { readonly refusedRows: RefusedRows | undefined }
@@ -274,6 +315,7 @@ async function importFile<Row, Prepared>(
       }
       if ('leftOut' in item) {
         tally.leaveOut(item.leftOut)
+        settleUnread(tally, importer, item.value, 'leftOut', saving)
         continue
       }
       tally.records++
@@ -283,10 +325,13 @@ async function importFile<Row, Prepared>(
       if ('problems' in reading) {
         const { problems, recordId } = { recordId: undefined, ...reading }
         found.push(() => tally.refuse({ ...where, ...(recordId !== undefined && { recordId }) }, problems))
+        settleUnread(tally, importer, 'value' in item ? item.value : undefined, 'refused', saving)
         if (limit.add('value' in item ? item.value : null)) await flush()
         continue
       }
       const { key, once } = reading
+      const money = importer.money?.of(reading.row, saving)
+      tally.money.read(money)
       isAdded &&= reading.isAdded ?? false
       const { notice } = 'value' in item ? item : {}
       if (notice) found.push(() => tally.note({ ...where, recordId: key }, notice))
@@ -297,9 +342,11 @@ async function importFile<Row, Prepared>(
       if (replaced && importer.repeated === 'each') await flush()
       else if (replaced) {
         batch.delete(key)
+        tally.money.replaced++
+        tally.money.settle('leftOut', replaced.money)
         found.push(() => tally.note({ ...replaced.where, recordId: key }, replaced.repeats))
       }
-      batch.set(key, { where, record: reading, repeats })
+      batch.set(key, { where, record: reading, money, repeats })
       if ('value' in item && limit.add(item.value)) await flush()
     }
     await flush()
@@ -308,6 +355,21 @@ async function importFile<Row, Prepared>(
   }
   await refusedRows?.end()
   return isAdded
+}
+
+/** Counts the money of a row that is refused or left out, where it can be read. */
+function settleUnread<Row, Prepared>(
+  tally: ImportTally,
+  importer: RecordImporter<Row, Prepared>,
+  value: ParsedValue | undefined,
+  fate: 'refused' | 'leftOut',
+  saving: ImportSaving,
+): void {
+  if (!importer.money) return
+  const money = value === undefined ? undefined : importer.money.read(value, saving)
+  if (!money) tally.money.unreadable++
+  tally.money.read(money)
+  tally.money.settle(fate, money)
 }
 
 function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: number): FieldProblem {
@@ -323,8 +385,15 @@ async function saveBatch<Row, Prepared>(
   tally: ImportTally,
 ): Promise<void> {
   const save = async (some: readonly Prepared[]): Promise<readonly RecordOutcome[]> => {
+    const moves: StoredMove[] = []
     try {
-      return await transact((db) => importer.save(db, some, saving))
+      const outcomes = await transact((db) => {
+        // A transaction may be tried again.
+        moves.length = 0
+        return importer.save(db, some, { ...saving, onMoved: (move) => moves.push(move) })
+      })
+      for (const move of moves) tally.money.move(move)
+      return outcomes
     } catch (error) {
       if (some.length < 2) return [refusedByDatabase(error)]
       if (!isDataError(error)) throw error
@@ -334,11 +403,14 @@ async function saveBatch<Row, Prepared>(
   }
   const read = batch.map(({ record }) => record.row)
   const outcomes = await save(importer.prepare(read, saving))
-  for (const [index, { where: place, record, repeats }] of batch.entries()) {
+  for (const [index, { where: place, record, money, repeats }] of batch.entries()) {
     const outcome = outcomes[index] ?? 'unchanged'
     const where = { ...place, recordId: record.key }
-    if (typeof outcome === 'object' && 'field' in outcome) tally.refuse(where, repeats ? [outcome, repeats] : [outcome])
-    else {
+    if (typeof outcome === 'object' && 'field' in outcome) {
+      tally.refuse(where, repeats ? [outcome, repeats] : [outcome])
+      tally.money.settle('refused', money)
+    } else {
+      tally.money.settle('taken', money, typeof outcome === 'string' ? outcome : outcome.change)
       tally.note(where, repeats)
       tally.countMoved(where, record.moved)
       if (typeof outcome === 'string') tally.count(outcome)

@@ -6,6 +6,7 @@ import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
 import type { FileReading } from '../sql/reading.js'
 import type { KindFields, RowOf } from './fields.js'
+import type { MoneySums, RowMoney, StoredMove } from './receipt.js'
 
 export type ImportSaving = {
   readonly source: RecordSource
@@ -37,6 +38,8 @@ export type ImportSaving = {
   readonly correct?: boolean | undefined
   /** Names this import; equal for all its files and batches. */
   readonly importId: string
+  /** Hears what a batch has moved in the store, of kinds with money; it counts once its transaction is committed. */
+  readonly onMoved?: ((move: StoredMove) => void) | undefined
 }
 
 /**
@@ -86,6 +89,12 @@ export type Kind<F extends KindFields = KindFields> = {
   }
   /** What may stand once in a file, by field; absent: the key. */
   once?(row: RowOf<F>): readonly [field: string, value: string]
+  /** Of kinds with money: what a receipt answers for. */
+  readonly money?: {
+    of(row: RowOf<F>, platform: CurrencyCode): RowMoney
+    /** What the store has where these rows may change it. */
+    stored(db: Db, rows: readonly RowOf<F>[], saving: ImportSaving): Promise<MoneySums>
+  }
   /** Problems of a row whose fields are each valid alone. */
   check?(row: RowOf<F>, saving: ImportSaving): readonly FieldProblem[]
   /** Writes records with different keys in one transaction, and returns the outcome of each. */

@@ -11,11 +11,13 @@ import { parseOrganisationRecord, parseProjectRecord } from '../wire/read/projec
 import { clearFields } from './clear-fields.js'
 import { keepExternalIds, resolveExternalIds } from './external-ids.js'
 import * as type from './field-types.js'
-import { type ClearedRow, type KindFields, readRow, shown } from './fields.js'
+import { type ClearedRow, type KindFields, type RowOf, readRow, shown } from './fields.js'
 import { newestInstant, toHashedRecord } from './hashed-record.js'
 import type { ImportSaving, Kind, RecordOutcome } from './kind.js'
 import { importOrganisations } from './kinds/organisations.js'
 import { toOutcomes } from './kinds/projects.js'
+import type { RowMoney } from './receipt.js'
+import { withoutUnseenSigns } from './unseen-signs.js'
 
 /** A record that may be saved: rows of equal key are the same record. */
 export type ReadRecord<Row> = {
@@ -52,6 +54,11 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   readonly known?: Pick<NonNullable<Kind['known']>, 'version' | 'isWhole'> | undefined
   /** A promise only where reading a record may take long. */
   read(value: ParsedValue, saving: ImportSaving): Reading<Row> | Promise<Reading<Row>>
+  /** Of kinds with money: that of a row, and of a record that is refused or left out, where it can be read. */
+  readonly money?: {
+    of(row: Row, saving: ImportSaving): RowMoney
+    read(value: ParsedValue, saving: ImportSaving): RowMoney | undefined
+  }
   /** Adds to each row what depends on the whole batch; called once. */
   prepare(rows: readonly Row[], saving: ImportSaving): readonly Prepared[]
   save(db: Db, rows: readonly Prepared[], saving: ImportSaving): Promise<readonly RecordOutcome[]>
@@ -62,18 +69,23 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
   const keyOf = (row: Readonly<Record<string, unknown>>) =>
     kind.key.map((name) => String(row[name] ?? (name === 'id' ? row.externalId : undefined) ?? '')).join(' ')
   const table = (kind.fields as KindFields).id?.numbers
+  const { money } = kind
+  const notationOf = (value: ParsedValue, { currency, zone = 'UTC', reading: how }: ImportSaving) => {
+    const { decimal, date } = how
+    const { currency: own } = isObject(value) ? value : {}
+    const named = typeof own === 'string' ? parseCurrencyCode(own.trim().toUpperCase()) : undefined
+    const hasThreeDecimals = minorUnitExponent(currency) >= 3
+    return { decimal, date, hasThreeDecimals, zone: how.zone ?? zone, currency: named ?? currency }
+  }
   return {
     kind: kind.name,
     repeated: kind.repeated,
     together: kind.together,
     known: kind.known,
     read: (value, saving) => {
-      const { currency, today, zone = 'UTC', reading: how } = saving
-      const { decimal, date, missing } = how
-      const { currency: own } = isObject(value) ? value : {}
-      const named = typeof own === 'string' ? parseCurrencyCode(own.trim().toUpperCase()) : undefined
-      const hasThreeDecimals = minorUnitExponent(currency) >= 3
-      const notation = { decimal, date, hasThreeDecimals, zone: how.zone ?? zone, currency: named ?? currency }
+      const { today, reading: how } = saving
+      const { missing } = how
+      const notation = notationOf(value, saving)
       const reading = readRow(kind.fields, value, { ...(form === 'csv' && { notation }), missing, today })
       const problems = 'problems' in reading ? reading.problems : (kind.check?.(reading.row, saving) ?? [])
       if ('row' in reading && problems.length === 0) {
@@ -84,18 +96,42 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
       const recordId = typeof value === 'object' && value !== null ? keyOf(value as Record<string, unknown>).trim() : ''
       return { problems, ...(recordId !== '' && { recordId: shown(recordId).got?.slice(0, 100) ?? '' }) }
     },
+    ...(money && {
+      money: {
+        of: ({ row }, { currency }) => money.of(row, currency),
+        read: (value, saving) => {
+          if (!isObject(value)) return undefined
+          const notation = form === 'csv' ? notationOf(value, saving) : undefined
+          const row = Object.fromEntries(
+            moneyMembers.map((name) => {
+              const field = (kind.fields as KindFields)[name]
+              const given = Object.hasOwn(value, name) ? value[name] : undefined
+              const cell = typeof given === 'string' ? withoutUnseenSigns(given.trim()) : given
+              return [name, cell === undefined || cell === '' ? undefined : field?.type.parse(cell, notation)]
+            }),
+          )
+          const isWhole = row.amount !== undefined && row.currency !== undefined && row.date !== undefined
+          return isWhole ? money.of(row as RowOf<KindFields>, saving.currency) : undefined
+        },
+      },
+    }),
     prepare: (rows) => rows,
     save: async (db, read, saving) => {
       const resolved = await resolveExternalIds(db, kind.fields, read)
       const rows = resolved.flatMap((one) => ('row' in one ? [one] : []))
       const wanted = rows.map(({ row }) => row)
+      const before = await money?.stored(db, wanted, saving)
       const saved = await clearFields(db, kind, rows, await kind.save(db, wanted, saving))
       const outcomes = await keepExternalIds(db, table, wanted, saved)
+      if (money && before) saving.onMoved?.({ before, after: await money.stored(db, wanted, saving) })
       const byRow = new Map<unknown, RecordOutcome>(rows.map((row, index) => [row, outcomes[index] ?? 'unchanged']))
       return resolved.map((one) => ('row' in one ? (byRow.get(one) ?? 'unchanged') : one))
     },
   }
 }
+
+/** The fields that a sum needs. */
+const moneyMembers = ['amount', 'currency', 'date', 'kind', 'settledAmount', 'reference']
 
 /** A record of the wire format, with the platform's own ids of it and of the organisation in it. */
 type Wire<Record> = { readonly record: Record; readonly externalId?: string; readonly organisation?: string }

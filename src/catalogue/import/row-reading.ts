@@ -6,13 +6,11 @@ import { isBlank } from './csv-text.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
 
 /** The cells of a row as a reading has them, or why it leaves the row out. */
-type RowTaken =
-  | { readonly cells: readonly string[]; readonly constants: Readonly<Record<string, string>> }
-  | { readonly leftOut: string }
+type RowTaken = { readonly cells: readonly string[] } | { readonly leftOut: string }
 
 /** Reads the rows of a file with these columns one after the other: a cell that is filled down has the value above it. */
 export function rowReader(columns: readonly string[], reading: FileReading): (cells: readonly string[]) => RowTaken {
-  const { only = {}, without = {}, values = {}, constants = {}, fillDown = [], attachments = [], plain = [] } = reading
+  const { only = {}, without = {}, values = {}, fillDown = [], attachments = [], plain = [] } = reading
   const placed = <T, Folded>(of: Readonly<Record<string, T>>, option: string, fold: (value: T) => Folded) =>
     Object.entries(of).map(
       ([column, value]) =>
@@ -30,7 +28,7 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
     names.flatMap((column) => placesOf(columns, column, 'the recipe', reading)),
   ) as [number[], number[], number[]]
   if ([kept, dropped, changed, filled, listed, texts].every(({ length }) => length === 0)) {
-    return (cells) => ({ cells, constants })
+    return (cells) => ({ cells })
   }
   const above = new Map<number, string>()
   return (given) => {
@@ -51,7 +49,7 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
     }
     for (const at of listed) cells[at] = addressesIn(cells[at] ?? '')
     for (const at of texts) cells[at] = htmlOf(cells[at] ?? '')
-    return { cells, constants }
+    return { cells }
   }
 }
 

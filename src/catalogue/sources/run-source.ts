@@ -14,6 +14,7 @@ import { nextDue, type Schedule } from '../../work/schedule.js'
 import { type ImportOptions, importFiles, savingOf } from '../import/import.js'
 import type { ImportSummary } from '../import/import-summary.js'
 import type { ImportSaving } from '../import/kind.js'
+import { sumsByKind } from '../import/receipt.js'
 import { openFiles } from '../import/record-files.js'
 import { toText } from '../import/refused-rows.js'
 import {
@@ -42,6 +43,8 @@ import {
   type SourceOutcome,
   saveSource,
 } from '../sql/import-sources.js'
+import { findImport } from '../sql/imports.js'
+import type { ImportReceipt } from '../sql/receipts.js'
 import { readPlace } from './definition.js'
 import { endRecords, keyOfRecord } from './end-missing.js'
 import { openFolder } from './folder-place.js'
@@ -173,6 +176,9 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
       if ('imported' in done) imports.push(done.imported)
       if ('passed' in done) passed.push(done.passed)
     }
+    const last =
+      imports.length > 0 && source.import !== undefined ? await findImport(store.db, source.import) : undefined
+    passed.unshift(...comparedSums(imports, last?.receipt))
     // What was held is no longer there.
     if (source.held) await holdFile(store.db, source.name, null)
     const message = [imports.length === 0 ? 'nothing new' : '', ...passed].filter(Boolean).join('; ')
@@ -529,6 +535,16 @@ function endingOf({ signal, owner }: SourceDeps, source: Source): NonNullable<Im
 
 function shownKey(key: string): string {
   return key.replace('\u001f', ' ').slice(0, 100)
+}
+
+/** The money that came tonight, beside what came the last time. */
+function comparedSums(imports: readonly ImportSummary[], last: ImportReceipt | undefined): string[] {
+  const sums = imports.flatMap(({ receipt }) => receipt?.sums ?? [])
+  const before = new Map((last ? sumsByKind(last) : []).map((one) => [`${one.currency} ${one.kind}`, one.taken]))
+  return sumsByKind({ sums }).map(({ currency, kind, taken }) => {
+    const known = before.get(`${currency} ${kind}`)
+    return `${currency} ${kind}: ${taken} taken${known === undefined ? '' : `, ${known} the last time`}`
+  })
 }
 
 function describeImport({

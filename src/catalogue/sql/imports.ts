@@ -3,6 +3,7 @@ import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { quotedName } from '../../platform/database/backup.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import { withoutNulls } from '../../platform/database/without-nulls.js'
+import type { ImportReceipt } from './receipts.js'
 
 type ImportCounts = {
   readonly records: number
@@ -42,6 +43,8 @@ export type ImportEnd = ImportCounts &
     readonly files: readonly ImportedFile[]
     readonly problemCount: number
     readonly problems: readonly KeptProblem[]
+    /** What the import answers for, once it ended. */
+    readonly receipt?: ImportReceipt | undefined
   }
 
 /** What became of the elements of IATI files, by name, and what is held of their records. */
@@ -99,6 +102,8 @@ export type ImportRow = ImportCounts & {
   readonly undoneBy?: string
   readonly files: readonly ImportedFile[]
   readonly problemCount: number
+  /** As the import wrote it; absent: of an earlier version. */
+  readonly receipt?: ImportReceipt
 }
 
 /** An import with the first of its problems, and how many rows it would give back. */
@@ -129,10 +134,23 @@ const undoLock = 7_241_032_604
 
 /** Enters what an import has done so far, or with `at` its end. */
 export async function recordImport(db: Db, id: number, end: ImportEnd, at?: Date): Promise<void> {
-  const { files, records, created, changed, unchanged, refused, kept, problemCount, problems, elements, moved } = end
+  const {
+    files,
+    records,
+    created,
+    changed,
+    unchanged,
+    refused,
+    kept,
+    problemCount,
+    problems,
+    elements,
+    moved,
+    receipt,
+  } = end
   await db.query(
     `update import set files = $2, records = $3, created = $4, changed = $5, unchanged = $6, refused = $7, kept = $8,
-        problem_count = $9, problems = $10, finished_at = $11, moved = $12, state = case when $11::timestamptz is null then state else 'done' end
+        problem_count = $9, problems = $10, finished_at = $11, moved = $12, receipt = $13, state = case when $11::timestamptz is null then state else 'done' end
       where id = $1 and state = 'running'`,
     [
       id,
@@ -140,6 +158,7 @@ export async function recordImport(db: Db, id: number, end: ImportEnd, at?: Date
       toJson(problems.slice(0, mostProblems)),
       at ?? null,
       moved ? toJson({ elements, moved }) : null,
+      receipt === undefined ? null : toJson(receipt),
     ],
   )
 }
@@ -154,7 +173,7 @@ function toJson(value: unknown): string {
 }
 
 const columns = `id, actor, origin, state, started_at as "startedAt", finished_at as "finishedAt", undone_at as "undoneAt",
-  undone_by as "undoneBy", files, records, created, changed, unchanged, refused, kept, problem_count as "problemCount"`
+  undone_by as "undoneBy", files, receipt, records, created, changed, unchanged, refused, kept, problem_count as "problemCount"`
 
 /** Imports, the newest first; only those before a number. */
 export async function listImports(

@@ -8,6 +8,7 @@ import { type ImportSummary, importExitCode } from '../../catalogue/import/impor
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import { expectedDatePattern } from '../../catalogue/import/number-notation.js'
 import { readingChecks, readingOfRecipe } from '../../catalogue/import/reading.js'
+import { sumsByKind } from '../../catalogue/import/receipt.js'
 import { findNamedRecipe } from '../../catalogue/import/recipes/named-recipes.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
 import type { MovedTable } from '../../catalogue/sql/imports.js'
@@ -221,6 +222,7 @@ export function noteProblems(summary: ImportSummary, output: Output, asked: stri
     }
   }
   for (const line of movedLines(summary)) output.note(line)
+  noteReceipt(summary, output)
   for (const { file, of, records } of refusedTo) {
     output.note(`${file} has the ${records} refused rows of ${of} and why: fix and import it`)
   }
@@ -265,6 +267,18 @@ export function movedLines({ elements = {}, moved }: MovedTable): string[] {
 function noteProblem({ file, line, recordId, ...problem }: ImportSummary['problems'][number], output: Output): void {
   const place = [file, line && `line ${line}`, recordId && `record ${recordId}`].filter(Boolean).join(', ')
   output.note(`${place}, ${toText(problem)}`)
+}
+
+/** Prints the sums of the files by currency and kind: what became of them, and what the store had and has. */
+function noteReceipt({ receipt }: ImportSummary, output: Output) {
+  for (const { currency, kind, file, taken, refused, leftOut, before, after } of receipt ? sumsByKind(receipt) : []) {
+    const store = after === undefined ? '' : `; in the store ${before} before, ${after} now`
+    output.note(
+      `${currency} ${kind}: ${file} in the files = ${taken} taken + ${refused} refused + ${leftOut} left out${store}`,
+    )
+  }
+  const { unreadable = 0 } = receipt ?? {}
+  if (unreadable > 0) output.note(`${unreadable} rows that were not taken have no readable amount, and are in no sum`)
 }
 
 /** How to look at an import again, or to take it back, where it did something. */

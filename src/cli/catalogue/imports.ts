@@ -8,6 +8,7 @@ import {
   type Undone,
   undoImport,
 } from '../../catalogue/sql/imports.js'
+import type { ImportReceipt } from '../../catalogue/sql/receipts.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -108,7 +109,19 @@ function describe({ id, state, startedAt, finishedAt, actor, files, ...counts }:
 }
 
 function details(found: ImportDetails): string[] {
-  const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount, remembered } = found
+  const {
+    startedAt,
+    finishedAt,
+    undoneAt,
+    undoneBy,
+    actor,
+    origin,
+    files,
+    problems,
+    problemCount,
+    remembered,
+    receipt,
+  } = found
   return [
     describe(found),
     ...labelled(
@@ -125,12 +138,27 @@ function details(found: ImportDetails): string[] {
       ({ name, kind = 'unreadable', sha256, records, created, changed, unchanged, refused }) =>
         `${name}: ${kind}, ${records} records: ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused; sha256 ${sha256 ?? 'unknown: not read to its end'}`,
     ),
+    ...(receipt ? describeReceipt(receipt) : []),
     ...problems.map(({ file, line, recordId, field, expected, got }) => {
       const place = [file, line && `line ${line}`, recordId && `record ${recordId}`].filter(Boolean).join(', ')
       return `  ${place}, ${field}: expected ${expected}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`
     }),
     ...movedLines(found),
     ...(problemCount > problems.length ? [`  ${problemCount - problems.length} more problems`] : []),
+  ]
+}
+
+function describeReceipt({ rows, sums, unreadable, recipe, refusedBy = {} }: ImportReceipt): string[] {
+  const known = rows.known > 0 ? ` (${rows.known} of files that were known)` : ''
+  return [
+    `receipt: ${rows.in} rows = ${rows.taken} taken${known} + ${rows.refused} refused + ${rows.leftOut} left out + ${rows.replaced} replaced by later ones`,
+    ...Object.entries(refusedBy).map(([reason, count]) => `  ${count} refused, ${reason}`),
+    ...(unreadable > 0 ? [`  ${unreadable} rows have no readable amount, and are in no sum`] : []),
+    ...sums.map(({ currency, kind, month, file, taken, refused, leftOut, before, after }) => {
+      const store = after === undefined ? '' : `; in the store ${before} before, ${after} afterwards`
+      return `  ${month} ${currency} ${kind}: ${file} = ${taken} taken + ${refused} refused + ${leftOut} left out${store}`
+    }),
+    ...(recipe === undefined ? [] : [`  read by a recipe with the SHA-256 ${recipe}`]),
   ]
 }
 

@@ -74,6 +74,10 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
       problemCount: 1,
       groups: [expect.objectContaining({ count: 1, field: 'id' })],
       refusedTo: [],
+      receipt: {
+        rows: { in: 4, taken: 3, refused: 0, leftOut: 0, replaced: 1, known: 0 },
+        ...{ sums: [], unreadable: 0 },
+      },
     })
     expect(
       await rows(`select id, title, funding, country_code, source, first_seen_on, organisation_id, latitude, activities,

@@ -1,9 +1,11 @@
 import { disbursementFields } from '../../../kernel/nouns/money.js'
 import { type DisbursementOutcome, recordDisbursements } from '../../../money/sql/disbursements.js'
 import { organisationSources } from '../../sql/organisations.js'
+import { sumsOfPayouts } from '../../sql/receipts.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles } from '../noun-fields.js'
-import { checkMovedMoney, countedMoney, unknownProject } from './money.js'
+import { sumsOf } from '../receipt.js'
+import { checkMovedMoney, countedMoney, rowMoney, unknownProject } from './money.js'
 
 const disbursementKindFields = fieldsInFiles(disbursementFields)
 
@@ -15,6 +17,17 @@ export const disbursements = defineKind({
   fields: disbursementKindFields,
   key: ['reference'],
   repeated: 'each',
+  money: {
+    of: (row, platform) => rowMoney(row, platform, 'payout'),
+    stored: async (db, rows) =>
+      sumsOf(
+        await sumsOfPayouts(
+          db,
+          'payout',
+          rows.map(({ reference }) => reference),
+        ),
+      ),
+  },
   check: (row, { currency }) => checkMovedMoney(row, currency),
   save: async (db, rows, { source, correct, currency: platform }) => {
     const receivers = await organisationSources(

@@ -7,10 +7,12 @@ import { areGiftsWhole, giftVersion } from '../../../money/sql/differing-months.
 import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
+import { sumsOfMonths } from '../../sql/receipts.js'
 import type { RowOf } from '../fields.js'
 import { defineKind, type ImportSaving, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles } from '../noun-fields.js'
-import { checkMovedMoney, countedMoney, unknownProject } from './money.js'
+import { sumsOf } from '../receipt.js'
+import { checkMovedMoney, countedMoney, rowMoney, unknownProject } from './money.js'
 
 const giftKindFields = fieldsInFiles(giftFields)
 
@@ -31,6 +33,17 @@ export const gifts = defineKind({
   once: (row) => {
     if (row.reference !== undefined) return ['reference', row.reference]
     return ['date', [row.project, monthStart(row.date), kindOf(row), row.funder ?? ''].join(' ')]
+  },
+  money: {
+    of: (row, platform) => rowMoney(row, platform, kindOf(row)),
+    stored: async (db, rows, { source }) =>
+      sumsOf(
+        await sumsOfMonths(
+          db,
+          rows.map(({ project, date }) => ({ project, month: monthStart(date) })),
+          source,
+        ),
+      ),
   },
   check,
   save,

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent, sameAmount, signOf } from '../../../kernel/money.js'
 import { shown } from '../fields.js'
+import type { RowMoney } from '../receipt.js'
 
 type MoneyRow = { readonly amount: Decimal; readonly currency: CurrencyCode }
 
@@ -53,6 +54,12 @@ export function checkMovedMoney(row: MovedRow, platform: CurrencyCode): FieldPro
 export function countedMoney({ amount, currency, settledAmount }: MovedRow, platform: CurrencyCode): CountedMoney {
   if (currency === platform || settledAmount === undefined) return { amount, currency }
   return { amount: settledAmount, currency: platform, original: { amount, currency } }
+}
+
+/** The money of a row, for a receipt. */
+export function rowMoney(row: MovedRow & { readonly date: string }, platform: CurrencyCode, kind: string): RowMoney {
+  const { amount, currency, date } = row
+  return { kind, month: date, stated: { amount, currency }, counted: countedMoney(row, platform) }
 }
 
 /** The problem of a row whose project the store lacks. */

@@ -1,9 +1,11 @@
 import { payoutPlanFields } from '../../../kernel/nouns/money.js'
 import { savePayoutPlans } from '../../sql/payout-plans.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
+import { sumsOfPayouts } from '../../sql/receipts.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
 import { fieldsInFiles, statedIn } from '../noun-fields.js'
-import { checkMoney, unknownProject } from './money.js'
+import { sumsOf } from '../receipt.js'
+import { checkMoney, rowMoney, unknownProject } from './money.js'
 
 const payoutPlanKindFields = fieldsInFiles(payoutPlanFields)
 
@@ -14,6 +16,17 @@ export const payoutPlans = defineKind({
   fields: payoutPlanKindFields,
   key: ['reference'],
   repeated: 'last',
+  money: {
+    of: (row, platform) => rowMoney(row, platform, 'planned'),
+    stored: async (db, rows) =>
+      sumsOf(
+        await sumsOfPayouts(
+          db,
+          'planned',
+          rows.map(({ reference }) => reference),
+        ),
+      ),
+  },
   check: (row, { currency }) => checkMoney(row, currency),
   save: async (db, rows, { source }) => {
     const projects = await lockProjectSources(

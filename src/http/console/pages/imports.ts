@@ -1,4 +1,5 @@
 import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
+import type { ImportReceipt } from '../../../catalogue/sql/receipts.js'
 import { type Html, html } from '../../portal/html.js'
 import { listed, shownInstant } from './frame.js'
 
@@ -22,7 +23,7 @@ function row({ id, startedAt, state, finishedAt, actor, files, created, changed,
 
 /** One import with the first of its problems. */
 export function importPage(one: ImportDetails): Html[] {
-  const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount } = one
+  const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount, receipt } = one
   return [
     html`<p class="lead">By ${actor} from ${origin}, started ${shownInstant(startedAt)}, ended ${shownInstant(finishedAt)}${undoneAt && html`, taken back ${shownInstant(undoneAt)} by ${undoneBy}`}.</p>
 ${listed(
@@ -34,6 +35,7 @@ ${listed(
   ),
   3,
 )}
+${receipt && receiptOf(receipt)}
 ${listed(
   problemCount > problems.length ? `The first ${problems.length} of ${problemCount} problems` : 'Problems',
   ['File', 'Line', 'Record', 'Field', 'Expected', 'Got'],
@@ -67,6 +69,20 @@ ${listed(
   rules.map(
     ({ code, rule, count, examples }) =>
       html`<tr><th scope="row"><code>${code}</code></th><td>${rule}</td><td>${examples.map(({ file, line, recordId, detail }) => html`${file}${line === undefined ? '' : `:${line}`} ${recordId}: ${detail}<br>`)}</td><td class="number">${count}</td></tr>\n`,
+  ),
+  3,
+)}`
+}
+
+/** What the import answers for: its rows, and its sums by month. */
+function receiptOf({ rows, sums, recipe }: ImportReceipt): Html {
+  return html`<p>${String(rows.in)} rows: ${String(rows.taken)} taken, ${String(rows.refused)} refused, ${String(rows.leftOut)} left out, ${String(rows.replaced)} replaced by later ones.${recipe && html` Read by a recipe with the SHA-256 ${recipe}.`}</p>
+${listed(
+  'Receipt',
+  ['Month', 'Currency', 'Kind', 'In the files', 'Taken', 'Refused', 'Left out', 'In the store before', 'Afterwards'],
+  sums.map(
+    ({ month, currency, kind, file, taken, refused, leftOut, before, after }) =>
+      html`<tr><th scope="row">${month}</th><td>${currency}</td><td>${kind}</td><td class="number">${file}</td><td class="number">${taken}</td><td class="number">${refused}</td><td class="number">${leftOut}</td><td class="number">${before ?? '–'}</td><td class="number">${after ?? '–'}</td></tr>\n`,
   ),
   3,
 )}`

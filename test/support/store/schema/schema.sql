@@ -383,6 +383,7 @@ create table import (
   problem_count bigint default 0 not null,
   problems jsonb default '[]'::jsonb not null,
   moved jsonb,
+  receipt jsonb,
   constraint import_pkey PRIMARY KEY (id),
   constraint import_check CHECK (undone_at IS NULL OR state = 'undone'::text),
   constraint import_state_check CHECK (state = ANY (ARRAY['running'::text, 'done'::text, 'undone'::text]))
