@@ -16,7 +16,7 @@ const options: sanitizeHtml.IOptions = {
     td: ['colspan', 'rowspan'],
     '*': ['dir', 'lang'],
   },
-  // No `data:`, no `javascript:`; relative addresses are relative to the feed's xml:base.
+  // No `data:`, no `javascript:`.
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['http', 'https'] },
   allowProtocolRelative: false,
@@ -44,6 +44,23 @@ export function sanitizeReportHtml(html: string): string {
   return reportHtmlProblem(html)
     ? html.replace(/[&<>]/g, (sign) => references[sign] ?? '')
     : sanitizeHtml(html, options)
+}
+
+/**
+ * The HTML of a report with absolute addresses of links and pictures, sanitized; HTML beyond the limits, or without a base, is
+ * returned as it is.
+ */
+export function withAbsoluteLinks(html: string, base: string | undefined): string {
+  if (base === undefined || !URL.canParse(base) || reportHtmlProblem(html)) return html
+  const made =
+    (name: string): sanitizeHtml.Transformer =>
+    (tagName, attribs) => {
+      const text = attribs[name]?.trim()
+      if (text === undefined || /^[a-z][a-z0-9+.-]*:/i.test(text) || !URL.canParse(text, base))
+        return { tagName, attribs }
+      return { tagName, attribs: { ...attribs, [name]: new URL(text, base).href } }
+    }
+  return sanitizeHtml(html, { ...options, transformTags: { a: made('href'), img: made('src') } })
 }
 
 const references: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

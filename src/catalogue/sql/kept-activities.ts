@@ -35,14 +35,14 @@ type KeptRecord = { readonly text: string; readonly file: string | undefined; re
 /** What a project says, of what its activity says too. */
 type Said = { readonly title: string; readonly status: string; readonly paused: boolean }
 
-/** The projects of which another text is kept, with that text. */
+/** The projects that moved activities have made and of which another text is kept, with that text. */
 export async function findCorrected(
   db: Db,
   moved: readonly { readonly id: number; readonly text: string }[],
 ): Promise<(Said & { readonly id: number; readonly text: string; readonly line: number | undefined })[]> {
   const { rows } = await db.query<Said & { id: number; text: string; line: number | null }>(
     `select k.project_id as id, k.text, k.line, p.title, p.status, p.paused
-      from unnest($1::bigint[], $2::text[]) w (id, text) join kept_activity k on k.project_id = w.id and k.text <> w.text
+      from unnest($1::bigint[], $2::text[]) w (id, text) join kept_activity k on k.project_id = w.id and not k.own_number and k.text <> w.text
         join project p on p.id = k.project_id order by k.project_id`,
     [moved.map(({ id }) => id), moved.map(({ text }) => text)],
   )

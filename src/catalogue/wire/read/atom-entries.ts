@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../kernel/errors.js'
+import type { Element } from '../../../kernel/xml/element.js'
 import { streamElements } from '../../../kernel/xml/reader.js'
 import { type ParsedObject, valueLimits } from './parsed-value.js'
-import { baseOf, toFeedEntry, toWebAddress } from './report-feeds.js'
+import { baseOf, selfOf, toFeedEntry, toWebAddress } from './report-feeds.js'
 
 const limits = { ...valueLimits, attributes: 100 }
 
@@ -14,6 +15,7 @@ export async function* atomEntries(
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<{ readonly line: number; readonly value: ParsedObject }> {
   let base: string | undefined
+  let root: Pick<Element, 'attributes'> | undefined
   const feedLinks: string[] = []
   const addLink = (text: string | undefined, of: string | undefined) => {
     const address = toWebAddress(text, of)
@@ -21,10 +23,13 @@ export async function* atomEntries(
   }
   const onRoot = (name: string, attributes: Readonly<Record<string, string>>) => {
     if (localNameOf(name) !== 'feed') throw new ServiceError('input-unusable', `expected an Atom feed, got ${name}`)
-    base = attributes['xml:base']
+    root = { attributes }
+    base = baseOf(root, undefined)
   }
   for await (const child of streamElements(chunks, { depth: 1, limits, onRoot })) {
     const name = localNameOf(child.name)
+    const self = selfOf(child)
+    if (self !== undefined && root) base = baseOf(root, self)
     if (name === 'id') addLink(child.text, baseOf(child, base))
     else if (name === 'link' && child.attributes.rel !== 'next') addLink(child.attributes.href, baseOf(child, base))
     else if (name === 'entry')

@@ -1,7 +1,7 @@
 import { expectedDay, type IsoDate, isoDateOf, parseWireDateTime } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import type { ReportRecord } from '../../../kernel/record.js'
-import { reportHtmlProblem, sanitizeReportHtml } from '../../../kernel/report-html.js'
+import { reportHtmlProblem, sanitizeReportHtml, withAbsoluteLinks } from '../../../kernel/report-html.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import { escapeText, writeElement } from '../../../kernel/xml/writer.js'
 import { createYielder } from '../../../kernel/yielder.js'
@@ -106,10 +106,20 @@ export function toWebAddress(text: string | undefined, base: string | undefined)
 type Feed = { readonly base: string | undefined; readonly entries: readonly FeedEntry[] }
 
 async function fromAtom(body: Buffer): Promise<Feed> {
-  const root = await parseXml(body, (child) => (localName(child) === 'entry' ? child : undefined))
+  const root = await parseXml(body, (child) => (/^(entry|link)$/.test(localName(child)) ? child : undefined))
   if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
-  const base = root.attributes['xml:base']
-  return { base, entries: root.children.flatMap((entry) => (entry ? toFeedEntry(entry, base) : [])) }
+  const base = baseOf(
+    root,
+    root.children.map(selfOf).find((self) => self !== undefined),
+  )
+  const entries = root.children.filter((child) => child && localName(child) === 'entry')
+  return { base, entries: entries.flatMap((entry) => (entry ? toFeedEntry(entry, base) : [])) }
+}
+
+/** The address of the feed itself, if a child of the feed names it: what is relative without another base is relative to it. */
+export function selfOf(child: Element | undefined): string | undefined {
+  if (!child || localName(child) !== 'link' || child.attributes.rel !== 'self') return undefined
+  return toWebAddress(child.attributes.href, undefined)
 }
 
 /** The base of what is in an element, where `outer` is that of the element (XML Base). */
@@ -129,7 +139,7 @@ export function toFeedEntry(entry: Element, feedBase: string | undefined): FeedE
     author: author && textOf(author, 'name'),
     published: textOf(entry, 'published'),
     updated: textOf(entry, 'updated'),
-    html: content ? htmlOf(content) : '',
+    html: content ? withAbsoluteLinks(htmlOf(content), baseOf(content, base)) : '',
     base,
     links: childrenOf(entry, 'link').flatMap((link) => {
       const { href, rel, type } = link.attributes
@@ -166,7 +176,9 @@ async function fromJson(body: Buffer): Promise<Feed> {
   const list = feed.entries ?? feed.entry
   if (list === undefined && feed.id === undefined) throw unusable('JSON that is not a feed')
   const { attributes } = feed
-  const base = isObject(attributes) ? plain(attributes['xml:base']) : undefined
+  const own = isObject(attributes) ? plain(attributes['xml:base']) : undefined
+  const self = objectsOf(feed.links ?? feed.link).find((link) => plain(link.rel) === 'self')
+  const base = own ?? toWebAddress(plain(self?.href), undefined)
   const entries = objectsOf(list).map(
     (entry): FeedEntry => ({
       id: plain(entry.id),
@@ -174,7 +186,7 @@ async function fromJson(body: Buffer): Promise<Feed> {
       author: plain(objectsOf(entry.authors ?? entry.author)[0]?.name),
       published: plain(entry.published),
       updated: plain(entry.updated),
-      html: plain(entry.content) ?? '',
+      html: withAbsoluteLinks(plain(entry.content) ?? '', base),
       links: objectsOf(entry.links ?? entry.link).flatMap((link) => {
         const href = plain(link.href)
         const rel = plain(link.rel)
