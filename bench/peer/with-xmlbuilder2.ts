@@ -80,7 +80,7 @@ async function publish(store: Store, { projects, file }: XmlBuilder2Task, standa
     if (xsd.validate(texts, 'activity').some((notices) => notices.length > 0)) throw new Error('the schema refuses one')
     await append(texts.join(''))
     for (const [index, table] of tables.entries()) {
-      const rows = some.flatMap(({ activity }) => rowsOf(table, activity))
+      const rows = some.flatMap(({ activity }) => [...rowsOf(table, activity)])
       await csv[index]?.write(rows.map((row) => `${row.map(cell).join(',')}\r\n`).join(''))
     }
     const records = some.map(({ graph }) => [

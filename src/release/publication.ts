@@ -1,5 +1,5 @@
 import type { MappingConfig } from '../iati/mapping/mapping-config.js'
-import type { validateActivity, XsdValidator } from '../iati/validation/index.js'
+import type { activityChecks, XsdValidator } from '../iati/validation/index.js'
 import type { Clock } from '../kernel/dates.js'
 import type { SigningKey } from '../kernel/release-chain.js'
 import type { Store } from '../platform/database/store.js'
@@ -28,8 +28,8 @@ export type RenderDeps = {
   readonly mappingConfig: MappingConfig
   /** Checks every rendered batch by the official schema, when its files are there. */
   readonly xsd?: XsdValidator
-  /** What checks a mapped activity; `validateActivity` when not given. A bench compares without. */
-  readonly check?: typeof validateActivity
+  /** What checks a mapped activity; `activityChecks` when not given. A bench compares without. */
+  readonly check?: typeof activityChecks
   /** Receives every step once it is done; tests end the process there. */
   readonly onStep?: (step: PublicationStep) => void
   /** Receives the milliseconds that a stage of rendering took; benches add them up. */

@@ -10,7 +10,7 @@ import {
   statusOf,
 } from '../../iati/mapping/kept.js'
 import { iatiRecordLimits } from '../../iati/record-limits.js'
-import { validateInTurns } from '../../iati/validation/index.js'
+import { activityChecks, organisationChecks } from '../../iati/validation/index.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
@@ -19,6 +19,7 @@ import type { ProjectRecord } from '../../kernel/record.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { streamElements } from '../../kernel/xml/reader.js'
 import { escapeAttribute } from '../../kernel/xml/writer.js'
+import { inTurns } from '../../kernel/yielder.js'
 import type { Db } from '../../platform/database/connection.js'
 import {
   beginMoving,
@@ -200,7 +201,7 @@ async function judged(
   const alone = keptAlone(kept)
   const isActivity = alone.name === 'iati-activity'
   const record = isActivity ? reportedByPlatform(alone) : alone
-  const found = await validateInTurns(isActivity ? 'activity' : 'organisation', record, { today })
+  const found = await inTurns((isActivity ? activityChecks : organisationChecks)(record, { today, strict: false }))
   const notices = found.filter(({ severity }) => severity === 'error')
   return { isActivity, notices, left: kept.left, elements: fatesOf(kept, notices, isActivity) }
 }

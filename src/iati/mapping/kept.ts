@@ -264,12 +264,12 @@ export type KeptOrganisation = Pick<Kept, 'text' | 'movedOn' | 'file' | 'line'>
  * history; of later ones the store's stands, where it has any. `planned` are the partners for whom the store has
  * `recipient-org-budget`s, which are written elsewhere.
  */
-export function withKeptOrganisation(
+export async function withKeptOrganisation(
   own: Element,
   kept: KeptOrganisation,
   planned: ReadonlySet<string> = new Set(),
-): Element {
-  const { element: before } = readAtOnce(kept)
+): Promise<Element> {
+  const { element: before } = await readKept(kept)
   const ownGroups = groupsOf(declared(own, before.attributes))
   const { movedOn } = kept
   const children = merged(namesInOrganisation, before, (name, theirs) => {

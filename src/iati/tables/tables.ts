@@ -228,13 +228,15 @@ function coordinate(index: 0 | 1): Column['value'] {
   return (trail) => pos(trail)?.trim().split(/\s+/)[index]
 }
 
-/** The rows of a table for one activity: a value for each column. */
-export function rowsOf({ columns, trails }: Table, activity: Element): (string | undefined)[][] {
-  return trails(activity).map((trail, index) =>
-    columns.map(({ path, type, value: read }) =>
-      path === 'position()' ? String(index + 1) : cellOf(type, read(trail)),
-    ),
-  )
+/** The rows of a table for one activity, one by one: a value for each column. */
+export function* rowsOf({ columns, trails }: Table, activity: Element): Generator<(string | undefined)[]> {
+  let number = 0
+  for (const trail of trails(activity)) {
+    number++
+    yield columns.map(({ path, type, value: read }) =>
+      path === 'position()' ? String(number) : cellOf(type, read(trail)),
+    )
+  }
 }
 
 const plainDecimal = /^-?\d+(?:\.\d+)?$/

@@ -1,6 +1,7 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
+import { atOnce } from '../../kernel/yielder.js'
 import { elementRule, standardVersion } from '../standard/index.js'
 import { detached } from './detached.js'
 import { fileNotices } from './file-notices.js'
@@ -8,7 +9,7 @@ import { type Findings, findingsAbout, identifierOf, quoted } from './findings.j
 import { createIdentifierTable } from './identifier-table.js'
 import { collectLinkedActivities } from './linked-activities.js'
 import { checkPrefixes } from './prefixes.js'
-import { checkRecord, type RecordKind } from './record.js'
+import { type RecordKind, recordChecks } from './record.js'
 import { checkAttributes, isForeign, structureNotices } from './structure.js'
 import { isAfterNow, type RecordContext } from './view.js'
 
@@ -138,7 +139,7 @@ export function createFileValidator(
     record(element, isSchemaAsked) {
       if (prefixesUnbound) checkPrefixes(element, root.attributes, findingsAbout(element, sink))
       if (!isRecord(element)) return
-      checkRecord(kind, element, context, isSchemaAsked ? withoutUnchecked : sink)
+      atOnce(recordChecks(kind, element, context, isSchemaAsked ? withoutUnchecked : sink))
       checkIdentifier(element)
       checkReportingOrg(element)
       if (kind === 'activity') linked.note(element)

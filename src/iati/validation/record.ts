@@ -1,6 +1,6 @@
 import type { Notice } from '../../kernel/notice.js'
 import type { Element } from '../../kernel/xml/element.js'
-import { createYielder } from '../../kernel/yielder.js'
+import { atOnce } from '../../kernel/yielder.js'
 import { type ElementRule, elementRule } from '../standard/index.js'
 import { type Findings, findingsAbout } from './findings.js'
 import { rules } from './rules/index.js'
@@ -22,19 +22,14 @@ function ruleOf(path: string): ElementRule {
   return rule
 }
 
-/** Passes every finding about one record to `sink`, one by one, and its shape to `shape`. */
-export function checkRecord(...check: Parameters<typeof steps>): void {
-  for (const _ of steps(...check));
-}
-
-/** The steps of a check, between which other work may have a turn. */
-function* steps(
+/** Passes every finding about one record to `sink`, one by one, and its shape to `shape`; yields between the rules. */
+export function* recordChecks(
   kind: RecordKind,
   record: Element,
   context: RecordContext,
   sink: (notice: Notice) => void,
   shape?: RecordShape,
-): Generator<undefined> {
+): Generator<void, void> {
   const findings = findingsAbout(record, sink, context.strict)
   checkStructure(record, recordRules[kind], shape ? doubting(findings, shape) : findings, shape)
   yield
@@ -43,8 +38,8 @@ function* steps(
   const report: Report = (element, detail, attribute, isBeyond) =>
     findings.add(current, element, detail, attribute, isBeyond)
   for (current of rules) {
-    yield
     current.check(view, report)
+    yield
   }
 }
 
@@ -62,24 +57,29 @@ function doubting({ add }: Findings, shape: RecordShape): Findings {
  * Everything that is wrong with an `iati-activity`: structure (as in the XSD), code lists, and the rules of the standard,
  * including errors that the official validator does not find. Never throws for bad data. `shape` gets the activity's.
  */
-export function validateActivity(activity: Element, context: RecordContext, shape?: RecordShape): Notice[] {
+export function* activityChecks(
+  activity: Element,
+  context: RecordContext,
+  shape?: RecordShape,
+): Generator<void, Notice[]> {
   const notices: Notice[] = []
-  checkRecord('activity', activity, context, (notice) => notices.push(notice), shape)
+  yield* recordChecks('activity', activity, context, (notice) => notices.push(notice), shape)
   return notices
 }
 
-/** Everything that is wrong with a record of another publisher's file; other work gets turns while a large one is checked. */
-export async function validateInTurns(kind: RecordKind, record: Element, context: RecordContext): Promise<Notice[]> {
+/** The same in one turn. */
+export function validateActivity(...given: Parameters<typeof activityChecks>): Notice[] {
+  return atOnce(activityChecks(...given))
+}
+
+/** Everything that is wrong with an `iati-organisation`; see {@link activityChecks}. */
+export function* organisationChecks(organisation: Element, context: RecordContext): Generator<void, Notice[]> {
   const notices: Notice[] = []
-  const yieldIfDue = createYielder()
-  for (const _ of steps(kind, record, { ...context, strict: false }, (notice) => notices.push(notice)))
-    await yieldIfDue()
+  yield* recordChecks('organisation', organisation, context, (notice) => notices.push(notice))
   return notices
 }
 
-/** Everything that is wrong with an `iati-organisation`; see {@link validateActivity}. */
-export function validateOrganisation(organisation: Element, context: RecordContext): Notice[] {
-  const notices: Notice[] = []
-  checkRecord('organisation', organisation, context, (notice) => notices.push(notice))
-  return notices
+/** The same in one turn. */
+export function validateOrganisation(...given: Parameters<typeof organisationChecks>): Notice[] {
+  return atOnce(organisationChecks(...given))
 }

@@ -83,7 +83,7 @@ export async function publishRelease(
     deps.onStep?.('begun')
     let leftOut: ReleasePlan['leftOut']
     const assembled = await deps.store.snapshot(async (db, client) => {
-      const snapshot = { db, client }
+      const snapshot = { db, client, signal }
       const plan = await planRelease(deps.mappingConfig, run, snapshot, live, {
         publicKey: deps.signer?.publicKey,
         isSameSet: wasSameSet && (await isSameSet(db)),

@@ -12,7 +12,7 @@ import {
   type YearFigures,
   yearsOfFile,
 } from '../../iati/mapping/organisation.js'
-import { validateOrganisation } from '../../iati/validation/index.js'
+import { organisationChecks } from '../../iati/validation/index.js'
 import { type IsoDate, isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Decimal } from '../../kernel/money.js'
@@ -24,8 +24,10 @@ import {
   noNotices,
   summarizeNotices,
 } from '../../kernel/notice.js'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { writeElement } from '../../kernel/xml/writer.js'
+import { inTurns } from '../../kernel/yielder.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
@@ -61,13 +63,15 @@ export type OrganisationFile = {
 export async function organisationFile(
   config: MappingConfig,
   run: Run,
-  { db, client }: Snapshot,
+  snapshot: Snapshot,
   live: Manifest | undefined,
 ): Promise<OrganisationFile> {
   const day = isoDateOf(run.startedAt)
-  const publisher = await publisherText(config, { db, client }, day)
+  const { db, client } = snapshot
+  const publisher = await publisherText(config, snapshot, day)
   const inputs = await hashOfInputs(client, config, day, publisher)
   const first = summaryOfLive(live, inputs) ?? (await summarize(client, config, day, publisher))
+  refuseAborted(snapshot.signal, work)
   const generated = isoInstantOf(run.startedAt)
   const before = live?.publisherRecord ?? (await importedRecord(db))
   const same = before?.hash === first.publisherHash ? before : undefined
@@ -92,7 +96,7 @@ export async function organisationFile(
           }
           yield [Buffer.from(`${publisher.after}\n`)]
           for await (const partner of partners(connection, config)) {
-            const record = usable(partner, first.invalid, config, day)
+            const record = await usable(partner, first.invalid, config, day)
             if (record) yield [Buffer.from(`${writeElement(record)}\n`)]
           }
         },
@@ -115,6 +119,7 @@ export function organisationFileOf(live: Manifest | undefined): OrganisationFile
   }
 }
 
+const work = 'planning the organisation file'
 const openTag = '<iati-organisation'
 
 /** The publisher's record in the last release of the store that this one was imported from. */
@@ -152,32 +157,38 @@ type PublisherText = {
   readonly leftOut: readonly LeftOutElement[]
 }
 
-async function publisherText(config: MappingConfig, { db, client }: Snapshot, day: IsoDate): Promise<PublisherText> {
+async function publisherText(
+  config: MappingConfig,
+  { db, client, signal }: Snapshot,
+  day: IsoDate,
+): Promise<PublisherText> {
   const own = toOrganisation(config, await figures(db, config, day), day)
   const kept = await keptOfPublisher(db, config.reportingOrg.ref)
-  if (!kept) return inTwo(own, own, refuseInvalid(own, config, day), [])
+  if (!kept) return inTwo(own, own, await refuseInvalid(own, config, day), [])
   const planned = new Set<string>()
   for await (const budget of recipientBudgets(client, config, day))
     planned.add(budget.children[0]?.attributes.ref ?? '')
-  const whole = withKeptOrganisation(own, kept, planned)
-  const { usable, left } = withoutErrors(whole, config, day)
+  const whole = await withKeptOrganisation(own, kept, planned)
+  refuseAborted(signal, work)
+  const { usable, left } = await withoutErrors(whole, config, day)
+  refuseAborted(signal, work)
   const leftOut = left.map((notice) => leftOutOf(notice, config.reportingOrg.ref, kept))
   if (usable) return inTwo(usable, own, left, leftOut)
-  refuseInvalid(own, config, day)
+  await refuseInvalid(own, config, day)
   return inTwo(own, own, left, leftOut)
 }
 
 /** The record without those elements of another publisher's file that have errors; undefined where the error is elsewhere. */
-function withoutErrors(
+async function withoutErrors(
   whole: Element,
   config: MappingConfig,
   day: IsoDate,
-): { readonly usable: Element | undefined; readonly left: readonly Notice[] } {
+): Promise<{ readonly usable: Element | undefined; readonly left: readonly Notice[] }> {
   const left: Notice[] = []
   let record = whole
   // An element may be wrong only once another one is gone, such as a budget that followed it.
   for (;;) {
-    const errors = check(record, config, day).filter(({ severity }) => severity === 'error')
+    const errors = (await check(record, config, day)).filter(({ severity }) => severity === 'error')
     if (errors.length === 0) return { usable: record, left }
     left.push(...errors)
     const children = childrenByPlace(record)
@@ -215,8 +226,8 @@ function leftOutOf(
   return { identifier, code, path, detail, ...(file != null && { file, ...(at != null && { line: at }) }) }
 }
 
-function refuseInvalid(organisation: Element, config: MappingConfig, day: IsoDate): [] {
-  const findings = check(organisation, config, day)
+async function refuseInvalid(organisation: Element, config: MappingConfig, day: IsoDate): Promise<[]> {
+  const findings = await check(organisation, config, day)
   if (!hasError(findings)) return []
   const reasons = findings.map((finding) => `${finding.path}: ${finding.detail}`).join('; ')
   throw new ServiceError('configuration-invalid', `the reporting organisation is not valid IATI: ${reasons}`)
@@ -249,10 +260,12 @@ function inTwo(
 }
 
 /** What is wrong with a record; what came from another publisher's file, and has a line of it, is judged as theirs. */
-function check(organisation: Element, config: MappingConfig, day: IsoDate): Notice[] {
+async function check(organisation: Element, config: MappingConfig, day: IsoDate): Promise<Notice[]> {
   const isMoved = organisation.children.some(({ line }) => line !== undefined)
   const strict = (element: Element) => element.line === undefined && !(isMoved && element === organisation)
-  return validateOrganisation(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref, strict })
+  return await inTurns(
+    organisationChecks(organisation, { today: day, reportingOrgRef: config.reportingOrg.ref, strict }),
+  )
 }
 
 /** What is known of the file before it is written. */
@@ -309,14 +322,17 @@ async function summarize(
   const leftOut = [...publisher.leftOut]
   for await (const partner of partners(client, config)) {
     const { whole, identifier, kept } = partner
-    const findings = check(whole, config, day)
+    const findings = await check(whole, config, day)
     if (findings.length > 0) notices = addSummaries(notices, summarizeNotices(findings))
     if (hasError(findings)) {
       invalid.add(identifier)
-      if (kept) leftOut.push(...withoutErrors(whole, config, day).left.map((one) => leftOutOf(one, identifier, kept)))
+      if (kept) {
+        const { left } = await withoutErrors(whole, config, day)
+        leftOut.push(...left.slice(0, mostLeftOut).map((one) => leftOutOf(one, identifier, kept)))
+      }
       leftOut.splice(mostLeftOut)
     }
-    const record = usable(partner, invalid, config, day)
+    const record = await usable(partner, invalid, config, day)
     if (!record) continue
     hash.update('\n').update(writeElement(record))
     records += 1
@@ -342,16 +358,16 @@ type PartnerRecord = {
   readonly kept?: KeptOrganisation | null
 }
 
-function usable(
+async function usable(
   { whole, own, identifier, kept }: PartnerRecord,
   invalid: FileSummary['invalid'],
   config: MappingConfig,
   day: IsoDate,
-): Element | undefined {
+): Promise<Element | undefined> {
   if (!invalid.has(identifier)) return whole
   if (!kept) return undefined
-  const { usable: rest } = withoutErrors(whole, config, day)
-  return rest ?? (own && !hasError(check(own, config, day)) ? own : undefined)
+  const { usable: rest } = await withoutErrors(whole, config, day)
+  return rest ?? (own && !hasError(await check(own, config, day)) ? own : undefined)
 }
 
 /** The records of partners, one for each identifier, then those from before the move of others. */
@@ -362,11 +378,12 @@ async function* partners(client: Connection, config: MappingConfig): AsyncGenera
     const identifier = own?.children[0]?.text
     if (!own || identifier === undefined || identifier === last) continue
     last = identifier
-    yield { whole: row.kept ? withKeptOrganisation(own, row.kept) : own, own, identifier, kept: row.kept }
+    yield { whole: row.kept ? await withKeptOrganisation(own, row.kept) : own, own, identifier, kept: row.kept }
   }
   for await (const { identifier, kept } of keptWithoutPartner(client)) {
     if (identifier === config.reportingOrg.ref) continue
-    yield { whole: withKeptOrganisation(secondaryRecord(identifier, config), kept), identifier, kept }
+    const whole = await withKeptOrganisation(secondaryRecord(identifier, config), kept)
+    yield { whole, identifier, kept }
   }
 }
 

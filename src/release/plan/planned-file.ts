@@ -6,7 +6,7 @@ import type { FileEnvelope } from '../bytes/file-writer.js'
 import type { Texts } from '../bytes/texts.js'
 
 /** One unchanging view of the store, and its connection for COPY. */
-export type Snapshot = { readonly db: Db; readonly client: Connection }
+export type Snapshot = { readonly db: Db; readonly client: Connection; readonly signal?: AbortSignal }
 
 /** A file that a release will have. `content` is not read when the live release has the same fingerprint. */
 export type PlannedFile = {

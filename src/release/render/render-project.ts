@@ -6,19 +6,19 @@ import { type MappedActivity, newIdentifier, toActivity } from '../../iati/mappi
 import { readKept } from '../../iati/mapping/kept.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import type { MoneyTotals } from '../../iati/mapping/transactions.js'
-import { type RecordShape, validateActivity } from '../../iati/validation/index.js'
+import { activityChecks, type RecordShape } from '../../iati/validation/index.js'
 import { type IsoDate, isoDateOf, isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
 import { fromMinorUnits, minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice, summarizeNotices } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { writeElement } from '../../kernel/xml/writer.js'
-import { createYielder } from '../../kernel/yielder.js'
+import { createYielder, inTurns } from '../../kernel/yielder.js'
 import type { RenderDeps } from '../publication.js'
 import { toEntry } from '../read/activity-entry.js'
 import type { Rendering } from '../sql/save-renderings.js'
 import type { StaleProject } from '../sql/stale-projects.js'
-import { rowsFormat, toActivityRows } from '../tables/table-pieces.js'
+import { activityRowsSteps, rowsFormat } from '../tables/table-pieces.js'
 import { startStage } from './stages.js'
 
 // Notices stored with a rendering; the counts stay exact.
@@ -58,24 +58,28 @@ export type RenderedProject = { readonly rendering: Rendering; readonly readyTex
 
 /**
  * Generates every text of a project and checks its activity. `reports` are those of the graph, sanitized. Other work gets a
- * turn between the steps, since an activity may have tens of thousands of transactions.
+ * turn between the steps, since an activity may have tens of thousands of transactions. Throws the reason of the signal.
  */
 export async function mapProject(
   deps: RenderDeps,
   startedAt: Date,
   stale: StaleProject,
   source: ProjectGraph,
-  reports = source.reports,
+  {
+    reports = source.reports,
+    signal,
+  }: { readonly reports?: ProjectGraph['reports']; readonly signal?: AbortSignal } = {},
 ): Promise<MappedProject> {
   const yieldIfDue = createYielder()
   const { kept } = source
   const graph = kept ? { ...source, kept: { ...kept, read: await readKept(kept) } } : source
-  const { check = validateActivity } = deps
+  const { check = activityChecks } = deps
   const today = isoDateOf(startedAt)
   const identifier = stale.identifier ?? newIdentifier(deps.mappingConfig, graph.project)
   const endMap = startStage(deps.onStageMs, 'map')
   const activity = toActivity(graph, deps.mappingConfig, today, identifier)
   await yieldIfDue()
+  signal?.throwIfAborted()
   const text = Buffer.from(writeElement(activity.element))
   endMap()
   await yieldIfDue()
@@ -88,7 +92,8 @@ export async function mapProject(
   const { ref: reportingOrgRef } = deps.mappingConfig.reportingOrg
   // What was read from a file has its line; the attributes of the activity are the file's.
   const isOurs = (element: Element) => element.line === undefined && element !== activity.element
-  const found = check(activity.element, { today, reportingOrgRef, ...(kept && { strict: isOurs }) }, shape)
+  const checks = check(activity.element, { today, reportingOrgRef, ...(kept && { strict: isOurs }) }, shape)
+  const found = await inTurns(checks, signal)
   endCheck()
   await yieldIfDue()
   const endFeeds = startStage(deps.onStageMs, 'feeds')
@@ -98,7 +103,9 @@ export async function mapProject(
   const notices = takenIdentifier(stale, graph, identifier).concat(activity.notices, found)
   const isStored = (isSame && stale.hasText) || hasError(notices)
   await yieldIfDue()
-  const rows = isStored ? undefined : rowsOf(deps, dated(activity.element, changedAt), stale.projectId, hash)
+  const rows = isStored
+    ? undefined
+    : await rowsOf(deps, dated(activity.element, changedAt), stale.projectId, hash, signal)
   return {
     ...{ stale, version: graph.version, identifier, text, notices, shape, hash, changedAt, rows },
     ...{ validUntil: activity.validUntil, totals: activity.totals, feed, readyTexts },
@@ -113,9 +120,15 @@ function statedChange({ lastUpdated }: MappedActivity, { lastUpdatedAt }: StaleP
   return at && at <= now && (lastUpdatedAt === undefined || at > lastUpdatedAt) ? at : undefined
 }
 
-function rowsOf({ onStageMs }: RenderDeps, activity: Element, projectId: number, hash: string): StoredRows {
+async function rowsOf(
+  { onStageMs }: RenderDeps,
+  activity: Element,
+  projectId: number,
+  hash: string,
+  signal: AbortSignal | undefined,
+): Promise<StoredRows> {
   const endTables = startStage(onStageMs, 'tables')
-  const rows = toActivityRows(activity)
+  const rows = await inTurns(activityRowsSteps(activity), signal)
   endTables()
   const endIndex = startStage(onStageMs, 'index')
   const entry = toEntry(activity, projectId, hash)

@@ -61,11 +61,11 @@ export async function renderShard(
   let storing = Promise.resolve()
   try {
     for (;;) {
-      if (signal.aborted) throw new ServiceError('aborted', 'rendering was interrupted; it will be continued')
+      if (signal.aborted) throw interrupted()
       const batch = await reading
       if (batch.lastId === undefined) break
       reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
-      const rendered = await renderBatch(deps, run, batch.projects)
+      const rendered = await renderBatch(deps, run, batch.projects, signal)
       size = nextSize(rendered)
       await storing
       storing = beside(store(rendered))
@@ -75,6 +75,10 @@ export async function renderShard(
   } finally {
     await Promise.allSettled([reading, storing])
   }
+}
+
+function interrupted(): ServiceError {
+  return new ServiceError('aborted', 'rendering was interrupted; it will be continued')
 }
 
 /** Starts now; rejections surface when awaited. */
@@ -129,10 +133,15 @@ async function readBatch(
   return { lastId: found.at(-1)?.projectId, projects }
 }
 
-async function renderBatch(deps: RenderDeps, run: Run, projects: readonly RenderSource[]): Promise<RenderedProject[]> {
+async function renderBatch(
+  deps: RenderDeps,
+  run: Run,
+  projects: readonly RenderSource[],
+  signal: AbortSignal,
+): Promise<RenderedProject[]> {
   const mapped = []
   for (const project of projects) {
-    mapped.push(await mapOrHold(deps, run, project))
+    mapped.push(await mapOrHold(deps, run, project, signal))
     // Between two projects the event loop reads and stores the other batches, renews the lease and answers requests.
     await nextTurn()
   }
@@ -166,15 +175,21 @@ function askSchema({ xsd }: RenderDeps, { force }: Run, projects: readonly Mappe
 }
 
 /** The project with its texts; when they cannot be made, a notice that holds it. */
-async function mapOrHold(deps: RenderDeps, run: Run, { stale, source }: RenderSource): Promise<MappedProject> {
+async function mapOrHold(
+  deps: RenderDeps,
+  run: Run,
+  { stale, source }: RenderSource,
+  signal: AbortSignal,
+): Promise<MappedProject> {
   let graph: ProjectGraph | undefined
   try {
     graph = toProjectGraph(source)
     const endFeeds = startStage(deps.onStageMs, 'feeds')
     const reports = await sanitizeReports(graph.reports)
     endFeeds()
-    return await mapProject(deps, run.startedAt, stale, graph, reports)
+    return await mapProject(deps, run.startedAt, stale, graph, { reports, signal })
   } catch (error) {
+    if (signal.aborted) throw interrupted()
     const { version } = graph ?? (JSON.parse(source) as Pick<ProjectGraph, 'version'>)
     return failedProject(stale, version, renderFailed(stale, graph, deps.mappingConfig, error))
   }

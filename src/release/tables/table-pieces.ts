@@ -4,6 +4,7 @@ import { rowsOf, type Table, tables, tablesVersion } from '../../iati/tables/tab
 import { type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { Element } from '../../kernel/xml/element.js'
+import { atOnce } from '../../kernel/yielder.js'
 import { indexFormat } from '../read/activity-entry.js'
 import type { RowsFormat } from '../sql/segments.js'
 
@@ -33,20 +34,36 @@ type Row = readonly (string | undefined)[]
 export const presence = { none: 0, all: 1, mixed: 2 } as const
 
 export function toActivityRows(activity: Element): ActivityRows {
+  return atOnce(activityRowsSteps(activity))
+}
+
+// Rows that are made in one step.
+const rowsOfStep = 500
+
+/** The rows of an activity; yields after each table, and between the rows of a large one. */
+export function* activityRowsSteps(activity: Element): Generator<void, ActivityRows> {
   const counts: number[] = []
   let hashes = ''
+  const both = unused.pop() ?? ([new Bytes(), new Bytes()] as const)
+  const [csv, parquet] = both
   csv.clear()
   parquet.clear()
   for (const table of tables) {
-    const rows = rowsOf(table, activity)
-    counts.push(rows.length)
+    const rows: Row[] = []
     let lines = ''
-    for (const row of rows) lines += csvLine(table.columns, row)
+    for (const row of rowsOf(table, activity)) {
+      lines += csvLine(table.columns, row)
+      if (rows.push(row) % rowsOfStep === 0) yield
+    }
+    counts.push(rows.length)
     csv.text(lines)
     hashes += lines === '' ? hashOfNone : hash('sha256', lines).slice(0, 2 * hashBytes)
-    writeColumns(parquet, table, rows)
+    yield* writeColumns(parquet, table, rows)
+    if (rows.length > 0) yield
   }
-  return { counts, hashes: Buffer.from(hashes, 'hex'), csv: csv.copy(), parquet: parquet.copy() }
+  const made = { counts, hashes: Buffer.from(hashes, 'hex'), csv: csv.copy(), parquet: parquet.copy() }
+  unused.push(both)
+  return made
 }
 
 /** The first line of a table's CSV file. */
@@ -73,7 +90,7 @@ function csvCell({ type }: Column, value: string): string {
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-function writeColumns(bytes: Bytes, { columns }: Table, rows: readonly Row[]): void {
+function* writeColumns(bytes: Bytes, { columns }: Table, rows: readonly Row[]): Generator<void, void> {
   bytes.unsigned(rows.length)
   if (rows.length === 0) return
   for (let index = 0; index < columns.length; index++) {
@@ -89,6 +106,7 @@ function writeColumns(bytes: Bytes, { columns }: Table, rows: readonly Row[]): v
       if (value !== undefined) writeValue(bytes, column, value)
     }
     bytes.fill(length)
+    if (rows.length > rowsOfStep) yield
   }
 }
 
@@ -183,6 +201,5 @@ class Bytes {
   }
 }
 
-// Reused for each activity: filling new memory is slower.
-const csv = new Bytes()
-const parquet = new Bytes()
+// Used again for other activities: filling new memory is slower. Each is of one activity at a time.
+const unused: (readonly [csv: Bytes, parquet: Bytes])[] = []
