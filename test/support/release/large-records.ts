@@ -251,7 +251,7 @@ async function countWork(files: readonly File[]): Promise<Counts> {
 }
 
 /** How many times as much the second doubling of a number costs as the first one: 2 where work is linear, 4 where it is a square. */
-export const mostOfDoubling = 2.3
+const mostOfDoubling = 2.3
 
 /**
  * Counts the work with `first` of a thing, twice and four times as many. Expects what each doubling adds to be at most `mostOfDoubling` times
