@@ -108,7 +108,7 @@ export function fieldsInFiles<N extends Noun>(noun: N, table?: Table): FieldsInF
 }
 
 function toField(table: Table, one: NamedField, isOnWire: boolean): KindField {
-  const { file, by, means = '', unit, examples = ['', ''], day, description } = one
+  const { file, by, means = '', private: isPrivate, unit, examples = ['', ''], day, description } = one
   const kind = kindOf(one)
   const isKept = by === 'iati' || file?.kept === true
   const cleared = isKept && kind !== 'externalId' ? emptied(table as ClearedColumns['table'], one) : undefined
@@ -121,7 +121,7 @@ function toField(table: Table, one: NamedField, isOnWire: boolean): KindField {
     ...(isKept && { kept: true }),
     ...(cleared && { cleared }),
     ...(day && { day }),
-    means,
+    means: isPrivate ? `${means}; never in feeds.` : means,
     ...(unit && { unit }),
     examples,
     ...(api && { api }),

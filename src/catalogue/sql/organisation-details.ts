@@ -1,26 +1,21 @@
+import { type OrganisationFields, organisationFields } from '../../kernel/nouns/organisation.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
+import { columnsOf, createToColumns, updateStated } from './field-columns.js'
 
 /** What only the operator says of an organisation; what is absent stays as it is. */
-export type OrganisationDetails = {
+export type OrganisationDetails = OrganisationFields<'iati'> & {
   readonly id: number
-  readonly orgRef?: string | undefined
-  readonly orgType?: string | undefined
   readonly vetted?: boolean | undefined
 }
 
+const updateDetails = updateStated('organisation', [...columnsOf(organisationFields, 'iati'), 'vetted'])
+const toColumns = createToColumns(organisationFields, 'iati')
+
 /** Writes what differs. */
 export async function saveOrganisationDetails(db: Db, details: readonly OrganisationDetails[]): Promise<void> {
-  const rows = details.map(({ id, orgRef, orgType, vetted }) => ({ id, org_ref: orgRef, org_type: orgType, vetted }))
-  await db.query(
-    `update organisation t
-      set org_ref = coalesce(w.org_ref, t.org_ref), org_type = coalesce(w.org_type, t.org_type),
-        vetted = coalesce(w.vetted, t.vetted)
-      from json_to_recordset($1::json) w (id bigint, org_ref text, org_type text, vetted boolean)
-      where w.id = t.id and (t.org_ref, t.org_type, t.vetted)
-        is distinct from (coalesce(w.org_ref, t.org_ref), coalesce(w.org_type, t.org_type), coalesce(w.vetted, t.vetted))`,
-    [JSON.stringify(rows)],
-  )
+  const rows = details.map((one) => ({ ...toColumns(one), id: one.id, vetted: one.vetted }))
+  await db.query(updateDetails, [JSON.stringify(rows)])
 }
 
 /** Versions of those of these organisations that the store has: a version moves with every change. */

@@ -1,10 +1,10 @@
 import type { FieldProblem } from '../../kernel/errors.js'
-import { organisationFields } from '../../kernel/nouns/organisation.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
-import { columnsOf, createToColumns } from './field-columns.js'
+import { columnsOf, createToColumns, updateStated } from './field-columns.js'
+import { saveOrganisationDetails } from './organisation-details.js'
 
 /**
  * Writes what records state in their `iati` elements; what they leave out stays as it is. Lists that are there replace the
@@ -37,8 +37,10 @@ export async function savePublicationFields(
     records.flatMap(({ record: { organisation: o } }) => (o?.publication ? [[o.id, o.publication]] : [])),
   )
   if (organisations.size === 0) return
-  const rows = [...organisations].map(([id, { ref, type }]) => ({ id, org_ref: ref, org_type: type }))
-  await db.query(updateOrganisations, [JSON.stringify(rows)])
+  await saveOrganisationDetails(
+    db,
+    [...organisations].map(([id, { ref, type }]) => ({ id, orgRef: ref, orgType: type })),
+  )
 }
 
 /** Payout references of these records that belong to another project, stored or earlier in the batch. */
@@ -91,17 +93,6 @@ export async function refusedIdentifiers(
 const toColumns = createToColumns(projectFields, 'iati')
 
 const updateProjects = updateStated('project', columnsOf(projectFields, 'iati'))
-const updateOrganisations = updateStated('organisation', columnsOf(organisationFields, 'iati'))
-
-/** SQL: gives the rows of `table` those values of $1 that are not null, where they differ. */
-function updateStated(table: 'project' | 'organisation', columns: readonly string[]): string {
-  const stored = columns.map((column) => `t.${column}`).join(', ')
-  const wanted = columns.map((column) => `coalesce(w.${column}, t.${column})`).join(', ')
-  return `
-    update ${table} t set (${columns.join(', ')}) = row (${wanted})
-    from json_populate_recordset(null::${table}, $1::json) w
-    where w.id = t.id and row (${stored}) is distinct from row (${wanted})`
-}
 
 async function replaceSdgs(db: Db, stated: readonly { id: number; sdgs: readonly string[] }[]): Promise<void> {
   if (stated.length === 0) return

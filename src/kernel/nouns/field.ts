@@ -116,6 +116,8 @@ export type Field = {
   readonly only?: 'wire' | 'files'
   /** Of a day or an instant: within which bounds it lies. */
   readonly day?: DayMeaning
+  /** It is about a person: only the API's records have it, no feed or file of IATI. */
+  readonly private?: true
   /** It is published as `description` of this type of IATI. */
   readonly description?: string
   /** Where it ends up in IATI, for documents. */

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { columnFields, columnOf, kindOf } from '../../../src/kernel/nouns/field.js'
 import { organisationFields } from '../../../src/kernel/nouns/organisation.js'
 import { projectFields } from '../../../src/kernel/nouns/project.js'
+import { testPublisher } from '../../support/release/publishing.js'
 import { testDatabase } from '../../support/store/database.js'
 
 // The types of PostgreSQL that a kind of field may have.
@@ -51,3 +52,23 @@ it.each([
     expect(wrong).toEqual([])
   },
 )
+
+it('what a field marked as private says is in no file of IATI or of tables', async () => {
+  const { store } = await testDatabase()
+  const columns = columnFields(projectFields).flatMap((one) => (one.private ? [columnOf(one)] : []))
+  expect(columns.length).toBeGreaterThan(7)
+  await store.db.query(
+    `insert into project (id, active, status, title, ${columns.join(', ')})
+      values (1, true, 'active', 'Wells', ${columns.map((column) => `'private ${column}'`).join(', ')})`,
+  )
+  const publisher = await testPublisher(store)
+  await publisher.publish()
+  for (const file of ['/iati/activities.xml', '/iati/index.json', '/data/activities.csv']) {
+    const text = await publisher.read(file)
+    expect(text, file).toContain('Wells')
+    expect(
+      columns.filter((column) => text.includes(`private ${column}`)),
+      file,
+    ).toEqual([])
+  }
+})
