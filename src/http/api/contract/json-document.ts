@@ -14,14 +14,13 @@ const twins: readonly string[] = [json, 'application/xml', 'application/atom+xml
 
 const description = `The operations that answer in JSON, at addresses that end in .json wherever the same address without it may answer in XML. /api/openapi.json describes both formats and all other files. Clients must ignore fields that they do not know, since fields may be added; nothing is removed, renamed, retyped or made required.
 
-Key and token are headers. The query parameters api_key and api_token, which /api/openapi.json has, are accepted for ever.`
+Key and token are headers, or the query parameters api_key and api_token: both ways are accepted for ever.`
 
 /**
  * The same description for JSON alone. Generated clients accept any type, which must get XML (wire.md 1.1): here the address
  * asks for JSON, and the types have what JSON has and XML has not.
  */
 export function jsonDocument({ info, paths, components, ...rest }: ReturnType<typeof openApiDocument>) {
-  const { api_key: _key, api_token: _token, ...securitySchemes } = components.securitySchemes
   return withoutXml({
     ...rest,
     info: { ...info, description },
@@ -35,7 +34,6 @@ export function jsonDocument({ info, paths, components, ...rest }: ReturnType<ty
     ),
     components: {
       ...components,
-      securitySchemes,
       responses: mapped(components.responses as Readonly<Record<string, Json>>, onlyJson),
       schemas: Object.fromEntries(
         Object.entries(components.schemas).map(([name, schema]) => {
@@ -55,8 +53,8 @@ function answersInJson({ responses }: Operation): boolean {
 function inJson({ security, requestBody, responses, ...operation }: Operation): Json {
   return {
     ...operation,
-    // The first way has the secrets in the address.
-    security: security.slice(1),
+    // Headers first: many generated clients take the first way, and the other one has the secrets in the address.
+    security: security.toReversed(),
     ...(requestBody && { requestBody: onlyJson(requestBody) }),
     responses: mapped(responses, onlyJson),
   }

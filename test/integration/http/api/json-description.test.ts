@@ -28,12 +28,14 @@ describe('the description of JSON alone', async () => {
     }
   })
 
-  it('has nothing of XML, no secrets in addresses, and lists that have their array', () => {
-    expect(JSON.stringify(served)).not.toMatch(/application\/(?:atom\+)?xml|"xml":|"name":"api_key"/)
+  it('has nothing of XML, both ways to send a key with the header first, and lists that have their array', () => {
+    expect(JSON.stringify(served)).not.toMatch(/application\/(?:atom\+)?xml|"xml":/)
     const names = Object.keys(served.components.securitySchemes ?? {})
-    expect(names).toEqual(['key_header', 'token_header'])
+    expect(names).toEqual(['api_key', 'api_token', 'key_header', 'token_header'])
     const used = operationsOf(served).flatMap(({ operation }) => operation.security.flatMap(Object.keys))
     expect(new Set(used)).toEqual(new Set(names))
+    const ways = new Set(operationsOf(served).map(({ operation }) => operation.security.flatMap(Object.keys).join()))
+    expect([...ways].sort()).toEqual(['', 'key_header,api_key', 'key_header,token_header,api_key,api_token'])
     const { Projects, ProjectIds, Organizations } = served.components.schemas ?? {}
     expect(Projects?.required).toEqual(['numberFound', 'project'])
     expect(ProjectIds?.required).toEqual(['numberFound', 'project'])
