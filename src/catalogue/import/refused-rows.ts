@@ -3,6 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
+import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import type { FileForm } from './recognise-file.js'
@@ -154,7 +155,15 @@ function isJson(text: string): boolean {
 function cells(row: readonly string[], form: FileForm): string {
   const delimiter = form.name === 'csv' ? form.delimiter : ','
   const isSpecial = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter)
-  return `${row.map((cell) => (isSpecial(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(delimiter)}\r\n`
+  return `${row
+    .map(guarded)
+    .map((cell) => (isSpecial(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(delimiter)}\r\n`
+}
+
+/** The cell, which no spreadsheet takes for a formula and an import reads as it came; amounts and a clearing mark are none. */
+function guarded(cell: string): string {
+  return /^[-+]?[\d.,' ]*$/.test(cell) ? cell : spreadsheetText(cell)
 }
 
 /** A problem as people read it. */
