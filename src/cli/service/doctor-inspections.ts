@@ -320,7 +320,7 @@ async function inspectService({ environment, signal }: CommandLine): Promise<rea
 }
 
 const toldElsewhere = new Set([
-  ...['disk-full', 'certificate', 'no-worker', 'backup', 'sources', 'registry', 'clock-wrong'],
+  ...['disk-full', 'certificate', 'no-worker', 'backup', 'sources', 'registry'],
   ...['database-behind', 'database-restored', 'publisher', 'demo-data', 'folder'],
 ])
 
