@@ -20,7 +20,7 @@ export type StoredMove = { readonly before: MoneySums; readonly after: MoneySums
 // Amounts of records have at most three decimals.
 const places = 3
 
-export function keyOfSum(currency: string, kind: string, month: string): string {
+function keyOfSum(currency: string, kind: string, month: string): string {
   return `${currency} ${kind} ${month.slice(0, 7)}`
 }
 
