@@ -1,5 +1,5 @@
 export { validationNotices } from './notice-kinds.js'
-export { activityChecks, organisationChecks, validateActivity, validateOrganisation } from './record.js'
+export { activityChecks, organisationChecks, validateActivity } from './record.js'
 export { readRegisteredOrganisations } from './registered-organisations.js'
 export type { RecordShape } from './shapes.js'
 export { openThreadedXsd } from './threaded-xsd.js'

@@ -78,8 +78,3 @@ export function* organisationChecks(organisation: Element, context: RecordContex
   yield* recordChecks('organisation', organisation, context, (notice) => notices.push(notice))
   return notices
 }
-
-/** The same in one turn. */
-export function validateOrganisation(...given: Parameters<typeof organisationChecks>): Notice[] {
-  return atOnce(organisationChecks(...given))
-}

@@ -6,9 +6,9 @@ import {
   type YearFigures,
   yearsOfFile,
 } from '../../../src/iati/mapping/organisation.js'
-import { validateOrganisation } from '../../../src/iati/validation/index.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { pretty } from '../../support/iati/pretty-xml.js'
+import { validateOrganisation } from '../../support/iati/validate-organisation.js'
 import { amount, day, mappingConfig } from '../../support/values/builders.js'
 
 const today = day('2026-11-21')

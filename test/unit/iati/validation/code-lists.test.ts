@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createFileValidator } from '../../../../src/iati/validation/file-validator.js'
-import { validateActivity, validateOrganisation } from '../../../../src/iati/validation/index.js'
+import { validateActivity } from '../../../../src/iati/validation/index.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Notice } from '../../../../src/kernel/notice.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
@@ -8,6 +8,7 @@ import { exchanged, withOnly } from '../../../support/iati/iati-editing.js'
 import { anActivity, aTransaction, withAttributes, withChildren } from '../../../support/iati/iati-records.js'
 import { badCodes, codeRows, rowName, withCode, withPlace } from '../../../support/iati/mutants/codes.js'
 import { aFullActivity, aFullOrganisation, mutantsDay } from '../../../support/iati/mutants/index.js'
+import { validateOrganisation } from '../../../support/iati/validate-organisation.js'
 
 const context = { today: mutantsDay as IsoDate }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseDay } from '../../../../src/iati/validation/days.js'
-import { validateActivity, validateOrganisation } from '../../../../src/iati/validation/index.js'
+import { validateActivity } from '../../../../src/iati/validation/index.js'
 import type { IsoDate, IsoInstant } from '../../../../src/kernel/dates.js'
 import { type Element, element } from '../../../../src/kernel/xml/element.js'
 import {
@@ -12,6 +12,7 @@ import {
   replaced,
   withAttributes,
 } from '../../../support/iati/iati-records.js'
+import { validateOrganisation } from '../../../support/iati/validate-organisation.js'
 
 const context = { today: '2026-03-15' as IsoDate, now: '2026-03-15T12:00:00Z' as IsoInstant }
 

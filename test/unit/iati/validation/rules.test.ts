@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { validateActivity, validateOrganisation, validationNotices } from '../../../../src/iati/validation/index.js'
+import { validateActivity, validationNotices } from '../../../../src/iati/validation/index.js'
 import { rules } from '../../../../src/iati/validation/rules/index.js'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import { type Element, element, textElement } from '../../../../src/kernel/xml/element.js'
@@ -15,6 +15,7 @@ import {
   withChildren,
   without,
 } from '../../../support/iati/iati-records.js'
+import { validateOrganisation } from '../../../support/iati/validate-organisation.js'
 
 const context = { today: '2026-03-15' as IsoDate, reportingOrgRef: 'XM-DAC-47045' }
 
