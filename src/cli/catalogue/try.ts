@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { fitOfColumns } from '../../catalogue/import/csv-rows.js'
 import { iatiKind } from '../../catalogue/import/iati-activities.js'
@@ -13,11 +14,12 @@ import type { Recipe } from '../../catalogue/sql/reading.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
 import { iatiEnvelope } from '../../iati/mapping/envelope.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { isActiveCode } from '../../iati/standard/index.js'
 import { type FileReport, validateActivity, validateFile, validationNotices } from '../../iati/validation/index.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { demoReportingOrgRef } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
-import type { CurrencyCode } from '../../kernel/money.js'
+import { type CurrencyCode, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice } from '../../kernel/notice.js'
 import { isErrno } from '../../kernel/system-errors.js'
 import { writeElement } from '../../kernel/xml/writer.js'
@@ -74,7 +76,9 @@ async function tryFiles(
   options: TryOptions,
 ): Promise<number> {
   boundHeap()
-  const { config } = readConfig(environment, trialFields)
+  const { config: configured } = readConfig(environment, trialFields)
+  const named = environment.DEFAULT_CURRENCY ? undefined : await currencyNamedIn(files)
+  const config = { ...configured, currency: named ?? configured.currency }
   const now = new Date()
   const recipe = await recipeOf(undefined, options)
   const tally = new ImportTally(100)
@@ -113,6 +117,8 @@ async function tryFiles(
   const isWritten = options.out !== undefined && texts.length > 0
   const report = isWritten ? await writeFile(options.out ?? '', texts, root, now, config, signal) : undefined
   if (!output.json) {
+    if (named && named !== configured.currency)
+      output.note(`amounts are in ${named}, which the files name most: DEFAULT_CURRENCY says another`)
     noteProblems(summary, output, false)
     if (trial.hasStandIns)
       output.note('projects are known by their ids only, which stand for their titles: give the file of projects too')
@@ -142,6 +148,41 @@ async function tryFiles(
     ],
     { code: Math.max(importExitCode(summary), held > 0 ? 1 : 0) },
   )
+}
+
+// What is read of a file to see which currency it names.
+const readForCurrency = 256 * 1024
+const signs: Readonly<Record<string, string>> = { '€': 'EUR', '£': 'GBP', $: 'USD' }
+
+/** The currency whose code or sign the files have most often; undefined where they have none. */
+async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode | undefined> {
+  const counts = new Map<string, number>()
+  for (const file of files) {
+    const text = await beginningOf(file)
+    // Of UTF-16 the codes are ASCII with zeros between them.
+    for (const [found] of text.replaceAll('\0', '').matchAll(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|[€£$]/g)) {
+      const code = signs[found] ?? found
+      if (isActiveCode('Currency', code)) counts.set(code, (counts.get(code) ?? 0) + 1)
+    }
+  }
+  const [most] = [...counts].sort(([, a], [, b]) => b - a)
+  return most && parseCurrencyCode(most[0])
+}
+
+/** The first bytes of a file as text; none of what cannot be read, which is told where it is opened. */
+async function beginningOf(file: string): Promise<string> {
+  if (file === '-') return ''
+  try {
+    const handle = await open(file)
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(readForCurrency))
+      return buffer.toString('utf8', 0, bytesRead)
+    } finally {
+      await handle.close()
+    }
+  } catch {
+    return ''
+  }
 }
 
 type Opened = { readonly recipe: Recipe; readonly guess?: RecipeGuess }
