@@ -55,9 +55,12 @@ export async function sumsOfMonths(
 ): Promise<StoredSum[]> {
   const wanted = [...new Map(months.map((one) => [`${one.project} ${one.month}`, one])).values()]
   const { rows } = await db.query<StoredSum>(
-    `select currency, kind, month, sum(amount) as amount from donation_month
-      where (project_id, month) in (select * from unnest($1::bigint[], $2::date[])) and source = $3
-      group by currency, kind, month`,
+    // Each by its index, whatever the statistics say: an import has not been analysed yet, and its months are many.
+    `select m.currency, m.kind, m.month, sum(m.amount) as amount
+      from unnest($1::bigint[], $2::date[]) as wanted (project_id, month)
+        cross join lateral (select * from donation_month d
+          where d.project_id = wanted.project_id and d.month = wanted.month and d.source = $3 offset 0) m
+      group by m.currency, m.kind, m.month`,
     [wanted.map(({ project }) => project), wanted.map(({ month }) => month), source],
   )
   return rows
