@@ -152,7 +152,11 @@ async function tryFiles(
 
 // What is read of a file to see which currency it names.
 const readForCurrency = 256 * 1024
-const signs: Readonly<Record<string, string>> = { '€': 'EUR', '£': 'GBP', $: 'USD' }
+const signs = new Map([
+  ['€', 'EUR'],
+  ['£', 'GBP'],
+  ['$', 'USD'],
+])
 
 /** The currency whose code or sign the files have most often; undefined where they have none. */
 async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode | undefined> {
@@ -161,7 +165,7 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
     const text = await beginningOf(file)
     // Of UTF-16 the codes are ASCII with zeros between them.
     for (const [found] of text.replaceAll('\0', '').matchAll(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|[€£$]/g)) {
-      const code = signs[found] ?? found
+      const code = signs.get(found) ?? found
       if (isActiveCode('Currency', code)) counts.set(code, (counts.get(code) ?? 0) + 1)
     }
   }
