@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { type DonorKey, parseDonorKeys } from '../../kernel/donor.js'
+import { ifThere } from '../../kernel/system-errors.js'
 
 /** The keys of a text in the form of DONOR_KEYS. */
 export function keysIn(text: string | undefined): readonly DonorKey[] {
@@ -8,9 +9,9 @@ export function keysIn(text: string | undefined): readonly DonorKey[] {
   return read && 'value' in read ? read.value : []
 }
 
-/** The text of a key file; undefined where there is none. */
+/** The text of a key file; undefined where there is none. One that cannot be read is an error: its keys are not replaced by new ones. */
 export async function readKeyFile(file: string): Promise<string | undefined> {
-  return await readFile(file, 'utf8').catch(() => undefined)
+  return await ifThere(readFile(file, 'utf8'))
 }
 
 /** Makes a key file with one key, or reads the one that another process makes at the same moment. */
