@@ -3,6 +3,7 @@ import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
 import { readingOfRecipe } from '../../catalogue/import/reading.js'
+import { findNamedRecipe, isRecipeName } from '../../catalogue/import/recipes/named-recipes.js'
 import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
 import {
   nextDueOf,
@@ -26,7 +27,7 @@ import {
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
-import { wholeNumberIn } from '../../kernel/values.js'
+import { shownValue, wholeNumberIn } from '../../kernel/values.js'
 import type { Db } from '../../platform/database/connection.js'
 import { createOwner } from '../../work/attempt.js'
 import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
@@ -35,7 +36,7 @@ import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recipeOf } from './import.js'
+import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recipeMeaning, recipeOf } from './import.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
 
@@ -179,7 +180,7 @@ async function apply(
   file: string,
   { dryRun }: { dryRun: boolean },
 ): Promise<number> {
-  const definitions = await readDefinitions(file)
+  const definitions = await readDefinitions(runtime.store.db, file)
   const names = definitions.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined)
@@ -211,7 +212,7 @@ function opened(from: string, known: Parameters<typeof openPlace>[1]): string {
   }
 }
 
-async function readDefinitions(file: string): Promise<SourceDefinition[]> {
+async function readDefinitions(db: Db, file: string): Promise<SourceDefinition[]> {
   let read: unknown
   try {
     read = JSON.parse(await readFile(file, 'utf8'))
@@ -220,17 +221,33 @@ async function readDefinitions(file: string): Promise<SourceDefinition[]> {
   }
   if (!Array.isArray(read)) throw new ServiceError('input-unusable', `${file}: expected a list of sources`)
   const problems: string[] = []
-  const definitions = read.flatMap((one: unknown, index) => {
+  const definitions: SourceDefinition[] = []
+  for (const [index, one] of read.entries()) {
+    const entry = `entry ${index + 1}`
     try {
-      return [readDefinition(one, `entry ${index + 1}`)]
+      definitions.push(readDefinition(await withRecipe(db, one, path.dirname(file), entry), entry))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       problems.push(error.message)
-      return []
     }
-  })
+  }
   if (problems.length > 0) throw new ServiceError('input-unusable', `${file}: ${problems.join('; ')}`)
   return definitions
+}
+
+/** An entry with what its recipe says; its own members count before that. A file of a recipe is named from the folder of the list. */
+async function withRecipe(db: Db, raw: unknown, folder: string, entry: string): Promise<unknown> {
+  if (typeof raw !== 'object' || raw === null || !('recipe' in raw)) return raw
+  const { recipe: named, ...own } = raw
+  if (typeof named !== 'string' || named === '')
+    throw new ServiceError('input-unusable', `${entry}: recipe: expected ${recipeMeaning}, got ${shownValue(named)}`)
+  try {
+    const { kind, ...recipe } = await findNamedRecipe(db, isRecipeName(named) ? named : path.resolve(folder, named))
+    return { ...(kind !== undefined && { kind }), ...readingOfRecipe(recipe), ...own }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    throw new ServiceError('input-unusable', `${entry}: recipe: ${error.message}`)
+  }
 }
 
 /** What a definition says otherwise than the stored one, in words. */

@@ -952,7 +952,29 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await apply(two, reversed)).toMatchObject({ changed: [], changes: {}, removed: [] })
       expect(await apply(other, two, { ...one, name: 'three' })).toMatchObject({ changes: { three: ['added'] } })
       expect(await apply(other, two)).toMatchObject({ changed: [], removed: ['three'] })
-      expect(await apply()).toMatchObject({ removed: ['one', 'two'] })
+      // A recipe says the kind and the reading; what the entry says itself counts before that.
+      await file('nightly.json', JSON.stringify({ kind: 'gifts', map: { Tag: 'date' }, decimal: 'comma' }))
+      const { map: _map, ...bare } = { ...one, kind: undefined }
+      const named = [
+        { ...bare, recipe: 'donorbox', decimal: 'comma' },
+        { ...bare, name: 'three', recipe: 'nightly.json' },
+      ] as const
+      expect(await apply(...named, two)).toMatchObject({ changed: ['one', 'three'] })
+      expect(await findSource(store.db, 'one')).toMatchObject({
+        kind: 'gifts',
+        reading: { others: 'left out', decimal: 'comma', map: { 'Receipt Id': 'reference' } },
+      })
+      expect(await findSource(store.db, 'three')).toMatchObject({
+        kind: 'gifts',
+        reading: { map: { Tag: 'date' }, decimal: 'comma' },
+      })
+      const unknown = await giving(
+        ['sources', 'apply', await written({ ...bare, recipe: 'nobody' }, { ...bare, recipe: 7 })],
+        2,
+      )
+      expect(unknown.stderr).toContain('entry 1: recipe: there is no recipe nobody')
+      expect(unknown.stderr).toContain('entry 2: recipe: expected how files are read: a recipe')
+      expect(await apply()).toMatchObject({ removed: ['one', 'three', 'two'] })
       const entries = [{ name: 'x', kind: 'gifts', from: 'drop', schedul: '0 1 * * *' }, { typo: 1 }, 'text', one]
       const wrong = await giving(['sources', 'apply', await written(...(entries as object[]))], 2)
       for (const said of [

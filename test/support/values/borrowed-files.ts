@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 /*
  * Files of other publishers, which the repository may not contain. `TEST_FILES` names a folder with `iati/` (official
- * schemas, code lists and rulesets) and `samples/projects.xml` (50 records of a real platform); without it, the folder
+ * schemas, code lists and rulesets), `samples/projects.xml` (50 records of a real platform) and `cases/exports`; without it, the folder
  * `shared` beside the checkout is used where there is one. CONTRIBUTING.md says more.
  */
 const beside = resolve(import.meta.dirname, '..', '..', '..', '..', 'shared')
@@ -26,6 +26,12 @@ export function officialStandard(whatIsSkipped: string): string | undefined {
 export function realRecords(whatIsSkipped: string): string | undefined {
   const page = folder && resolve(folder, 'samples', 'projects.xml')
   return page && existsSync(page) ? page : skipped(whatIsSkipped, 'the page of real records: set TEST_FILES')
+}
+
+/** The folder with the first lines of six exports; undefined, having said what is skipped, without it. */
+export function borrowedExports(whatIsSkipped: string): string | undefined {
+  const exports = folder && resolve(folder, 'cases', 'exports')
+  return exports && existsSync(exports) ? exports : skipped(whatIsSkipped, 'the first lines of exports: set TEST_FILES')
 }
 
 function skipped(what: string, missing: string): undefined {

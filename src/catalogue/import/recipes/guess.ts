@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ServiceError } from '../../../kernel/errors.js'
 import { type CurrencyCode, marksOf, parseCurrencyCode } from '../../../kernel/money.js'
+import { knownThemeId } from '../../../kernel/theme-sectors.js'
 import { shownValue } from '../../../kernel/values.js'
 import { createYielder } from '../../../kernel/yielder.js'
 import type { Recipe } from '../../sql/reading.js'
@@ -95,7 +96,10 @@ export async function guessRecipe(file: string, { kind: asked, currency, signal 
       say(`values of ${column.name}`, listed(Object.entries(known.values).map(([one, meant]) => `${one} is ${meant}`)))
     }
     if (known && known.unknown.length > 0)
-      open.push(`values of "${column.name}" that are no ${field} (${type.expected}): ${listed(known.unknown)}`)
+      open.push(
+        `values of "${column.name}" that are no ${field} ` +
+          `(${field === 'themes' ? 'add them with giving import --kind themes, or name others in values' : type.expected}): ${listed(known.unknown)}`,
+      )
     if (field === 'project' && column.blank > 0 && !column.isBlankAtTop) {
       fillDown.push(column.name)
       say(
@@ -451,6 +455,7 @@ function valuesOf(
   type: Kind['fields'][string]['type'],
   words: HeaderWords,
 ): { readonly values: Record<string, string>; readonly unknown: readonly string[] } | undefined {
+  if (field === 'themes') return themesOf([...values.keys()], words)
   const isCountry = /^(?:country|list of country)/.test(type.name)
   const choices = (type.schema.enum ?? (type.name === 'yes or no' ? ['yes', 'no'] : undefined)) as string[] | undefined
   if (!choices && !isCountry) return undefined
@@ -465,6 +470,21 @@ function valuesOf(
     else unknown.push(text)
   }
   return { values: found, unknown: field === 'countries' && unknown.length === values.size ? [] : unknown }
+}
+
+/** What names of themes stand for, alone or in lists; a theme of the platform's own is for a person to say. */
+function themesOf(cells: readonly string[], words: HeaderWords) {
+  const meant = (name: string): string | undefined =>
+    knownThemeId(name) ?? [...words.themes].find(([id, names]) => id === name || names.includes(foldedName(name)))?.[0]
+  const values: Record<string, string> = {}
+  const unknown: string[] = []
+  for (const cell of cells) {
+    const whole = meant(cell)
+    const ids = whole === undefined ? cell.split(/[|,;/]/).map((part) => meant(part.trim())) : [whole]
+    if (ids.includes(undefined)) unknown.push(cell)
+    else if (ids.join('|') !== cell) values[cell] = ids.join('|')
+  }
+  return { values, unknown }
 }
 
 /** The currency whose sign or code stands beside the amounts, where it is one. */

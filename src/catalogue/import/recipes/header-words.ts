@@ -12,6 +12,8 @@ export type HeaderWords = Readonly<Record<'donors' | 'totals' | 'moved' | 'notMo
   readonly kinds: ReadonlyMap<string, readonly string[]>
   /** Values by the word of the field that they stand for. */
   readonly values: ReadonlyMap<string, readonly string[]>
+  /** Names of themes by the id of the theme that they stand for. */
+  readonly themes: ReadonlyMap<string, readonly string[]>
 }
 
 let read: HeaderWords | undefined
@@ -23,7 +25,7 @@ export function headerWords(): HeaderWords {
 
 function readWords(): HeaderWords {
   const file = readFileSync(new URL('header-words.json', import.meta.url), 'utf8')
-  const { fields, kinds, values, ...lists } = JSON.parse(file) as typeof words
+  const { fields, kinds, values, themes, ...lists } = JSON.parse(file) as typeof words
   const foldedLists = <Name extends string>(of: Readonly<Record<Name, readonly string[]>>) => {
     const result: Record<Name, readonly string[]> = { ...of }
     for (const name of Object.keys(of) as Name[]) result[name] = of[name].map(foldedName)
@@ -39,6 +41,7 @@ function readWords(): HeaderWords {
     ...foldedLists(lists),
     kinds: new Map(Object.entries(foldedLists(kinds))),
     values: new Map(Object.entries(foldedLists(values))),
+    themes: new Map(Object.entries(foldedLists(themes))),
     fields: named,
     all: new Set([...named.values()].flatMap((names) => [...names])),
   }
