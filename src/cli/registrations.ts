@@ -32,6 +32,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['publisher'], async () => (await import('./release/publisher.js')).registerPublisher],
   [['registry'], async () => (await import('./release/registry.js')).registerRegistry],
   [['verify'], async () => (await import('./release/verify.js')).registerVerify],
+  [['facts'], async () => (await import('./release/facts.js')).registerFacts],
   [['held'], async () => (await import('./release/held.js')).registerHeld],
   [['projects'], async () => (await import('./catalogue/projects.js')).registerProjects],
   [['organizations'], async () => (await import('./catalogue/organisations.js')).registerOrganisations],

@@ -6,6 +6,7 @@ import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
 import { findFact } from '../../platform/database/facts.js'
 import { earlierPublisherRefs } from '../../platform/database/publisher.js'
+import type { Store } from '../../platform/database/store.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
@@ -19,7 +20,7 @@ import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.
 import type { Runtime } from './runtime.js'
 import { sharedFolders } from './shared-folders.js'
 
-const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence', ...baseUrlFields] as const
+export const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence', ...baseUrlFields] as const
 
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
@@ -62,11 +63,7 @@ export async function openPublication(
     ...(signer && 'value' in signer && { signer: signer.value }),
   }
   // An operator may have confirmed another identifier since this process started.
-  const current = async () =>
-    createPublication({
-      ...deps,
-      mappingConfig: { ...mappingConfig, earlierRefs: await earlierPublisherRefs(store.db) },
-    })
+  const current = async () => createPublication({ ...deps, mappingConfig: await withStored(mappingConfig, store) })
   return {
     planShards: async (...args) => {
       await refuseToPublish(runtime)
@@ -81,6 +78,15 @@ export async function openPublication(
       return outcome
     },
   }
+}
+
+/** The configuration of the mapping with what the store adds, now. Throws as `resolveMapping`. */
+export async function currentMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
+  return await withStored(await resolveMapping(runtime), runtime.store)
+}
+
+async function withStored(config: MappingConfig, { db }: Store): Promise<MappingConfig> {
+  return { ...config, earlierRefs: await earlierPublisherRefs(db) }
 }
 
 /**

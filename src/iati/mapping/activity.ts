@@ -7,6 +7,7 @@ import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { absoluteUrl } from '../absolute-url.js'
 import { plainText } from '../plain-text.js'
+import { type AssumptionName, assumptions } from './assumptions.js'
 import { budgets, hasGoal } from './budgets.js'
 import { documentLinks } from './document-links.js'
 import { activityScope, location, recipients, usableCountries } from './geography.js'
@@ -32,6 +33,8 @@ export type MappedActivity = {
   /** The first UTC day on which time alone changes the element; undefined: never. */
   readonly validUntil: IsoDate | undefined
   readonly totals: MoneyTotals
+  /** What it says although nobody does. */
+  readonly assumed: ReadonlySet<AssumptionName>
   /** `last-updated-datetime` of the file that the activity came with, where it says nothing but what the file says. */
   readonly lastUpdated?: string | undefined
 }
@@ -42,13 +45,22 @@ export type MappedActivity = {
  */
 export const mappingVersion = 5
 
-// Private development finance, as standard grants, for project-type interventions, untied.
-const defaults = [
-  coded('default-flow-type', '30'),
-  coded('default-finance-type', '110'),
-  coded('default-aid-type', 'C01'),
-  coded('default-tied-status', '5'),
-].map(prewritten)
+/** `default-flow-type` and its like: the same in all activities (iati.md 3.6). */
+function defaults(context: MappingContext): Element[] {
+  return (['flow-type', 'finance-type', 'aid-type', 'tied-status'] as const).flatMap((name) => {
+    const code = context.codeOf(name)
+    return code === undefined ? [] : [defaultElement(`default-${name}`, code)]
+  })
+}
+
+const written = new Map<string, Element>()
+
+function defaultElement(name: string, code: string): Element {
+  const key = `${name} ${code}`
+  const known = written.get(key) ?? prewritten(coded(name, code))
+  written.set(key, known)
+  return known
+}
 
 /** The identifier that a project is first published under; it never changes afterwards (iati.md 3.1). */
 export function newIdentifier(config: MappingConfig, project: Pick<Project, 'id' | 'iatiIdentifier'>): string {
@@ -66,12 +78,15 @@ export function toActivity(
   identifier: string,
 ): MappedActivity {
   const context = new MappingContext(config, day, identifier)
+  context.assumeDefault('publisher-type', 'REPORTING_ORG_TYPE')
+  context.assumeDefault('language', 'DEFAULT_LANGUAGE')
+  context.assumeDefault('currency', 'DEFAULT_CURRENCY')
   const cycle = lifeCycle(graph, context)
   const implementing = implementingParty(graph, context)
   const countries = usableCountries(graph, context)
   const money = transactions(graph, implementing, context)
   const budget = budgets(graph, cycle, context)
-  const humanitarian = isHumanitarian(graph)
+  const humanitarian = isHumanitarian(graph, context)
   const activity = element(
     'iati-activity',
     {
@@ -98,7 +113,7 @@ export function toActivity(
       ...sectors(graph, context),
       ...tags(graph, context),
       humanitarianScope(graph),
-      ...defaults,
+      ...defaults(context),
       ...budget,
       ...plannedDisbursements(graph, implementing, context),
       ...money.elements,
@@ -106,10 +121,10 @@ export function toActivity(
       results(graph, cycle, context),
     ],
   )
-  const { validUntil } = context
+  const { validUntil, assumed } = context
   const { totals } = money
-  if (!graph.kept) return { element: activity, notices: context.notices, validUntil, totals }
-  const { element: moved, left, lastUpdated } = withKept(activity, graph, graph.kept)
+  if (!graph.kept) return { element: activity, notices: context.notices, validUntil, totals, assumed }
+  const { element: moved, left, lastUpdated, ours } = withKept(activity, graph, graph.kept)
   const { severity } = mappingNotices['kept-left-out']
   const notices = [
     // Most of what the mapping would have had to assume is in the file.
@@ -119,7 +134,8 @@ export function toActivity(
       return { code: 'kept-left-out', severity, subject: identifier, path, detail, ...(line !== undefined && { line }) }
     }),
   ]
-  return { element: moved, notices, validUntil, totals, lastUpdated }
+  const stated = [...assumed].filter((name) => ours.has(assumptions[name].element.split('/', 1)[0] ?? ''))
+  return { element: moved, notices, validUntil, totals, lastUpdated, assumed: new Set(stated) }
 }
 
 /**

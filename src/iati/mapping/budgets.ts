@@ -1,7 +1,7 @@
 import { addDays, addMonths, earlier, type IsoDate, isoDateOf, later } from '../../kernel/dates.js'
 import { type CurrencyCode, minorUnitExponent, splitByLargestRemainder, toMinorUnits } from '../../kernel/money.js'
 import type { ProjectGraph } from '../../kernel/project.js'
-import { type Element, element } from '../../kernel/xml/element.js'
+import { type Attributes, type Element, element } from '../../kernel/xml/element.js'
 import type { LifeCycle } from './life-cycle.js'
 import type { MappingContext } from './mapping-context.js'
 import { periodElements, valueElement } from './values.js'
@@ -14,13 +14,17 @@ export function budgets(graph: ProjectGraph, cycle: LifeCycle, context: MappingC
   const { original, current } = goalsOf(graph, currency)
   if (original <= 0n && current <= 0n) return []
   const periods = budgetPeriods(graph, cycle, context)
+  if (periods.length === 0) return []
   const lengths = periods.map(lengthInDays)
+  const status = context.codeOf('budget-status')
   return [
     ...(original > 0n ? [{ type: '1', total: original }] : []),
     ...(current > 0n && current !== original ? [{ type: '2', total: current }] : []),
   ].flatMap(({ type, total }) => {
     const amounts = splitByLargestRemainder(total, lengths)
-    return periods.map((period, index) => budget(type, period, amounts[index] ?? 0n, currency))
+    return periods.map((period, index) =>
+      budget({ type, ...(status && { status }) }, period, amounts[index] ?? 0n, currency),
+    )
   })
 }
 
@@ -92,8 +96,8 @@ function lengthInDays({ start, end }: Period): bigint {
   return BigInt((Date.parse(end) - Date.parse(start)) / 86_400_000 + 1)
 }
 
-function budget(type: string, period: Period, units: bigint, currency: CurrencyCode): Element {
-  return element('budget', { type, status: '1' }, [
+function budget(attributes: Attributes, period: Period, units: bigint, currency: CurrencyCode): Element {
+  return element('budget', attributes, [
     ...periodElements(period.start, period.end),
     valueElement(units, currency, period.start),
   ])

@@ -94,6 +94,7 @@ function additionalDocument({ project }: ProjectGraph, context: MappingContext):
     context.notice('format-unknown', 'additionalDocumentation', `expected a known file name extension, got ${url}`)
     return []
   }
+  if (absoluteUrl(url) !== undefined) context.assumeDefault('document-category', 'ASSUMED_DOCUMENT_CATEGORY')
   return [
     {
       url,

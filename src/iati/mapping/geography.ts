@@ -40,10 +40,11 @@ export function activityScope({ project }: ProjectGraph, countries: readonly Pro
 export function recipients(countries: readonly ProjectCountry[], context: MappingContext): Element[] {
   if (countries.length === 0) {
     context.notice('recipient-unknown', 'countries', 'expected at least one country, got none')
-    return [element('recipient-region', { code: '998', vocabulary: '1' })]
+    return [element('recipient-region', { code: context.assume('region'), vocabulary: '1' })]
   }
   if (countries.length === 1) return countries.map((country) => coded('recipient-country', country.code))
   const split = countries.every((country) => country.share !== undefined)
+  if (!split) context.assume('country-shares')
   const weights = countries.map((country) => (split && country.share ? toMinorUnits(country.share, 4) : 1n))
   const shares = percentages(weights)
   return countries.flatMap((country, index) => {
@@ -71,10 +72,14 @@ export function location({ project }: ProjectGraph, context: MappingContext): El
     element('point', { srsName: 'http://www.opengis.net/def/crs/EPSG/0/4326' }, [
       textElement('pos', `${coordinate(latitude)} ${coordinate(longitude)}`),
     ]),
-    coded('exactness', '2'),
+    codeIfAny('exactness', context.codeOf('location-exactness')),
     // A named place is a populated place; the class of a bare point is unknown.
-    name && coded('location-class', '2'),
+    name && codeIfAny('location-class', context.codeOf('location-class')),
   ])
+}
+
+function codeIfAny(name: string, code: string | undefined): Element | undefined {
+  return code === undefined ? undefined : coded(name, code)
 }
 
 function trimZeros(value: Decimal): string {

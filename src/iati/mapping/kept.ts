@@ -209,6 +209,8 @@ export function isMixed({ children, text }: Element): boolean {
 export type MovedActivity = {
   readonly element: Element
   readonly left: readonly LeftOut[]
+  /** Names of children in which the store's elements stand, and `@humanitarian` where the store states it. */
+  readonly ours: ReadonlySet<string>
   /** `last-updated-datetime` of the file, where the activity says nothing but what the file says. */
   readonly lastUpdated?: string | undefined
 }
@@ -221,6 +223,7 @@ export function withKept(own: Element, graph: ProjectGraph, kept: Kept): MovedAc
   const { element: before, left } = kept.read ?? readAtOnce(kept)
   const ownGroups = groupsOf(declared(own, before.attributes))
   let isWhole = true
+  const names = new Set(['reporting-org'])
   const children = merged(namesInActivity, before, (name, theirs) => {
     const ours = ownGroups.get(name) ?? none
     if (name === 'iati-identifier') return identifierOf(ours, theirs)
@@ -233,14 +236,19 @@ export function withKept(own: Element, graph: ProjectGraph, kept: Kept): MovedAc
           ? ours
           : theirs
     if (chosen !== theirs && !ofPublisher.has(name)) isWhole = false
+    if (chosen.some((one) => ours.includes(one))) names.add(name)
     return chosen
   })
   const { 'last-updated-datetime': lastUpdated, ...attributes } = before.attributes
   const isAdded = own.attributes.humanitarian === '1' && !isTrue(attributes.humanitarian)
-  if (isAdded) isWhole = false
+  if (isAdded) {
+    isWhole = false
+    names.add('@humanitarian')
+  }
   return {
     element: { ...own, attributes: { ...attributes, ...(isAdded && { humanitarian: '1' }) }, children },
     left,
+    ours: names,
     ...(isWhole && { lastUpdated }),
   }
 }

@@ -30,7 +30,7 @@ const longestProjectYears = 60
 export function lifeCycle(graph: ProjectGraph, context: MappingContext): LifeCycle {
   const status = activityStatus(graph, context)
   const { day: plannedStart, source } = plannedStartOf(graph, context)
-  const actualStart = actualStartOf(graph, status, plannedStart, context.day)
+  const actualStart = actualStartOf(graph, status, plannedStart, context)
   const plannedEnd = plannedEndOf(graph, plannedStart, context)
   return {
     status,
@@ -95,6 +95,7 @@ function plannedStartOf(graph: ProjectGraph, context: MappingContext): { day: Is
   const source = events.length > 0 ? 'event' : 'record'
   const changed = project.modifiedDate && isoDateOf(project.modifiedDate)
   const day = source === 'event' ? events.reduce(earlier) : (changed ?? project.firstSeenOn)
+  context.assume('planned-start')
   context.notice('start-date-derived', 'approvedDate', `expected a date, got none; ${day} is reported`)
   return { day, source }
 }
@@ -104,8 +105,9 @@ function actualStartOf(
   graph: ProjectGraph,
   status: ActivityStatus,
   plannedStart: IsoDate,
-  day: IsoDate,
+  context: MappingContext,
 ): IsoDate | undefined {
+  const { day } = context
   const payout = graph.disbursements.find((one) => one.disbursedOn <= day)?.disbursedOn
   if (payout) return payout
   if (status !== '3' && status !== '4') return undefined
@@ -113,7 +115,9 @@ function actualStartOf(
   if (graph.months.some(({ kind }) => kind === 'opening')) return undefined
   const firstGift = graph.months.find((month) => month.kind === 'gift' && month.lastOn <= day)
   const start = firstGift && later(firstGift.month, plannedStart)
-  return start && start <= day ? start : undefined
+  if (start === undefined || start > day) return undefined
+  context.assume('actual-start')
+  return start
 }
 
 /** `activity-status` [1]. */

@@ -9,6 +9,8 @@ export type Assumptions = {
   readonly partnerType: string
   /** DocumentCategory of a project's further document. */
   readonly documentCategory: string
+  /** Codes by the name of the assumption that they replace; `none` leaves the element out. */
+  readonly codes?: Readonly<Record<string, string>> | undefined
 }
 
 /** The name of the giving public. */
@@ -22,6 +24,8 @@ export type MappingConfig = {
   /** Where the publisher answers enquiries. */
   readonly contact?: { readonly email?: string | undefined; readonly page?: string | undefined }
   readonly assumed: Assumptions
+  /** Variables that nobody has set; only who lists assumptions needs them. */
+  readonly unset?: readonly string[]
   /** Identifiers that the publisher had before, oldest first. */
   readonly earlierRefs?: readonly string[]
   readonly currency: CurrencyCode

@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Notice, Severity } from '../../kernel/notice.js'
+import { type AssumptionName, statementOf } from './assumptions.js'
 import type { MappingConfig } from './mapping-config.js'
 import { type MappingNoticeCode, mappingNotices } from './notices.js'
 
@@ -13,6 +14,8 @@ export class MappingContext {
   readonly day: IsoDate
   readonly identifier: string
   readonly notices: Notice[] = []
+  /** What the elements say although nobody does. */
+  readonly assumed = new Set<AssumptionName>()
   /** Organisations already mapped, by id, so that each has at most one notice. */
   readonly parties = new Map<number, Party>()
   #validUntil: IsoDate | undefined
@@ -27,6 +30,23 @@ export class MappingContext {
   notice(code: MappingNoticeCode, field: string, detail: string): void {
     const severity: Severity = mappingNotices[code].severity
     this.notices.push({ code, severity, subject: this.identifier, path: field, detail })
+  }
+
+  /** Notes the assumption; returns the code that it states. */
+  assume(name: AssumptionName): string {
+    this.assumed.add(name)
+    return statementOf(name, this.config)
+  }
+
+  /** The same where nobody has set the variable whose default is stated. */
+  assumeDefault(name: AssumptionName, variable: string): void {
+    if (this.config.unset?.includes(variable)) this.assumed.add(name)
+  }
+
+  /** The code that the operator states for all activities, else the assumed one; undefined: the element is left out. */
+  codeOf(name: AssumptionName): string | undefined {
+    const code = this.config.assumed.codes?.[name] ?? this.assume(name)
+    return code === 'none' ? undefined : code
   }
 
   /** Reports that on `day` the text changes although the data does not; the earliest such day counts. */

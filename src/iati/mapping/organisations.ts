@@ -2,7 +2,7 @@ import type { FunderOrganisation, Organisation, ProjectGraph } from '../../kerne
 import { type Attributes, type Element, element } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { hasActiveAgency } from '../standard/index.js'
-import { type Assumptions, donorsName, type MappingConfig } from './mapping-config.js'
+import { donorsName, type MappingConfig } from './mapping-config.js'
 import type { MappingContext, Party } from './mapping-context.js'
 import { narrative } from './narrative.js'
 
@@ -64,7 +64,7 @@ export function implementingParty(graph: ProjectGraph, context: MappingContext):
     return undefined
   }
   const ref = refOf(organisation, context)
-  const type = organisation.orgType ?? deriveType(organisation, graph, context.config.assumed)
+  const type = organisation.orgType ?? deriveType(organisation, graph, context)
   return { name: organisation.name, ...(ref && { ref }), ...(type && { type }) }
 }
 
@@ -82,6 +82,7 @@ export function participatingOrgs(
   implementing: Party | undefined,
   context: MappingContext,
 ): Element[] {
+  context.assumeDefault('donors', 'ASSUMED_DONORS')
   const funders = new Map<number, FunderOrganisation>()
   for (const { funder } of graph.months) if (funder) funders.set(funder.id, funder)
   const funding = [...funders.values()].sort((a, b) => a.id - b.id).map((funder) => partyOf(funder, context))
@@ -128,7 +129,11 @@ function einRef(ein: string | undefined): string | undefined {
 }
 
 /** 24 (partner-country NGO) when it works in its own country, else the assumed type; undefined without an address. */
-function deriveType(organisation: Organisation, graph: ProjectGraph, { partnerType }: Assumptions): string | undefined {
+function deriveType(organisation: Organisation, graph: ProjectGraph, context: MappingContext): string | undefined {
   if (!organisation.countryCode) return undefined
-  return graph.countries.some((country) => country.code === organisation.countryCode) ? '24' : partnerType
+  if (graph.countries.some((country) => country.code === organisation.countryCode)) {
+    return context.assume('partner-at-home')
+  }
+  context.assumeDefault('partner-from-abroad', 'ASSUMED_PARTNER_TYPE')
+  return context.config.assumed.partnerType
 }

@@ -5,26 +5,27 @@ import { percentages } from './geography.js'
 import type { MappingContext } from './mapping-context.js'
 import { narrative } from './narrative.js'
 
-/** DAC purpose code for sectors not specified. */
-const unspecified = '99810'
-
 /**
  * `sector`, at activity level (rule 6.2.2): DAC purpose codes of the themes (vocabulary 1), equal shares, then the
  * platform's own themes (vocabulary 99) with their names; each vocabulary sums to exactly 100.
  */
 export function sectors(graph: ProjectGraph, context: MappingContext): Element[] {
-  return [...purposeCodes(graph, context), ...ownThemes(graph.themes, context)]
+  return [...bySector(graph, context), ...ownThemes(graph.themes, context)]
 }
 
-function purposeCodes(graph: ProjectGraph, context: MappingContext): Element[] {
-  const codes = [...new Set(graph.themes.flatMap((theme) => theme.sectorCode ?? []))].filter((code) =>
-    isActiveCode('Sector', code),
-  )
+/** The active DAC purpose codes of the project's themes. */
+export function purposeCodes({ themes }: ProjectGraph): string[] {
+  return [...new Set(themes.flatMap((theme) => theme.sectorCode ?? []))].filter((code) => isActiveCode('Sector', code))
+}
+
+function bySector(graph: ProjectGraph, context: MappingContext): Element[] {
+  const codes = purposeCodes(graph)
   if (codes.length === 0) {
     const themes = graph.themes.map((theme) => theme.id).join(', ') || 'none'
     context.notice('sector-unknown', 'themes', `expected a theme with a DAC purpose code, got ${themes}`)
-    codes.push(unspecified)
+    codes.push(context.assume('sector'))
   }
+  if (codes.length > 1 || graph.themes.length > 1) context.assume('sector-shares')
   const shares = percentages(codes.map(() => 1n))
   return codes.map((code, index) => element('sector', { vocabulary: '1', code, ...share(codes, shares[index]) }))
 }

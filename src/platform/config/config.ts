@@ -52,6 +52,10 @@ class VariableReader {
     return value as NonNullable<ValueOf<Name>>
   }
 
+  isSet(name: VariableName): boolean {
+    return Boolean(this.#raw(name))
+  }
+
   /** Reports a problem, unless the variable has one. */
   refuse(problem: FieldProblem): void {
     if (!this.problems.some(({ field }) => field === problem.field)) this.problems.push(problem)
@@ -104,6 +108,17 @@ class VariableReader {
     }
   }
 }
+
+const factVariables = [
+  ...([
+    'REPORTING_ORG_TYPE',
+    'DEFAULT_LANGUAGE',
+    'DEFAULT_CURRENCY',
+    'ASSUMED_DONORS',
+    'ASSUMED_PARTNER_TYPE',
+  ] as const),
+  'ASSUMED_DOCUMENT_CATEGORY',
+] as const
 
 /**
  * Every field of the configuration, without secrets, from its variables: a command that uses a field asks for its
@@ -176,7 +191,10 @@ const fields = {
     donors: variable.get('ASSUMED_DONORS'),
     partnerType: variable.get('ASSUMED_PARTNER_TYPE'),
     documentCategory: variable.get('ASSUMED_DOCUMENT_CATEGORY'),
+    codes: variable.get('ASSUMED_CODES'),
   }),
+  /** Variables of the published facts that nobody has set: their defaults are assumptions. */
+  unset: (variable) => factVariables.filter((name) => !variable.isSet(name)),
   licence: (variable) => variable.get('LICENCE_ID'),
   /** Undefined: the published files are not registered. */
   registry: readRegistry,

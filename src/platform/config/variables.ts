@@ -133,6 +133,30 @@ const limitsByCurrency: ValueType<Readonly<Record<string, GiftLimits>>> = {
   },
 }
 
+/** What `ASSUMED_CODES` may name, with the codes that are active in the standard's lists. */
+const assumedCodes = new Map([
+  ['flow-type', /^(?:10|2[12]|3[067]|[45]0)$/],
+  ['finance-type', /^(?:110|1100|210|31[01]|42[1-5]|43[1-3]|5[123]0|61[0-8]|62[0-7]|63\d)$/],
+  ['aid-type', /^(?:A0[12]|B0[1-4]|B02[12]|B03[1-3]|C01|D0[12]|E0[12]|[FG]01|H0[1-6])$/],
+  ['tied-status', /^[345]$/],
+  ['location-class', /^[1-4]$/],
+  ['location-exactness', /^[12]$/],
+  ['budget-status', /^[12]$/],
+])
+
+const codesByName: ValueType<Readonly<Record<string, string>>> = {
+  expected: `names and codes such as tied-status=4 or aid-type=none, separated by commas; names are ${[...assumedCodes.keys()].join(', ')}`,
+  parse: (raw) => {
+    const pairs = raw.split(',').map((part) => /^([\w-]+)=(\w+)$/.exec(part.trim()) ?? [])
+    const codes = new Map(pairs.map(([, name = '', code = '']) => [name, code]))
+    const isUsable = [...codes].every(([name, code]) => {
+      const pattern = assumedCodes.get(name)
+      return pattern !== undefined && (code === 'none' ? name !== 'budget-status' : pattern.test(code))
+    })
+    return isUsable && codes.size === pairs.length ? Object.fromEntries(codes) : undefined
+  },
+}
+
 const percent: ValueType<Decimal> = {
   expected: 'a percentage from 0 to 99.99 with at most two decimals',
   parse: (raw) => (/^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined),
@@ -368,6 +392,10 @@ export const variables = {
     "Category (IATI DocumentCategory list) of a project's further document (additionalDocumentation).",
     text('a code of an activity, A01 to A12', /^A(?:0[1-9]|1[0-2])$/),
     'A02',
+  ),
+  ASSUMED_CODES: variable(
+    'Codes for what no record states (giving facts lists it), as name=code; none leaves the element out.',
+    codesByName,
   ),
   DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', currency, 'USD'),
   DEFAULT_LANGUAGE: variable(

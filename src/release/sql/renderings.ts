@@ -170,6 +170,15 @@ export async function publishedCoverage(db: Db): Promise<Coverage> {
   return { countries: [], ...withoutNulls(rows[0] ?? {}) }
 }
 
+/** The projects among these that are held and were never published. */
+export async function neverPublishable(db: Db, projectIds: readonly number[]): Promise<ReadonlySet<number>> {
+  const { rows } = await db.query<{ id: number }>(
+    `select project_id as id from rendering where project_id = any ($1::bigint[]) and verdict = 'held' and text is null`,
+    [projectIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** How many activities each rule holds, the most first. */
 export async function heldRules(db: Db): Promise<{ readonly code: string; readonly count: number }[]> {
   const { rows } = await db.query<{ code: string; count: number }>(

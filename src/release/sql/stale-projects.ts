@@ -74,6 +74,17 @@ export async function staleProjects(
   return rows.map(withoutNulls)
 }
 
+/** Up to `limit` projects with ids above `after`, stale or not, in id order. */
+export async function everyProject(
+  db: Db,
+  publisherRef: string,
+  after: number,
+  limit: number,
+): Promise<StaleProject[]> {
+  const all = { inputKey: '', day: '0001-01-01' as IsoDate, force: true, publisherRef }
+  return await staleProjects(db, all, { fromId: 1, toId: Number.MAX_SAFE_INTEGER }, after, limit)
+}
+
 /** How many stale projects a range holds. */
 export async function countStale(db: Db, stale: StaleCriteria, range: IdRange): Promise<number> {
   const { rows } = await db.query<{ count: number }>(

@@ -69,6 +69,7 @@ const newStore: readonly Row[] = [
   ['registry register --dry-run', 2, /REGISTRY_URL is not set/],
   ['registry sync --dry-run', 2, /REGISTRY_URL is not set/],
   ['registry unregister --dry-run', 2, /REGISTRY_URL is not set/],
+  ['facts', 0, /nothing|"activities":0/],
   ['held', 0, /no project is held|"count":0/],
   ['held 5 --limit 3', 2, /project 5 is not held/],
   ['projects list', 0, /no projects|\[\]/],
@@ -127,6 +128,7 @@ const init =
 const fullStore: readonly Row[] = [
   ['seed --projects 4 --progress', 0, /"projects":4/],
   ['publish --inline --progress', 0, /"state":"published"/],
+  ['facts --progress', 0, /flow-type/],
   ['runs show 1', 0, /publication run finished/],
   ['releases list >r1=0.id', 0, /live/],
   ['releases show {r1}', 0, /activities/],
@@ -256,7 +258,7 @@ const fullStore: readonly Row[] = [
 const noGifts = { funding: '0.00', numberOfDonations: 0 }
 
 /** Commands that show something are read by people too. */
-const shows = /(^| )(list|show|status|diff|folder|held|audit|doctor|check)$/
+const shows = /(^| )(list|show|status|diff|folder|held|facts|audit|doctor|check)$/
 
 const program = new Command('giving')
 const nowhere = { stdout: process.stdout, stderr: process.stderr, stdin: process.stdin, environment: {} }

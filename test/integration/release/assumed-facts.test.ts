@@ -1,0 +1,200 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { seedDemo } from '../../../src/demo/sql/demo.js'
+import { parseIsoDate } from '../../../src/kernel/dates.js'
+import { demoReportingOrgRef } from '../../../src/kernel/demo-publisher.js'
+import type { CurrencyCode } from '../../../src/kernel/money.js'
+import type { Element } from '../../../src/kernel/xml/element.js'
+import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
+import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
+import { realRecords } from '../../support/values/borrowed-files.js'
+
+/** What the store states of a project, of what activities may assume. */
+type Row = {
+  readonly id: number
+  readonly approved: boolean
+  readonly orgType: string | null
+  readonly document: string | null
+  readonly shares: boolean
+  readonly paidOn: readonly string[]
+}
+
+async function rowsOf({ store }: CommandStore): Promise<readonly Row[]> {
+  const { rows } = await store.db.query<Row>(
+    `select p.id, p.approved_date is not null as approved, o.org_type as "orgType", p.additional_documentation as document,
+        exists (select from project_country where project_id = p.id and share is not null) as shares,
+        array(select disbursed_on::text from disbursement where project_id = p.id) as "paidOn"
+      from project p left join organisation o on o.id = p.organisation_id order by p.id`,
+  )
+  return rows
+}
+
+function all(of: Element, ...names: readonly string[]): Element[] {
+  return names.reduce(
+    (found, name) => found.flatMap(({ children }) => children.filter((one) => one.name === name)),
+    [of],
+  )
+}
+
+const attributesOf = (found: readonly Element[], name: string) => found.map(({ attributes }) => attributes[name])
+
+/** The assumptions that one activity shows beside its record; nothing here is of the mapping. */
+function assumedIn(activity: Element, row: Row): string[] {
+  const { attributes } = activity
+  const [dates, partners] = [all(activity, 'activity-date'), all(activity, 'participating-org')]
+  const codes = all(activity, 'sector').filter((one) => one.attributes.vocabulary === '1')
+  const dated = (type: string) => dates.find((one) => one.attributes.type === type)?.attributes['iso-date']
+  const partnerTypes = attributesOf(
+    partners.filter((one) => one.attributes.role === '4'),
+    'type',
+  )
+  const has = {
+    'publisher-type': attributesOf(all(activity, 'reporting-org'), 'type').includes('21'),
+    language: attributes['xml:lang'] === 'en',
+    currency: attributes['default-currency'] === 'USD',
+    humanitarian: attributes.humanitarian === '0' && codes.some((one) => /^7[234]/.test(one.attributes.code ?? '')),
+    donors: partners.some(({ attributes: { role, type } }) => role === '1' && type === '90'),
+    'partner-at-home': row.orgType === null && partnerTypes.includes('24'),
+    'partner-from-abroad': row.orgType === null && partnerTypes.includes('22'),
+    'planned-start': !row.approved && dated('1') !== undefined,
+    'actual-start': dated('2') !== undefined && !row.paidOn.includes(dated('2') ?? ''),
+    region: attributesOf(all(activity, 'recipient-region'), 'code').includes('998'),
+    'country-shares': !row.shares && attributesOf(all(activity, 'recipient-country'), 'percentage').some(Boolean),
+    'location-exactness': attributesOf(all(activity, 'location', 'exactness'), 'code').includes('2'),
+    'location-class': attributesOf(all(activity, 'location', 'location-class'), 'code').includes('2'),
+    sector: codes.some((one) => one.attributes.code === '99810'),
+    'sector-shares': attributesOf(all(activity, 'sector'), 'percentage').some(Boolean),
+    'flow-type': attributesOf(all(activity, 'default-flow-type'), 'code').includes('30'),
+    'finance-type': attributesOf(all(activity, 'default-finance-type'), 'code').includes('110'),
+    'aid-type': attributesOf(all(activity, 'default-aid-type'), 'code').includes('C01'),
+    'tied-status': attributesOf(all(activity, 'default-tied-status'), 'code').includes('5'),
+    'budget-status': attributesOf(all(activity, 'budget'), 'status').includes('1'),
+    'document-category':
+      row.document !== null &&
+      all(activity, 'document-link').some(
+        (one) => attributesOf(all(one, 'category'), 'code').includes('A02') && one.attributes.url === row.document,
+      ),
+  }
+  return Object.entries(has).flatMap(([name, is]) => (is ? [name] : []))
+}
+
+/** The list that follows from the published file and the rows of the store. */
+async function recount(ours: CommandStore) {
+  const rows = new Map((await rowsOf(ours)).map((row) => [row.id, row]))
+  const { children } = parseElement(await ours.read('/iati/activities.xml'), recordLimits)
+  const found = new Map<string, { count: number; examples: string[] }>()
+  for (const activity of children) {
+    const identifier = all(activity, 'iati-identifier')[0]?.text ?? ''
+    const row = rows.get(Number(/-(\d+)$/.exec(identifier)?.[1]))
+    if (!row) throw new Error(`no row of ${identifier}`)
+    for (const name of assumedIn(activity, row)) {
+      const one = found.get(name) ?? { count: 0, examples: [] }
+      found.set(name, one)
+      one.count += 1
+      if (one.examples.length < 3) one.examples.push(identifier)
+    }
+  }
+  return { activities: children.length, counted: Object.fromEntries(found) }
+}
+
+type Fact = { name: string; count: number; examples: string[]; reason: string; clause: string; change: string }
+
+async function listed(ours: CommandStore, changes: Record<string, string> = {}) {
+  const { code, answer } = await ours.json('facts', changes)
+  expect(code).toBe(0)
+  const { activities, facts } = answer as { activities: number; facts: Fact[] }
+  const counted = Object.fromEntries(facts.map(({ name, count, examples }) => [name, { count, examples }]))
+  return { activities, counted, facts }
+}
+
+async function expectAgreement(ours: CommandStore): Promise<readonly string[]> {
+  expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
+  const { facts, ...counts } = await listed(ours)
+  expect(counts).toEqual(await recount(ours))
+  for (const { reason, clause, change } of facts) {
+    expect([reason, clause, change]).toEqual([
+      expect.stringMatching(/\.$/),
+      expect.stringMatching(/^iati\.md \d/),
+      expect.stringMatching(/./),
+    ])
+  }
+  return facts.map(({ name }) => name)
+}
+
+it('lists of the demo exactly what its file says and its rows do not', async () => {
+  const ours = await commandStore({ REPORTING_ORG_REF: demoReportingOrgRef })
+  onTestFinished(ours.remove)
+  const today = parseIsoDate('2026-11-20')
+  if (today === undefined) throw new Error('no day')
+  await seedDemo(ours.store, { today, currency: 'USD' as CurrencyCode, baseUrl: 'https://giving.example' })
+  const names = await expectAgreement(ours)
+  expect(names).toEqual(expect.arrayContaining(['publisher-type', 'actual-start', 'location-class', 'budget-status']))
+})
+
+const page = realRecords('what is assumed of real records')
+
+it.skipIf(page === undefined)('lists of real records exactly what the file says and they do not', async () => {
+  const ours = await commandStore({ REPORTING_ORG_REF: 'US-EIN-123456789' })
+  onTestFinished(ours.remove)
+  expect(await ours.run(`import ${page}`)).toMatchObject({ code: 0 })
+  const names = await expectAgreement(ours)
+  expect(names).toEqual(expect.arrayContaining(['language', 'flow-type', 'sector-shares']))
+})
+
+it('what an operator states is not listed, and is published', async () => {
+  const ours = await commandStore({ REPORTING_ORG_REF: 'US-EIN-123456789' })
+  onTestFinished(ours.remove)
+  const { db } = ours.store
+  await db.query(`insert into organisation (id, name, country_code) values (1, 'Lakes', 'DE')`)
+  await db.query(`insert into theme (id, name, sector_code) values ('relief', 'Relief', '72010')`)
+  await db.query(
+    `insert into project (id, source, title, status, active, organisation_id, goal, approved_date, additional_documentation)
+      values (7, 'local', 'Wells', 'active', true, 1, 500, '2026-01-05', 'https://x.example/plan.pdf')`,
+  )
+  await db.query(`insert into project_theme (project_id, position, theme_id) values (7, 0, 'relief')`)
+  await expectAgreement(ours)
+  expect((await listed(ours)).counted).toMatchObject({
+    humanitarian: { count: 1 },
+    'partner-from-abroad': { count: 1 },
+  })
+  const stated = {
+    ...{ REPORTING_ORG_TYPE: '60', DEFAULT_LANGUAGE: 'de', DEFAULT_CURRENCY: 'USD', ASSUMED_PARTNER_TYPE: '21' },
+    ...{ ASSUMED_DONORS: 'Friends', ASSUMED_DOCUMENT_CATEGORY: 'A07' },
+    ASSUMED_CODES: 'flow-type=36, finance-type=421, aid-type=B01, tied-status=none, budget-status=2',
+  }
+  expect(Object.keys((await listed(ours, stated)).counted)).toEqual(['humanitarian', 'region'])
+  expect(await ours.json('publish --inline', { ASSUMED_CODES: stated.ASSUMED_CODES })).toMatchObject({
+    answer: { state: 'published' },
+  })
+  const [activity] = parseElement(await ours.read('/iati/activities.xml'), recordLimits).children
+  const codes = activity?.children.flatMap(({ name, attributes: { code } }) =>
+    /^default-/.test(name) ? [`${name} ${code}`] : [],
+  )
+  expect(codes).toEqual(['default-flow-type 36', 'default-finance-type 421', 'default-aid-type B01'])
+  expect(activity && attributesOf(all(activity, 'budget'), 'status')).toEqual(['2'])
+  const wrong = await ours.run('facts', { ASSUMED_CODES: 'flow-type=31' })
+  expect([wrong.code, wrong.stderr]).toEqual([
+    2,
+    expect.stringMatching(/ASSUMED_CODES: expected names and codes .*got "flow-type=31"/),
+  ])
+})
+
+it('of an activity that was published elsewhere, only what the store adds is listed', async () => {
+  const ours = await commandStore({ REPORTING_ORG_REF: 'GB-CHC-1164883', REPORTING_ORG_NAME: 'Wells' })
+  onTestFinished(ours.remove)
+  const file = path.join(ours.folder, 'activities.xml')
+  await writeFile(
+    file,
+    `<iati-activities version="2.03"><iati-activity xml:lang="fr" default-currency="EUR" humanitarian="0">
+      <iati-identifier>GB-CHC-1164883-W1</iati-identifier>
+      <reporting-org ref="GB-CHC-1164883" type="21"><narrative>Wells</narrative></reporting-org>
+      <title><narrative>Puits</narrative></title><description><narrative>Quatre puits</narrative></description>
+      <participating-org role="4" type="22"><narrative>Lakes</narrative></participating-org>
+      <activity-status code="2"/><activity-date type="1" iso-date="2024-01-01"/>
+      <recipient-country code="SL"/><sector vocabulary="1" code="72010"/>
+    </iati-activity></iati-activities>`,
+  )
+  expect(await ours.run(`import ${file} --kind iati`)).toMatchObject({ code: 0 })
+  expect((await listed(ours)).counted).toEqual({ 'publisher-type': { count: 1, examples: ['GB-CHC-1164883-W1'] } })
+})
