@@ -70,19 +70,37 @@ export function minorUnitExponent(currency: CurrencyCode): number {
 
 const marks = new Map<CurrencyCode, ReadonlySet<string>>()
 
-/** What stands beside amounts of a currency: its code, and its signs such as `$`, `US$` and `€`. */
+/** What stands beside amounts of a currency: its code, its signs such as `$`, `US$` and `€`, and its folded names. */
 export function marksOf(currency: CurrencyCode): ReadonlySet<string> {
   const known = marks.get(currency)
   if (known) return known
-  const signs = (['symbol', 'narrowSymbol'] as const).flatMap((currencyDisplay) =>
-    ['en', 'en-CA', 'de', 'sv', 'de-CH'].map((language) => {
+  const shown = (languages: readonly string[], currencyDisplay: 'symbol' | 'narrowSymbol' | 'name') =>
+    languages.flatMap((language) => {
       const format = new Intl.NumberFormat(language, { style: 'currency', currency, currencyDisplay })
-      return format.formatToParts(1).find(({ type }) => type === 'currency')?.value ?? currency
-    }),
-  )
+      // One of them and several have names of their own.
+      return [1, 2].map((count) => format.formatToParts(count).find(({ type }) => type === 'currency')?.value ?? '')
+    })
+  const signs = (['symbol', 'narrowSymbol'] as const).flatMap((one) => shown(['en', 'en-CA', 'de', 'sv', 'de-CH'], one))
+  const names = shown(['en', 'de', 'fr', 'es', 'pt'], 'name').map(foldedMark)
+  const short = Object.entries(shortNames).flatMap(([sign, list]) => (signs.includes(sign) ? list : []))
   const found = new Set([currency, ...signs, ...signs.map((sign) => sign.replace(/\.$/, ''))])
+  for (const one of [currency, ...signs, ...names, ...short]) found.add(foldedMark(one))
   marks.set(currency, found)
   return found
+}
+
+// What people say without the country, by the sign that they write without it.
+const shortNames = {
+  $: ['dollar', 'dollars', 'dólares'],
+  '£': ['pound', 'pounds', 'pfund', 'livres'],
+  CHF: ['franken', 'francs', 'fr', 'sfr'],
+  '₹': ['rs', 'rupees'],
+  kr: ['kronor', 'kroner'],
+} as const
+
+/** A name of a currency as it is compared. */
+export function foldedMark(name: string): string {
+  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[.-]/g, ' ').replace(/ +/g, ' ').trim()
 }
 
 /** Currencies whose ISO 4217 minor unit is not 2, with theirs. */

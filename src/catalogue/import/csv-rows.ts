@@ -7,7 +7,7 @@ import { cleanName, columnsNamed, isNumbered } from './column-names.js'
 import { type CsvRow, CsvText, isBlank } from './csv-text.js'
 import { type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
-import { askedColumns, rowReader } from './row-reading.js'
+import { askedColumns, isHeaderAgain, rowReader } from './row-reading.js'
 
 /** The columns of a CSV file, its separator, the line of the header, and the encoding of its text. */
 export type CsvHeader = {
@@ -124,10 +124,10 @@ export async function* csvRows(
   const take = function* (piece: string, isLast: boolean): Generator<FileRecord> {
     for (const row of csv.push(piece, isLast)) {
       if (row.line <= header.line || (row.damaged === undefined && row.cells.every(isBlank))) continue
-      asked.look(row.cells)
+      if (!isHeaderAgain(row.cells, given)) asked.look(row.cells)
       if (last) yield last.record
       if (last && last.row.cells.length >= given.length) fullRows++
-      last = { record: toRecord(names, inUtc, row, read, reading.constants), row }
+      last = { record: toRecord(given, names, inUtc, row, read, reading.constants), row }
     }
   }
   try {
@@ -150,7 +150,8 @@ export async function askBefore(chunks: AsyncIterable<Buffer>, header: CsvHeader
   if (asked.count === 0) return
   const csv = new CsvText(header.delimiter)
   const look = (piece: string, isLast: boolean) => {
-    for (const { line, cells } of csv.push(piece, isLast)) if (line > header.line) asked.look(cells)
+    for (const { line, cells } of csv.push(piece, isLast))
+      if (line > header.line && !isHeaderAgain(cells, header.columns)) asked.look(cells)
   }
   for await (const piece of decoded(chunks, header.encoding, reading.encoding)) look(piece, false)
   look('', true)
@@ -245,8 +246,9 @@ function isDated(field: KindFields[string] | undefined): boolean {
   return field !== undefined && /^(?:day|instant)$/.test(field.type.name)
 }
 
-/** `inUtc`: whether a column of days says that its times are in UTC. */
+/** `given`: the columns as the file names them. `inUtc`: whether a column of days says that its times are in UTC. */
 function toRecord(
+  given: readonly string[],
   names: readonly string[],
   inUtc: readonly boolean[],
   row: CsvRow,
@@ -262,7 +264,7 @@ function toRecord(
       problem: { field: 'record', expected: 'cells whose quotes are closed', got: damaged.slice(0, 120) },
     }
   }
-  const taken = read(row.cells)
+  const taken = isHeaderAgain(row.cells, given) ? { leftOut: 'the header once more' } : read(row.cells)
   if ('leftOut' in taken) {
     const named = row.cells.flatMap((cell, index) => (names[index] ? [[names[index], unguardedText(cell)]] : []))
     return { ...at, leftOut: taken.leftOut, value: { ...constants, ...Object.fromEntries(named) } }

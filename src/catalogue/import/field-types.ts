@@ -47,12 +47,16 @@ function scalar<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldT
 
 /** A day or an instant, in the notation of its file. */
 function dated<T>(name: string, type: ValueType<T>, schema: JsonSchema): FieldType<T> {
-  const parse: FieldType<T>['parse'] = (value, notation) =>
-    (notation?.date === undefined ? parseValue(value, type) : undefined) ??
-    (typeof value === 'string' && notation
-      ? parseValue(isoDayOf(value, notation.date ?? 'yyyy-mm-dd', notation.zone), type)
-      : undefined) ??
-    (notation ? undefined : parseValue(value, type))
+  const parse: FieldType<T>['parse'] = (value, notation) => {
+    if (!notation || typeof value !== 'string') return parseValue(value, type)
+    const { date, zone } = notation
+    const isIso = date === undefined || /^\s*\d{4}-\d/.test(value)
+    return (
+      (date === undefined ? parseValue(value, type) : parseValue(isoDayOf(value, date, zone), type)) ??
+      // A day of ISO 8601 is the same in any notation.
+      (isIso ? parseValue(isoDayOf(value, 'yyyy-mm-dd', zone), type) : undefined)
+    )
+  }
   const explain: FieldType<T>['explain'] = (value, notation) =>
     typeof value === 'string' ? explainDay(value, notation) : undefined
   return { name, expected: type.expected, parse, explain, schema }

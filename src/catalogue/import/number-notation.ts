@@ -1,5 +1,5 @@
 import { isoDateIn, parseIsoDate } from '../../kernel/dates.js'
-import { type CurrencyCode, marksOf } from '../../kernel/money.js'
+import { type CurrencyCode, foldedMark, marksOf } from '../../kernel/money.js'
 
 /** What stands before the decimals of a number. */
 type DecimalSign = 'comma' | 'point'
@@ -48,47 +48,94 @@ export function expectedDatePattern(pattern: string): string {
 }
 
 const timeOfDay =
-  /^(?:T|,? +)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?)?(?: ?(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?$/i
+  /^(?:T|,? +)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i
 
 /**
  * A day in this pattern as 2026-11-21, with a time behind it or not; other texts stay as they are. Days and months may have
- * one digit where a sign follows. An instant with an offset is a day of the zone.
+ * one digit where a sign follows, a stated century takes years with four digits too, and signs beside the name of a month
+ * may be any. An instant with an offset is a day of the zone.
  */
 export function isoDayOf(text: string, pattern: string, zone = 'UTC'): string {
   const given = text.trim()
   if (pattern === excelDays) return excelDay(given) ?? text
+  const read = pattern.includes('mmm') ? readNamedMonth(given, pattern) : readNumbers(given, pattern)
+  if (read === undefined) return text
+  const iso = `${read.year}-${read.month.padStart(2, '0')}-${read.day.padStart(2, '0')}`
+  if (read.rest === '') return iso
+  const [, hour = '', minute = '', second = '0', half, offset] = timeOfDay.exec(read.rest) ?? []
+  if (hour === '' || Number(hour) > 23 || Number(minute) > 59) return text
+  if (offset === undefined || parseIsoDate(iso) === undefined) return iso
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0)
+  const [, sign = '+', ahead = 0, minutes = 0] = /([+-])(\d\d):?(\d\d)?/.exec(offset) ?? []
+  const local = new Date(`${iso}T00:00:00Z`).getTime() + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000
+  return isoDateIn(zone, new Date(local - Number(`${sign}1`) * (Number(ahead) * 60 + Number(minutes)) * 60_000))
+}
+
+/** The parts of a day, and what stands behind it. */
+type DayParts = { readonly year: string; readonly month: string; readonly day: string; readonly rest: string }
+
+function readNumbers(given: string, pattern: string): DayParts | undefined {
   const tokens = pattern.match(dateTokens) ?? []
   let [at, year, month, day] = [0, '', '', '']
   for (const [index, token] of tokens.entries()) {
     const isCompact = /^[a-z\d]/i.test(tokens[index + 1] ?? ' ')
     const rest = given.slice(at)
     const found = (isCompact && /^(?:dd|mm)$/.test(token) ? /^\d{2}/ : shapeOf(token)).exec(rest)?.[0]
-    if (found === undefined || (shapeOf(token) === signs && found.trim() !== token.trim())) return text
+    if (found === undefined || (shapeOf(token) === signs && found.trim() !== token.trim())) return undefined
     if (token === 'dd') day = found
     else if (token === 'mm') month = found
-    else if (token === 'mmm') month = monthOf(found)
-    else if (token.endsWith('yy')) year = token === 'yyyy' ? found : token.slice(0, 2) + found
+    else if (token.endsWith('yy')) year = found.length === 4 ? found : token.slice(0, 2) + found
     at += found.length
   }
-  const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
-  const rest = given.slice(at)
-  if (rest === '') return iso
-  const [, hour = '', minute = '', second = '0', half, offset] = timeOfDay.exec(rest) ?? []
-  if (hour === '' || Number(hour) > 23 || Number(minute) > 59) return text
-  if (offset === undefined || parseIsoDate(iso) === undefined) return iso
-  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0)
-  const [, sign = '+', ahead = 0, minutes = 0] = /([+-])(\d\d):?(\d\d)/.exec(offset) ?? []
-  const local = new Date(`${iso}T00:00:00Z`).getTime() + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000
-  return isoDateIn(zone, new Date(local - Number(`${sign}1`) * (Number(ahead) * 60 + Number(minutes)) * 60_000))
+  return { year, month, day, rest: given.slice(at) }
 }
 
 const signs = /^[^\p{L}\p{N}]+/u
 
 function shapeOf(token: string): RegExp {
   if (token === 'dd' || token === 'mm') return /^\d{1,2}/
-  if (token === 'mmm') return /^\p{L}+\.?/u
   if (token === 'yyyy') return /^\d{4}/
-  return token.endsWith('yy') ? /^\d{2}(?!\d)/ : signs
+  return token.endsWith('yy') ? /^(?:\d{4}|\d{2})(?!\d)/ : signs
+}
+
+// As `5. März 2026`, `1er août 2025`, `5 de marzo de 2026`, `March 5th, 2026` and `Thu, 05 Mar 2026` have it.
+const partsOfDay = {
+  d: '(?<day>\\d{1,2})(?:st|nd|rd|th|er|\\.?[\u00BA\u00AA\u00B0])?(?![\\p{L}\\d])',
+  m: '(?<month>\\p{L}{3,})\\.?',
+  y: '(?<year>\\d{4}|\\d{2})(?!\\d)',
+}
+const betweenParts = '(?:[\\s.,/-]|(?:de|del|of)\\s)*'
+const namedOrders = new Map<string, RegExp>()
+
+/** A day whose month has its name: its pattern says the order of the parts, and the century. */
+function readNamedMonth(given: string, pattern: string): DayParts | undefined {
+  const order = orderOfPattern(pattern)
+  const shape =
+    namedOrders.get(order) ??
+    new RegExp(
+      `^(?:\\p{L}+(?:,|\\.,?)? *(?=\\d)|\\p{L}+, *)?${[...order].map((part) => partsOfDay[part as 'd']).join(betweenParts)}`,
+      'iu',
+    )
+  namedOrders.set(order, shape)
+  const found = shape.exec(given)
+  const { day = '', month = '', year = '' } = found?.groups ?? {}
+  const [century = ''] = /(?:19|20)(?=yy)/.exec(pattern) ?? []
+  if (!found || (year.length === 2 && century === '')) return undefined
+  return {
+    year: year.length === 2 ? century + year : year,
+    month: monthOf(month),
+    day,
+    rest: given.slice(found[0].length),
+  }
+}
+
+/** The order of day, month and year in a pattern: `dmy`. */
+export function orderOfPattern(pattern: string): string {
+  return pattern
+    .replace(/[^dmy]/g, '')
+    .replace(/d+/, 'd')
+    .replace(/m+/, 'm')
+    .replace(/y+/, 'y')
 }
 
 /** Days that Excel counts from 1900; the first of its days that exist in its calendar alone are left out. */
@@ -101,20 +148,31 @@ function excelDay(text: string): string | undefined {
 const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl']
 let months: ReadonlyMap<string, string> | undefined
 
-/** The number of a month by its name, long or short, in one of several languages; empty for others. */
+/** The number of a month by its name, whole or its first letters, in one of several languages; empty for others. */
 function monthOf(name: string): string {
-  months ??= new Map(
-    languages.flatMap((language) =>
-      (['long', 'short'] as const).flatMap((month) => {
-        const format = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC' })
-        return Array.from(
-          { length: 12 },
-          (_, at) => [foldedMonth(format.format(Date.UTC(2026, at, 1))), `${at + 1}`] as const,
-        )
-      }),
-    ),
-  )
+  months ??= readMonths()
   return months.get(foldedMonth(name)) ?? ''
+}
+
+function readMonths(): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  const several = new Set<string>()
+  for (const language of languages) {
+    for (const length of ['long', 'short'] as const) {
+      const format = new Intl.DateTimeFormat(language, { month: length, timeZone: 'UTC' })
+      for (let at = 0; at < 12; at++) {
+        const name = foldedMonth(format.format(Date.UTC(2026, at, 1)))
+        for (let letters = 3; letters <= name.length; letters++) {
+          const start = name.slice(0, letters)
+          if ((found.get(start) ?? `${at + 1}`) !== `${at + 1}`) several.add(start)
+          found.set(start, `${at + 1}`)
+        }
+      }
+    }
+  }
+  // `jui` is June or July.
+  for (const start of several) found.delete(start)
+  return found.set('mrz', '3')
 }
 
 function foldedMonth(name: string): string {
@@ -124,19 +182,22 @@ function foldedMonth(name: string): string {
     .replace(/[^a-z]/g, '')
 }
 
-const tried = [
-  ...['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'mm.dd.20yy'],
-  ...['dd-mmm-yyyy', 'dd-mmm-20yy', 'dd mmm yyyy', 'mmm dd, yyyy', 'yyyymmdd'],
-]
+const triedNumbers = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'mm.dd.20yy', 'yyyymmdd']
+const triedNames = ['dd mmm yyyy', 'mmm dd, yyyy', 'yyyy mmm dd', 'dd mmm 20yy', 'mmm dd, 20yy']
 
 /** Patterns of days that this text may be in. */
 export function dayPatternsOf(text: string): string[] {
-  const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(text.trim())?.[1]
+  const given = text.trim()
+  const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(given)?.[1]
+  const named = /\d-\p{L}/u.test(given) ? triedNames.map((one) => one.replace(/,? /g, '-')) : triedNames
   const patterns = [
-    ...tried.map((one) => (sign ? one.replace(/\./g, sign) : one)),
-    ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(text.trim()) ? [excelDays] : []),
+    ...triedNumbers.map((one) => (sign ? one.replace(/\./g, sign) : one)),
+    ...(/\p{L}{3}/u.test(given) ? named : []),
+    ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(given) ? [excelDays] : []),
   ]
-  return patterns.filter((pattern) => isReadBy(text, pattern))
+  const reading = patterns.filter((pattern) => isReadBy(text, pattern))
+  // With all digits of its year a day needs no century.
+  return reading.filter((pattern) => !reading.includes(pattern.replace('20yy', 'yyyy')) || !pattern.includes('20yy'))
 }
 
 /** Whether a text is a day in this pattern. */
@@ -169,38 +230,47 @@ function readAs(decimal: DecimalSign, text: string): string | undefined {
   return whole.replace(/[^-\d]/g, '') + (fraction === undefined ? '' : `.${fraction}`)
 }
 
-type Bare = { readonly number: string; readonly mark?: string }
+type Bare = { readonly number: string; readonly marks: readonly string[] }
 
-const markBefore = /^(?:(?:[A-Z]{1,2}\$|\p{Sc}|[A-Z]{3}|kr\.?|Fr\.?|Rs\.?) ?)(?=[-\d(])/u
-const markBehind = /(?<=[\d)-])(?: ?(?:[A-Z]{1,2}\$|\p{Sc}|[A-Z]{3}|kr\.?|Fr\.?|Rs\.?))$/u
+const markBefore = /^(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30}?) *(?=[-+\d(])/u
+const markBehind = /(?<=[\d)-]) *(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30})$/u
 
-/** A number without the sign of its currency, and with the minus of bookkeepers before it: `(5.00)`, `5.00-`, U+2212. */
+/** A number without signs and names of its currency, and with the minus of bookkeepers before it: `(5.00)`, `5.00-`, U+2212. */
 function bareNumber(given: string): Bare {
   let text = given
     .trim()
     .replace(/[\u00A0\u202F]/g, ' ')
-    .replace(/^\u2212|\u2212$/, '-')
+    .replace(/^[\u2212\u2013]|[\u2212\u2013]$/, '-')
   let isNegative = false
-  let mark: string | undefined
+  const marks: string[] = []
   for (let before = ''; before !== text; ) {
     before = text
+    // `25,-` has no cents.
+    text = text.replace(/(?<=\d)[.,][-\u2013\u2014]{1,2}$/, '')
     if (!isNegative && /^\(.*\)$|^-|-$/.test(text)) {
       isNegative = true
       text = text.replace(/^\((.*)\)$|^- ?|-$/, '$1').trim()
     }
-    const found = mark === undefined ? (markBefore.exec(text) ?? markBehind.exec(text))?.[0] : undefined
+    const found = marks.length < 2 ? (markBefore.exec(text) ?? markBehind.exec(text))?.[0] : undefined
     if (found !== undefined) {
-      mark = found.trim()
+      marks.push(found.trim())
       text = (text.startsWith(found) ? text.slice(found.length) : text.slice(0, -found.length)).trim()
     }
   }
-  return { number: isNegative ? `-${text}` : text, ...(mark !== undefined && { mark }) }
+  if (!isNegative) text = text.replace(/^\+ ?(?=\d)/, '')
+  return { number: isNegative ? `-${text}` : text, marks }
+}
+
+/** What stands beside an amount and is no sign or name of its currency. */
+function foreignMark({ marks }: Bare, currency: CurrencyCode): string | undefined {
+  return marks.find((mark) => !marksOf(currency).has(mark) && !marksOf(currency).has(foldedMark(mark)))
 }
 
 /** A number as it is written in a cell, as a plain number; undefined where it must be refused. */
 export function plainAmount(text: string, { decimal, hasThreeDecimals, currency }: NumberNotation): string | undefined {
-  const { number, mark } = /^-?[\d.]+$/.test(text) ? { number: text } : bareNumber(text)
-  if (mark !== undefined && !marksOf(currency).has(mark)) return undefined
+  const bare = /^-?[\d.]+$/.test(text) ? { number: text, marks: [] } : bareNumber(text)
+  const { number } = bare
+  if (foreignMark(bare, currency) !== undefined) return undefined
   if (decimal !== undefined) return readAs(decimal, number)
   return !hasThreeDecimals && /^-?[1-9]\d{0,2}\.\d{3}$/.test(number) ? undefined : number
 }
@@ -213,9 +283,10 @@ export function plainMeasure(text: string, { decimal }: NumberNotation): string 
 
 /** What a refused amount would be with each decimal sign, or which sign was named; undefined where its sign is not what is wrong. */
 export function explainAmount(text: string, { decimal, currency }: NumberNotation): string | undefined {
-  const { number, mark } = bareNumber(text)
-  if (mark !== undefined && !marksOf(currency).has(mark))
-    return `an amount in ${currency}, as its record has it, not in ${mark}`
+  const bare = bareNumber(text)
+  const { number } = bare
+  const mark = foreignMark(bare, currency)
+  if (mark !== undefined) return `an amount in ${currency}, as its record has it, not in ${mark}`
   if (decimal !== undefined) {
     const example = decimal === 'comma' ? '1234,50' : '1234.50'
     return readAs(decimal, number) === undefined

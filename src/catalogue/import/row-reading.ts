@@ -1,7 +1,7 @@
 import { ServiceError } from '../../kernel/errors.js'
 import { escapeText } from '../../kernel/xml/writer.js'
 import type { FileReading } from '../sql/reading.js'
-import { columnsNamed } from './column-names.js'
+import { cleanName, columnsNamed } from './column-names.js'
 import { isBlank } from './csv-text.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
 
@@ -16,7 +16,11 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
       ([column, value]) =>
         [placesOf(columns, column, option, option === 'only' ? {} : reading), column, fold(value)] as const,
     )
-  const wordsOf = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(folded))
+  const wordsOf = (words: readonly string[]) => ({
+    whole: new Set(words.map(folded)),
+    // `Summe*` stands for all that begins so.
+    starts: words.flatMap((word) => (word.endsWith('*') && word.length > 1 ? [folded(word.slice(0, -1))] : [])),
+  })
   const [kept, dropped] = [placed(only, 'only', wordsOf), placed(without, 'without', wordsOf)]
   const changed = placed(
     values,
@@ -33,8 +37,11 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
   const above = new Map<number, string>()
   return (given) => {
     const cells = [...given]
-    const isOneOf = (places: readonly number[], words: ReadonlySet<string>) =>
-      places.some((at) => words.has(folded(cells[at] ?? '')))
+    const isOneOf = (places: readonly number[], { whole, starts }: ReturnType<typeof wordsOf>) =>
+      places.some((at) => {
+        const word = folded(cells[at] ?? '')
+        return whole.has(word) || starts.some((start) => word.startsWith(start))
+      })
     // A row that is left out, such as a total, is no row to fill from.
     const leaving = dropped.find(([places, , words]) => isOneOf(places, words))
     if (leaving) return { leftOut: `${leaving[1]}=${told(cells, leaving[0])}` }
@@ -51,6 +58,11 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
     for (const at of texts) cells[at] = htmlOf(cells[at] ?? '')
     return { cells }
   }
+}
+
+/** Whether a row is the header once more, as files that were put together have it. */
+export function isHeaderAgain(cells: readonly string[], columns: readonly string[]): boolean {
+  return columns.length > 1 && columns.every((column, at) => cleanName(cells[at] ?? '') === column)
 }
 
 /** The addresses of `name.jpg (https://...),other.jpg (https://...)`, as lists of CSV have them. */

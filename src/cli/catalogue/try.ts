@@ -208,15 +208,33 @@ async function openAll(
   const opened: ((ReadableFile & Opened) | Broken)[] = []
   for (const file of files) {
     const [first] = await openFiles([file], { kind, reading: readingOfRecipe(recipe), stdin }, signal)
-    const mayGuess = first && !isOwnForm(first) && file !== '-' && Object.keys(recipe).length === 0
-    const guess = mayGuess ? await guessOrNone(file, { kind, currency, signal }) : undefined
-    const reading = guess && readingOfRecipe(guess.recipe)
-    const [one] = guess ? await openFiles([file], { kind: guess.recipe.kind, reading }, signal) : [first]
-    if (one) opened.push('broken' in one ? one : { ...one, recipe: guess?.recipe ?? recipe, ...(guess && { guess }) })
+    const mayGuess = first && file !== '-' && Object.keys(recipe).length === 0
+    const isOwn = first !== undefined && isOwnForm(first)
+    const guess = mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, signal }) : undefined
+    const used = guess && isOwn ? notationOf(guess) : guess
+    const reading = used && readingOfRecipe(used.recipe)
+    const [one] = reading
+      ? await openFiles([file], { kind: isOwn ? kind : used.recipe.kind, reading }, signal)
+      : [first]
+    if (one)
+      opened.push('broken' in one ? one : { ...one, recipe: used?.recipe ?? recipe, ...(used && { guess: used }) })
   }
   const order = kinds.map(({ name }): string => name)
   const placeOf = (one: (typeof opened)[number]) => ('broken' in one ? -1 : order.indexOf(one.importer.kind))
   return opened.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+function isTable(file: ReadableFile | Broken): boolean {
+  return 'broken' in file || file.form.name === 'csv'
+}
+
+/** Of a table with the columns of its kind, what a guess says of its rows; undefined where it says nothing. */
+function notationOf({ recipe, reasons }: RecipeGuess): RecipeGuess | undefined {
+  const { values, without, fillDown, decimal, date, encoding } = recipe
+  const said = Object.entries({ values, without, fillDown, decimal, date, encoding }).filter(
+    ([, one]) => one !== undefined,
+  )
+  return said.length === 0 ? undefined : { recipe: Object.fromEntries(said), reasons, open: [] }
 }
 
 /** Whether a file can be read as it is: a table has the columns of its kind. */
@@ -239,7 +257,9 @@ async function guessOrNone(...args: Parameters<typeof guessRecipe>): Promise<Rec
 
 function tellGuess(output: Output, file: string, { recipe, open }: RecipeGuess): void {
   const columns = Object.entries(recipe.map ?? {}).flatMap(([column, field]) => (field ? `${column}=${field}` : []))
-  output.note(`${file} is read by a guess, as ${recipe.kind}: ${columns.join(', ')}; giving recipes guess says why`)
+  const { kind, map: _map, ...reading } = recipe
+  const how = kind === undefined ? JSON.stringify(reading) : `as ${kind}: ${columns.join(', ')}`
+  output.note(`${file} is read by a guess, ${how}; giving recipes guess says why`)
   for (const question of open) output.note(`to be said by you: ${question}`)
 }
 

@@ -1,6 +1,7 @@
 import path from 'node:path'
+import { codeList, isActiveCode } from '../../../iati/standard/index.js'
 import { ServiceError } from '../../../kernel/errors.js'
-import { type CurrencyCode, marksOf, parseCurrencyCode } from '../../../kernel/money.js'
+import { type CurrencyCode, foldedMark, marksOf, parseCurrencyCode } from '../../../kernel/money.js'
 import { knownThemeId } from '../../../kernel/theme-sectors.js'
 import { shownValue } from '../../../kernel/values.js'
 import { createYielder } from '../../../kernel/yielder.js'
@@ -11,9 +12,9 @@ import { CsvText, isBlank } from '../csv-text.js'
 import { missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
-import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation } from '../number-notation.js'
+import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation, orderOfPattern } from '../number-notation.js'
 import { headOf, openBytes } from '../record-files.js'
-import { isTelling } from '../row-reading.js'
+import { isHeaderAgain, isTelling } from '../row-reading.js'
 import { countryNamed, foldedName, type HeaderWords, headerWords } from './header-words.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
@@ -36,6 +37,7 @@ type Guessing = {
 // A column with more different values than this has no list of values.
 const mostValues = 400
 const mostShown = 5
+const mostBelow = 20
 
 /** A column, and what its cells have. */
 type Column = {
@@ -66,13 +68,13 @@ export async function guessRecipe(file: string, { kind: asked, currency, signal 
     isHeader(columns, words),
   )
   say('header', `line ${header.line}, cells parted by ${header.delimiter === '\t' ? 'tabs' : header.delimiter}`)
-  const { columns, rows, totals } = await readColumns(chunks(signal), header, words)
+  const { columns, rows, totals, footers } = await readColumns(chunks(signal), header, words)
   if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
 
   const kind = guessKind(asked, name, columns, words)
   say('kind', kind.why)
   const { fields } = kind.kind
-  const candidates = candidatesOf(columns, kind.kind, words)
+  const candidates = candidatesOf(columns, kind.kind, words, currency)
   const notation = guessNotation(candidates, kind.kind, say, open)
   const assigned = assign(columns, candidates, kind.kind, notation, words, currency)
 
@@ -147,15 +149,27 @@ export async function guessRecipe(file: string, { kind: asked, currency, signal 
         )
     }
     if (column.name in only || ignore.includes(column.name)) return
-    const isDonor = column.words.some((word) => words.donors.includes(word))
-    say(`map of ${column.name}`, isDonor ? 'left out: it is about a donor' : 'left out: no field has such a name')
+    say(`map of ${column.name}`, `left out: ${whyLeftOut(column)}`)
   }
 
+  function whyLeftOut(column: Column): string {
+    const isOf = (names: ReadonlySet<string> | readonly string[]) => {
+      const all = new Set(names)
+      return column.words.some((word) => all.has(word))
+    }
+    if (isOf(words.donors)) return 'it is about a donor'
+    if ('settledAmount' in fields && isOf(words.fields.get('settledAmount') ?? []))
+      return `what is not in ${currency} is no amount of the books`
+    return 'no field has such a name'
+  }
+
+  for (const [column, found] of totals) say('without', `rows with ${listed([...found])} in "${column}" are totals`)
+  for (const [column, found] of footers) say('without', `${listed([...found])} in "${column}" stands below the table`)
   const without = Object.fromEntries(
-    [...totals].map(([column, found]) => {
-      say('without', `rows with ${listed([...found])} in "${column}" are totals`)
-      return [column, [...found]]
-    }),
+    [...new Set([...totals.keys(), ...footers.keys()])].map((column) => [
+      column,
+      [...(totals.get(column) ?? []), ...(footers.get(column) ?? [])],
+    ]),
   )
   const constants: Record<string, string> = {}
   const given = new Set(assigned.values())
@@ -165,7 +179,7 @@ export async function guessRecipe(file: string, { kind: asked, currency, signal 
       constants.currency = marked ?? currency
       say(
         'constants',
-        `currency ${constants.currency}, ${marked ? 'which stands beside amounts' : 'the DEFAULT_CURRENCY: no column names one'}`,
+        `currency ${constants.currency}, ${marked ? 'which stands beside amounts or above them' : 'the DEFAULT_CURRENCY: no column names one'}`,
       )
     } else open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
   }
@@ -199,12 +213,20 @@ function isHeader(columns: readonly string[], words: HeaderWords): boolean {
 
 /** What the name of a column may mean: as it is, without what is in brackets, without the currency at its end. */
 function wordsOf(column: string): string[] {
-  const bare = column.replace(/\s*\([^()]*\)$/, '')
+  const bare = column.replace(/\s*[([][^()[\]]*[)\]]$/, '')
   const whole = [foldedName(column), foldedName(bare)]
   const without = whole.map((word) =>
-    word.replace(/ ([a-z]{3})$/, (end, code: string) => (parseCurrencyCode(code.toUpperCase()) ? '' : end)),
+    word.replace(/ (?:(?:in|en|em) )?([a-z]{3})$/, (end, code: string) =>
+      parseCurrencyCode(code.toUpperCase()) ? '' : end,
+    ),
   )
   return [...new Set([...whole, ...without])].filter((word) => word !== '')
+}
+
+/** The code or sign of a currency at the end of a column's name: `Amount in USD`, `Betrag (€)`. */
+function markOfName(name: string): string | undefined {
+  const [, code, sign] = /(?:^|[\s([])(?:([A-Z]{3})|([A-Z]{0,2}\p{Sc}))[)\]]?(?:#\d+)?$/u.exec(name) ?? []
+  return sign ?? (code !== undefined && parseCurrencyCode(code) ? code : undefined)
 }
 
 /** Reads all cells: the columns with their values, and the rows that are totals. */
@@ -223,32 +245,47 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
     }
   })
   const totals = new Map<string, Set<string>>()
+  const footers = new Map<string, Set<string>>()
+  const leave = (of: Map<string, Set<string>>, column: Column, words: string) =>
+    of.set(column.name, (of.get(column.name) ?? new Set()).add(words))
   const yieldIfDue = createYielder()
   const csv = new CsvText(header.delimiter)
   const decoder = new TextDecoder(header.encoding)
   let rows = 0
+  // Rows with one cell are what stands below a table, unless rows follow them.
+  const alone: (readonly string[])[] = []
+  const count = (cells: readonly string[]) => {
+    rows++
+    for (const [index, one] of columns.entries()) {
+      const cell = cells[index] ?? ''
+      if (isBlank(cell)) {
+        if (one.filled === 0) one.isBlankAtTop = true
+        one.blank++
+        continue
+      }
+      one.filled++
+      const value = cleanName(cell.slice(0, 500)).trim()
+      if (one.values.has(value) || one.values.size < mostValues) one.values.set(value, (one.values.get(value) ?? 0) + 1)
+    }
+  }
   const take = (piece: string, isLast: boolean) => {
     for (const { line, cells, damaged } of csv.push(piece, isLast)) {
       if (line <= header.line || damaged !== undefined || cells.every(isBlank)) continue
+      if (isHeaderAgain(cells, header.columns)) continue
       const at = cells.findIndex((cell) => !isBlank(cell))
       const [first = '', column] = [cells[at], columns[at]]
-      if (column && words.totals.includes(foldedName(first))) {
-        totals.set(column.name, (totals.get(column.name) ?? new Set()).add(first.trim()))
+      const filled = cells.filter((cell) => !isBlank(cell)).length
+      const total = column && totalIn(first, filled * 2 < columns.length, words)
+      if (total !== undefined) {
+        leave(totals, column as Column, total)
         continue
       }
-      rows++
-      for (const [index, one] of columns.entries()) {
-        const cell = cells[index] ?? ''
-        if (isBlank(cell)) {
-          if (one.filled === 0) one.isBlankAtTop = true
-          one.blank++
-          continue
-        }
-        one.filled++
-        const value = cleanName(cell.slice(0, 500)).trim()
-        if (one.values.has(value) || one.values.size < mostValues)
-          one.values.set(value, (one.values.get(value) ?? 0) + 1)
+      if (filled === 1 && columns.length > 2 && alone.length < mostBelow) {
+        alone.push(cells)
+        continue
       }
+      for (const earlier of alone.splice(0)) count(earlier)
+      count(cells)
     }
   }
   for await (const chunk of chunks) {
@@ -256,7 +293,31 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
     await yieldIfDue()
   }
   take(decoder.decode(), true)
-  return { columns, rows, totals }
+  // A table of such rows alone is one.
+  for (const cells of alone) {
+    const at = cells.findIndex((cell) => !isBlank(cell))
+    const column = columns[at]
+    if (rows === 0 || !column) count(cells)
+    else leave(footers, column, withoutEnding((cells[at] ?? '').trim()))
+  }
+  return { columns, rows, totals, footers }
+}
+
+/** What says that a row is a total: its first cell, or how that begins where hardly a cell beside it is filled. */
+function totalIn(first: string, isSparse: boolean, words: HeaderWords): string | undefined {
+  const name = foldedName(first)
+  if (words.totals.includes(name)) return first.trim()
+  const [begin = ''] = words.totals.filter((word) => name.startsWith(`${word} `)).sort((a, b) => b.length - a.length)
+  if (!isSparse || begin === '') return undefined
+  const [start = ''] =
+    new RegExp(`^(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]+){${begin.split(' ').length}}`, 'u').exec(first.trim()) ?? []
+  return start === '' ? undefined : `${start}*`
+}
+
+/** A line below a table, up to where another day may have another number. */
+function withoutEnding(text: string): string {
+  const [start = ''] = /^\D*/.exec(text) ?? []
+  return start.length < text.length && start.trim().length > 3 ? `${start.trim()}*` : text
 }
 
 /** The kind of which the columns have most fields, where neither a person nor the name of the file says it. */
@@ -288,11 +349,25 @@ function guessKind(
 }
 
 /** The fields that each column may be, by its name. */
-function candidatesOf(columns: readonly Column[], { fields }: Kind, words: HeaderWords): Map<Column, string[]> {
+function candidatesOf(
+  columns: readonly Column[],
+  { fields }: Kind,
+  words: HeaderWords,
+  currency?: CurrencyCode,
+): Map<Column, string[]> {
   const names = Object.keys(fields)
+  const isAmount = (word = '') => words.fields.get('amount')?.has(word) ?? false
+  const hasPlainAmount = columns.some((column) => isAmount(column.words[0]) && markOfName(column.name) === undefined)
   return new Map(
     columns.flatMap((column): [Column, string[]][] => {
-      const isNamed = (field: string) => column.words.some((word) => words.fields.get(field)?.has(word))
+      const mark = markOfName(column.name)
+      const isOurs = mark === undefined || currency === undefined || marksOf(currency).has(mark)
+      const isNamed = (field: string) => {
+        const hasName = column.words.some((word) => words.fields.get(field)?.has(word))
+        if (field !== 'settledAmount') return hasName
+        // What was settled in another currency is no amount of the books.
+        return isOurs && (hasName || (hasPlainAmount && mark !== undefined && column.words.some(isAmount)))
+      }
       // Of an organisation its country is where it is, its countries where it works.
       const fitting = names.filter(
         (field) => isNamed(field) && !(field === 'countries' && 'country' in fields && isNamed('country')),
@@ -324,13 +399,13 @@ function guessNotation(
     )
   const numbers = cellsOf(isNumeric)
     .map(withoutMark)
-    .filter((text) => /^[-(\u2212]?\d/.test(text))
+    .filter((text) => /^[-(\u2212\u2013]?\d/.test(text))
   const days = cellsOf(isDated)
   const readings = (['point', 'comma'] as const).map((decimal) => ({
     decimal,
     count: numbers.filter((text) => patternOfNumber[decimal].test(text)).length,
   }))
-  const isPlain = numbers.every((text) => /^[-(\u2212]?\d+(?:\.\d{1,2})?\)?-?$/.test(text))
+  const isPlain = numbers.every((text) => /^[-(\u2212\u2013]?\d+(?:\.\d{1,2})?\)?-?$/.test(text))
   const [first, second] = readings.sort((a, b) => b.count - a.count)
   let decimal: Recipe['decimal']
   if (!isPlain && first && second) {
@@ -347,15 +422,16 @@ function guessNotation(
 
 // Whole numbers of thousands are read both ways.
 const patternOfNumber = {
-  point: /^[-(\u2212]?(?:\d+|[1-9]\d{0,2}(?:[, '\u2019]\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d+)?\)?-?$/,
-  comma: /^[-(\u2212]?(?:\d+|[1-9]\d{0,2}(?:[. '\u2019]\d{3})+)(?:,\d+)?\)?-?$/,
+  point: /^[-(\u2212\u2013]?(?:\d+|[1-9]\d{0,2}(?:[, '\u2019]\d{3})+|[1-9]\d?(?:,\d{2})+,\d{3})(?:\.\d+)?\)?-?$/,
+  comma: /^[-(\u2212\u2013]?(?:\d+|[1-9]\d{0,2}(?:[. '\u2019]\d{3})+)(?:,\d+)?\)?-?$/,
 }
 
 function withoutMark(text: string): string {
   return text
-    .replace(/\p{Sc}|\p{L}{1,3}\.?|[\u00A0\u202F]/gu, ' ')
-    .replace(/^([-(]) +/, '$1')
+    .replace(/\p{Sc}|\p{L}+\.?|[\u00A0\u202F]/gu, ' ')
+    .replace(/^\+|[.,][-\u2013\u2014]{1,2}$/, '')
     .trim()
+    .replace(/^([-(\u2013]) +/, '$1')
 }
 
 function guessDays(
@@ -367,12 +443,16 @@ function guessDays(
   const [example] = days
   if (example === undefined) return {}
   const count = (pattern: string) => days.filter((text) => isReadBy(text, pattern)).length
-  const iso = days.filter((text) => isDay(isoDayOf(text, 'yyyy-mm-dd'))).length
   const found = [...new Set(days.slice(0, 50).flatMap(dayPatternsOf))]
+    .filter((pattern) => pattern !== 'yyyy-mm-dd')
     .map((pattern) => ({ pattern, count: count(pattern) }))
     .sort((a, b) => b.count - a.count)
-  if (iso > 0 && iso >= (found[0]?.count ?? 0)) return {}
-  const best = found.filter((one) => one.count > 0 && one.count === found[0]?.count)
+  // Days of ISO 8601 are read beside others.
+  if (!found[0] && days.some((text) => isDay(isoDayOf(text, 'yyyy-mm-dd')))) return {}
+  const likely = found.filter((one) => one.count > 0 && one.count === found[0]?.count)
+  const best = likely.every(({ pattern }) => orderOfPattern(pattern) === orderOfPattern(likely[0]?.pattern ?? ''))
+    ? likely.slice(0, 1)
+    : likely
   const [first] = best
   if (!first) {
     open.push(`date: ${listed(days.slice(0, 2))} is in no order of day, month and year that is known`)
@@ -433,12 +513,18 @@ function assign(
     return share(isRead)
   }
   const pairs = [...candidates]
-    .flatMap(([column, names]) => names.map((field) => ({ column, field, fit: fitOf(column, field) })))
+    .flatMap(([column, names]) =>
+      names.map((field) => {
+        const isWhole = words.fields.get(field)?.has(column.words[0] ?? '') ?? false
+        return { column, field, isWhole, fit: fitOf(column, field) }
+      }),
+    )
     .filter(({ fit }) => fit > 0.3)
     .sort(
       (a, b) =>
         Number(fields[b.field]?.required ?? false) - Number(fields[a.field]?.required ?? false) ||
         b.fit - a.fit ||
+        Number(b.isWhole) - Number(a.isWhole) ||
         columns.indexOf(a.column) - columns.indexOf(b.column),
     )
   const assigned = new Map<Column, string>()
@@ -455,6 +541,7 @@ function valuesOf(
   type: Kind['fields'][string]['type'],
   words: HeaderWords,
 ): { readonly values: Record<string, string>; readonly unknown: readonly string[] } | undefined {
+  if (type.name === 'currency') return currenciesOf([...values.keys()], type)
   if (field === 'themes') return themesOf([...values.keys()], words)
   const isCountry = /^(?:country|list of country)/.test(type.name)
   const choices = (type.schema.enum ?? (type.name === 'yes or no' ? ['yes', 'no'] : undefined)) as string[] | undefined
@@ -472,6 +559,29 @@ function valuesOf(
   return { values: found, unknown: field === 'countries' && unknown.length === values.size ? [] : unknown }
 }
 
+/** What signs and names of currencies stand for; `$` is what the DEFAULT_CURRENCY or nobody says. */
+function currenciesOf(cells: readonly string[], type: Kind['fields'][string]['type']) {
+  const values: Record<string, string> = {}
+  const unknown: string[] = []
+  for (const cell of cells) {
+    if (type.parse(cell) !== undefined || type.parse(cell.toUpperCase()) !== undefined) continue
+    const code = namedCurrency(cell)
+    if (code === undefined) unknown.push(cell)
+    else values[cell] = code
+  }
+  return { values, unknown }
+}
+
+/** The currency with this sign or name, where it is one. */
+function namedCurrency(text: string): string | undefined {
+  const codes = [...codeList('Currency').codes.keys()].flatMap((code) =>
+    isActiveCode('Currency', code) ? [parseCurrencyCode(code)] : [],
+  )
+  const found = codes.filter((code) => code && (marksOf(code).has(text) || marksOf(code).has(foldedMark(text))))
+  const usual = found.find((code) => ['EUR', 'GBP', 'USD', 'CHF'].includes(code ?? ''))
+  return usual ?? (found.length === 1 ? found[0] : undefined)
+}
+
 /** What names of themes stand for, alone or in lists; a theme of the platform's own is for a person to say. */
 function themesOf(cells: readonly string[], words: HeaderWords) {
   const meant = (name: string): string | undefined =>
@@ -487,11 +597,14 @@ function themesOf(cells: readonly string[], words: HeaderWords) {
   return { values, unknown }
 }
 
-/** The currency whose sign or code stands beside the amounts, where it is one. */
+/** The currency whose sign or code stands beside the amounts or in the name of their column, where it is one. */
 function markedCurrency(columns: readonly Column[], assigned: ReadonlyMap<Column, string>): string | undefined {
   const amounts = columns.find((column) => assigned.get(column) === 'amount')
+  const named = amounts && markOfName(amounts.name)
   const marks = new Set(
-    [...(amounts?.values.keys() ?? [])].flatMap((text) => /[A-Z]{3}|[A-Z]{0,2}\p{Sc}/u.exec(text)?.[0] ?? []),
+    [...(named === undefined ? (amounts?.values.keys() ?? []) : [named])].flatMap(
+      (text) => /[A-Z]{3}|[A-Z]{0,2}\p{Sc}/u.exec(text)?.[0] ?? [],
+    ),
   )
   const known = ['EUR', 'GBP', 'USD', 'CHF', ...[...marks].filter((mark) => parseCurrencyCode(mark))]
   const fitting = known.filter(
