@@ -185,6 +185,9 @@ function foldedMonth(name: string): string {
 const triedNumbers = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'mm.dd.20yy', 'yyyymmdd']
 const triedNames = ['dd mmm yyyy', 'mmm dd, yyyy', 'yyyy mmm dd', 'dd mmm 20yy', 'mmm dd, 20yy']
 
+/** Patterns of days that are in use. */
+export const datePatterns: readonly string[] = [...triedNumbers, 'dd/mm/yyyy', 'mm/dd/yyyy', ...triedNames, excelDays]
+
 /** Patterns of days that this text may be in. */
 export function dayPatternsOf(text: string): string[] {
   const given = text.trim()

@@ -1,3 +1,4 @@
+import { isoInstantOf } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { createYielder } from '../../kernel/yielder.js'
 import { ImportTally } from './import-summary.js'
@@ -60,4 +61,12 @@ function fieldsOf(row: unknown): Readonly<Record<string, unknown>> {
   const { row: own, record, text: _text, file: _file, line: _line, ...rest } = row as Readonly<Record<string, object>>
   const fields = own ?? { ...rest, ...record }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ''))
+}
+
+/** The fields of a record with their values as texts or numbers, for people. */
+export function shownFields({ fields }: PreviewedRecord): [name: string, value: unknown][] {
+  return Object.entries(fields).map(([name, value]) => {
+    if (value instanceof Date) return [name, isoInstantOf(value)]
+    return [name, typeof value === 'object' ? JSON.stringify(value) : value]
+  })
 }

@@ -17,16 +17,15 @@ import type { Db } from '../../platform/database/connection.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { importFields, importOptionsOf } from '../wiring/import-options.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving import`. */
 export function registerImport(program: Command, { action, storeAction, stdin }: CommandLine): void {
   const names = kinds.map(({ name }) => name)
-  const importing = storeAction(
-    ['currency', 'reportingOrg', 'publish'],
-    (runtime, output, files: readonly string[], options: ImportingOptions) =>
-      importRecords(runtime, output, files, { ...options, stdin }),
+  const importing = storeAction(importFields, (runtime, output, files: readonly string[], options: ImportingOptions) =>
+    importRecords(runtime, output, files, { ...options, stdin }),
   )
   const importingFolder = storeAction([], importFolder)
   const describing = action(describeKind)
@@ -169,7 +168,7 @@ async function describeKind(
 
 /** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
 async function importRecords(
-  { config, clock, signal, store }: Runtime<'currency' | 'reportingOrg' | 'publish'>,
+  { config, clock, signal, store }: Runtime<(typeof importFields)[number]>,
   output: Output,
   files: readonly string[],
   { problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,
@@ -184,11 +183,7 @@ async function importRecords(
       source: 'import',
       operator: userOfProcess(),
       clock,
-      currency: config.currency,
-      zone: config.publish.timezone,
-      publisherRef: config.reportingOrg.ref,
-      publisherName: config.reportingOrg.name,
-      publisherType: config.reportingOrg.type,
+      ...importOptionsOf(config),
       reading: readingOfRecipe(recipe),
       refusedTo: problems,
       signal,

@@ -1,20 +1,11 @@
 import type { Command } from 'commander'
-import {
-  findImport,
-  type ImportDetails,
-  type ImportRow,
-  listImports,
-  type Obstacle,
-  type Undone,
-  undoImport,
-} from '../../catalogue/sql/imports.js'
+import { describeObstacle, describeUndone, takeImportBack } from '../../catalogue/import/take-back.js'
+import { findImport, type ImportDetails, type ImportRow, listImports } from '../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../catalogue/sql/receipts.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { ServiceError } from '../../kernel/errors.js'
-import type { Db } from '../../platform/database/connection.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { userOfProcess } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { movedLines } from './import.js'
 
@@ -56,38 +47,19 @@ async function show({ store }: Runtime, output: Output, id: number): Promise<num
 
 /** Exit code 0 when it was, or would be, taken back; 1 when something depends on it. */
 async function undo(runtime: Runtime, output: Output, id: number, { dryRun }: { dryRun: boolean }): Promise<number> {
-  const { store, clock } = runtime
-  const work = async (db: Db) => {
-    const outcome = await undoImport(db, id, userOfProcess(), clock())
-    if ('obstacles' in outcome) throw new Depended(outcome.obstacles)
-    await auditOperator(runtime, db, { action: 'import-undone', subject: `import ${id}` })
-    return outcome
-  }
-  try {
-    const undone = dryRun ? await store.rehearsal((transact) => transact(work)) : await store.transaction(work)
-    return output.result(dryRun ? { ...undone, dryRun } : undone, () => [
-      `${dryRun ? 'dry run, ' : ''}import ${id} ${dryRun ? 'would be' : 'is'} taken back`,
-      ...describeUndone(undone),
-    ])
-  } catch (error) {
-    if (!(error instanceof Depended)) throw error
-    const { obstacles } = error
+  const undone = await takeImportBack(runtime, id, { dryRun, operator: userOfProcess() })
+  if ('obstacles' in undone) {
+    const { obstacles } = undone
     return output.result(
       { obstacles },
       () => [`import ${id} stays: something depends on it`, ...obstacles.map((one) => `  ${describeObstacle(one)}`)],
       { code: 1 },
     )
   }
-}
-
-/** Rolls the work back. */
-class Depended extends ServiceError {
-  readonly obstacles: readonly Obstacle[]
-
-  constructor(obstacles: readonly Obstacle[]) {
-    super('import-needed', 'something depends on the import')
-    this.obstacles = obstacles
-  }
+  return output.result(dryRun ? { ...undone, dryRun } : undone, () => [
+    `${dryRun ? 'dry run, ' : ''}import ${id} ${dryRun ? 'would be' : 'is'} taken back`,
+    ...describeUndone(undone).map((line) => `  ${line}`),
+  ])
 }
 
 function shown<Row extends ImportRow>({ startedAt, finishedAt, undoneAt, ...row }: Row) {
@@ -160,32 +132,4 @@ function describeReceipt({ rows, sums, unreadable, recipe, refusedBy = {} }: Imp
     }),
     ...(recipe === undefined ? [] : [`  read by a recipe with the SHA-256 ${recipe}`]),
   ]
-}
-
-function describeUndone({ removed, returned, restored, closed }: Undone): string[] {
-  const lines = (counts: Readonly<Record<string, number>>, done: string) =>
-    Object.entries(counts).map(([table, rows]) => `  ${rows} of ${table} ${done}`)
-  return [
-    ...lines(removed, 'removed'),
-    ...lines(returned, 'as before'),
-    ...lines(restored, 'restored'),
-    ...closed.map((project) => `  project ${project} is published and stays, closed`),
-  ]
-}
-
-function describeObstacle({ what, key, needs, byImport, refused }: Obstacle): string {
-  if (refused !== undefined) {
-    const of = byImport === undefined ? '' : ` (of import ${byImport}: take that back first)`
-    return `${[what, keyText(key)].join(' ').trim()}${of} stands in the way of what it would bring back: ${refused}`
-  }
-  const by = byImport === undefined ? '' : ` by import ${byImport}: take that back first`
-  if (!needs) return `${what} ${keyText(key)} was changed since${by}`
-  const more = needs.rows > 1 ? ` and ${needs.rows - 1} more` : ''
-  return `${what} ${keyText(key)} is needed by ${needs.what} ${keyText(needs.key)}${more}${byImport === undefined ? '' : `, of import ${byImport}: take that back first`}`
-}
-
-function keyText(key: Readonly<Record<string, unknown>>): string {
-  return Object.values(key)
-    .map((value) => String(value))
-    .join(' ')
 }

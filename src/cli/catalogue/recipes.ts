@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander'
-import { importFiles, savingOf } from '../../catalogue/import/import.js'
 import { importExitCode } from '../../catalogue/import/import-summary.js'
 import { kinds } from '../../catalogue/import/kinds.js'
-import { type PreviewedRecord, previewRecords } from '../../catalogue/import/preview.js'
+import { type PreviewedRecord, shownFields } from '../../catalogue/import/preview.js'
 import { readingOfRecipe } from '../../catalogue/import/reading.js'
 import { guessRecipe } from '../../catalogue/import/recipes/guess.js'
 import {
@@ -12,7 +11,7 @@ import {
   isRecipeName,
   readRecipeFile,
 } from '../../catalogue/import/recipes/named-recipes.js'
-import { openFiles } from '../../catalogue/import/record-files.js'
+import { tryImport } from '../../catalogue/import/try-import.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, removeRecipe, saveRecipe } from '../../catalogue/sql/recipes.js'
 import { isoInstantOf } from '../../kernel/dates.js'
@@ -22,6 +21,7 @@ import { readConfig } from '../../platform/config/config.js'
 import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { importFields, importOptionsOf } from '../wiring/import-options.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { describeImport, maxProblemsInJson, noteProblems, recipeMeaning } from './import.js'
@@ -51,7 +51,7 @@ export function registerRecipes(program: Command, commandLine: CommandLine): voi
   addCommand(recipes, 'try', 'show what an import by a recipe would store and leave out, and change nothing')
     .argument('<file>', 'a CSV file')
     .requiredOption('--recipe <recipe>', recipeMeaning.replace('; other options count before it', ''))
-    .action(storeAction(['currency', 'reportingOrg', 'publish'], tryRecipe))
+    .action(storeAction(importFields, tryRecipe))
   addCommand(recipes, 'save', 'save the recipe in a file under a name, or replace it')
     .argument('<name>', 'small letters, digits and hyphens')
     .argument('<file>', 'a recipe in JSON')
@@ -88,7 +88,7 @@ function jsonOf(recipe: Recipe): string[] {
 
 /** Exit code as that of an import. */
 async function tryRecipe(
-  { store, config, clock, signal }: Runtime<'currency' | 'reportingOrg' | 'publish'>,
+  { store, config, clock, signal }: Runtime<(typeof importFields)[number]>,
   output: Output,
   file: string,
   { recipe: name }: { readonly recipe: string },
@@ -96,14 +96,11 @@ async function tryRecipe(
   boundHeap()
   const recipe = await findNamedRecipe(store.db, name)
   const options = {
-    ...{ source: 'import' as const, clock, currency: config.currency, publisherRef: config.reportingOrg.ref, signal },
-    ...{ kind: recipe.kind, reading: readingOfRecipe(recipe), zone: config.publish.timezone },
+    ...{ source: 'import' as const, clock, signal, ...importOptionsOf(config) },
+    ...{ kind: recipe.kind, reading: readingOfRecipe(recipe) },
     ...(output.json && { maxProblems: maxProblemsInJson }),
   }
-  const [opened] = await openFiles([file], options, signal)
-  if (!opened || 'broken' in opened) throw new ServiceError('input-unusable', `${file}: ${opened?.broken ?? ''}`)
-  const { records } = await previewRecords(opened, savingOf(options))
-  const summary = await importFiles(store, [file], { ...options, dryRun: true })
+  const { records, summary } = await tryImport(store, file, options)
   if (!output.json) noteProblems(summary, output, undefined)
   return output.result(
     { recipe: name, preview: records, ...summary, dryRun: true },
@@ -113,12 +110,9 @@ async function tryRecipe(
 }
 
 /** A record on a line. */
-export function describeRecord({ line, fields }: PreviewedRecord): string {
-  const members = Object.entries(fields).map(([name, value]) => {
-    const text = value instanceof Date ? isoInstantOf(value) : typeof value === 'object' ? JSON.stringify(value) : value
-    return `${name} ${shownValue(text)}`
-  })
-  return `line ${line}: ${members.join('; ')}`
+export function describeRecord(record: PreviewedRecord): string {
+  const members = shownFields(record).map(([name, text]) => `${name} ${shownValue(text)}`)
+  return `line ${record.line}: ${members.join('; ')}`
 }
 
 async function save(runtime: Runtime, output: Output, name: string, file: string): Promise<number> {

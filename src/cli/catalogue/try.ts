@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
-import { fitOfColumns } from '../../catalogue/import/csv-rows.js'
 import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { savingOf } from '../../catalogue/import/import.js'
 import { type ImportSummary, ImportTally, importExitCode } from '../../catalogue/import/import-summary.js'
-import { findKind, kinds } from '../../catalogue/import/kinds.js'
+import { kinds } from '../../catalogue/import/kinds.js'
 import { type PreviewedRecord, previewRecords } from '../../catalogue/import/preview.js'
 import { readingOfRecipe } from '../../catalogue/import/reading.js'
-import { guessRecipe, type RecipeGuess } from '../../catalogue/import/recipes/guess.js'
+import type { RecipeGuess } from '../../catalogue/import/recipes/guess.js'
+import { guessOrNone, isOwnForm, notationOf } from '../../catalogue/import/recipes/look-at-file.js'
 import { openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
 import { TrialStore } from '../../catalogue/import/trial-store.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
@@ -18,10 +18,8 @@ import { isActiveCode } from '../../iati/standard/index.js'
 import { type FileReport, validateActivity, validateFile, validationNotices } from '../../iati/validation/index.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { demoReportingOrgRef } from '../../kernel/demo-publisher.js'
-import { ServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice } from '../../kernel/notice.js'
-import { isErrno } from '../../kernel/system-errors.js'
 import { writeElement } from '../../kernel/xml/writer.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
@@ -226,33 +224,6 @@ async function openAll(
 
 function isTable(file: ReadableFile | Broken): boolean {
   return 'broken' in file || file.form.name === 'csv'
-}
-
-/** Of a table with the columns of its kind, what a guess says of its rows; undefined where it says nothing. */
-function notationOf({ recipe, reasons }: RecipeGuess): RecipeGuess | undefined {
-  const { values, without, fillDown, decimal, date, encoding } = recipe
-  const said = Object.entries({ values, without, fillDown, decimal, date, encoding }).filter(
-    ([, one]) => one !== undefined,
-  )
-  return said.length === 0 ? undefined : { recipe: Object.fromEntries(said), reasons, open: [] }
-}
-
-/** Whether a file can be read as it is: a table has the columns of its kind. */
-function isOwnForm(file: ReadableFile | Broken): boolean {
-  if ('broken' in file) return false
-  if (file.form.name !== 'csv') return true
-  const { missing, isKnown } = fitOfColumns(file.form.columns, findKind(file.importer.kind)?.fields ?? {})
-  return missing.length === 0 && isKnown
-}
-
-/** A guess of how a file is read; undefined where it cannot be guessed either. */
-async function guessOrNone(...args: Parameters<typeof guessRecipe>): Promise<RecipeGuess | undefined> {
-  try {
-    return await guessRecipe(...args)
-  } catch (error) {
-    if (error instanceof ServiceError || isErrno(error, 'ENOENT', 'EISDIR', 'EACCES')) return undefined
-    throw error
-  }
 }
 
 function tellGuess(output: Output, file: string, { recipe, open }: RecipeGuess): void {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { type JobQueue, openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
+import { type UploadLimits, uploadLimits } from '../../catalogue/import/uploads.js'
 import { closeApi } from '../../http/api/close-api.js'
 import type { Looks, OperatorActions } from '../../http/console/console-deps.js'
 import { createConsole } from '../../http/console/create-console.js'
@@ -13,6 +14,7 @@ import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { CleanupStack } from './cleanup-stack.js'
 import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
+import { importFields, importOptionsOf } from './import-options.js'
 import { listeningUrl, readCertificate, toListenError } from './listening.js'
 import {
   approveHeld,
@@ -28,7 +30,15 @@ import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
 
-export const consoleFields = [...statusFields, 'alerts', 'ops', 'tls', 'rateLimitPerAddress', 'trustProxy'] as const
+export const consoleFields = [
+  ...statusFields,
+  ...importFields,
+  'alerts',
+  'ops',
+  'tls',
+  'rateLimitPerAddress',
+  'trustProxy',
+] as const
 
 type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
 
@@ -44,7 +54,12 @@ const failedJobsShown = 20
  * Serves the console for operators and returns its address; without OPS_PORT a taken port is replaced by a free one. Throws
  * `configuration-invalid` when OPS_PORT is taken.
  */
-export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<string> {
+export async function serveConsole(
+  given: ConsoleRuntime,
+  metrics: Metrics,
+  cleanup: CleanupStack,
+  limits: Partial<UploadLimits> = {},
+): Promise<string> {
   const { config, secrets, log, clock, signal, feedsDir } = given
   const opened = new CleanupStack()
   let closing: Promise<void> | undefined
@@ -67,6 +82,10 @@ export async function serveConsole(given: ConsoleRuntime, metrics: Metrics, clea
     releases: createReleaseReader(feedsDir),
     look: await openLooks(runtime, opened),
     actions: actionsOf({ ...given, store: pool }),
+    imports: {
+      ...{ store: pool, options: importOptionsOf(config), dataDir: config.dataDir },
+      limits: { ...uploadLimits, ...limits },
+    },
     operators,
     config: {
       limits: { ...mostClients, requestsPerAddress: config.rateLimitPerAddress },

@@ -19,7 +19,7 @@ type TimeLimits = {
   readonly silentMs: number
 }
 
-const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000, silentMs: 120_000 }
+export const timeLimits: TimeLimits = { headersMs: 30_000, requestMs: 30_000, checkedEveryMs: 1_000, silentMs: 120_000 }
 
 // Longer than the 60 s of common proxies, so that the proxy closes an idle connection and not this server.
 const keepAliveMs = 72_000

@@ -12,20 +12,23 @@ import { ServiceError } from '../../kernel/errors.js'
 import { loggableUrl } from './access-log.js'
 import type { ServerDeps } from './deps.js'
 import { allowAnyOrigin, sendFrameworkError } from './errors.js'
-import { createHttpServer } from './http-server.js'
+import { createHttpServer, timeLimits } from './http-server.js'
 import { rewriteApiUrl } from './negotiation.js'
 import { proxyTrustOf } from './proxy-trust.js'
 import { parseQuery, queryProblem } from './query.js'
 import { bodyLimit } from './request-body.js'
 
-/** A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. */
-export function createServer(deps: ServerDeps): FastifyInstance {
+/**
+ * A server of HTTP, or of HTTPS where there is a certificate, without routes; it does not listen yet. A whole request may take
+ * 30 s where nothing else is said.
+ */
+export function createServer(deps: ServerDeps, requestMs = timeLimits.requestMs): FastifyInstance {
   const { log, config } = deps
   const trusts = proxyTrustOf(config.trustProxy)
   const options: FastifyServerOptions & { readonly https: object | null } = {
     // The server is made by the factory; the framework only tells its address by this.
     https: config.tls ?? null,
-    serverFactory: (handler) => createHttpServer(handler, deps, trusts),
+    serverFactory: (handler) => createHttpServer(handler, deps, trusts, { ...timeLimits, requestMs }),
     // If the framework logs a request, it does so without secrets too.
     loggerInstance: log.child({}, { serializers: { req: loggableRequest } }) as FastifyBaseLogger,
     // One line a request is written by access-log.ts, with secrets left out.

@@ -1,16 +1,32 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import type { OperatorToken } from '../../platform/config/operator-token.js'
 import { clientNetwork } from '../api/client-network.js'
 import { MinuteCounter } from '../api/minute-counter.js'
 import { refusal, signedOut, signOutPath } from './pages/frame.js'
 
-const signedIn = new WeakMap<FastifyRequest, string>()
+const signedIn = new WeakMap<FastifyRequest, OperatorToken>()
 
 /** The name that the request was signed in with; undefined on a console without tokens. */
 export function operatorOf(request: FastifyRequest): string | undefined {
-  return signedIn.get(request)
+  return signedIn.get(request)?.name
+}
+
+/** Whether files may be imported: with a token that says so, and by everybody who reaches a console without tokens. */
+export function mayImport(request: FastifyRequest): boolean {
+  return signedIn.get(request)?.mayImport ?? true
+}
+
+/** Throws `grant-missing` unless files may be imported. */
+export function needImport(request: FastifyRequest): void {
+  if (mayImport(request)) return
+  const name = operatorOf(request)
+  throw new ServiceError(
+    'grant-missing',
+    `the token of ${name} may not import: OPS_TOKEN names one that may ${name}+import:TOKEN`,
+  )
 }
 
 // Supervisors and load balancers have no token; these tell no secrets.
@@ -38,9 +54,9 @@ export function guardAccess(app: FastifyInstance, operators: readonly OperatorTo
       )
     }
     // First of all, since behind a proxy the one who guesses and all operators have one address.
-    const name = nameOf(request.headers.authorization, operators)
-    if (name !== undefined) {
-      if (request.routeOptions.url !== signOutPath) return void signedIn.set(request, name)
+    const found = tokenOf(request.headers.authorization, operators)
+    if (found !== undefined) {
+      if (request.routeOptions.url !== signOutPath) return void signedIn.set(request, found)
       // A browser forgets what it has when that is refused, or where it knows this header.
       reply.header('clear-site-data', '"cookies"').header('www-authenticate', challenge)
       return reply.code(401).type('text/html; charset=utf-8').send(signedOut(true))
@@ -60,14 +76,14 @@ function refuse(reply: FastifyReply, status: number, why: string): FastifyReply 
   return reply.code(status).type('text/html; charset=utf-8').send(refusal(why))
 }
 
-function nameOf(authorization: string | undefined, operators: readonly OperatorToken[]): string | undefined {
+function tokenOf(authorization: string | undefined, operators: readonly OperatorToken[]): OperatorToken | undefined {
   const [, scheme = '', credentials = ''] = /^(Basic|Bearer) +(\S+)$/i.exec(authorization ?? '') ?? []
   const isBasic = scheme.toLowerCase() === 'basic'
   const text = isBasic ? Buffer.from(credentials, 'base64').toString() : `:${credentials}`
   const [name = '', token = ''] = text.split(/:(.*)/s)
   // All are compared, so that the time does not tell how far the search came.
   const found = operators.filter((one) => isSame(one.token, token) && (!isBasic || one.name === name))
-  return found[0]?.name
+  return found[0]
 }
 
 /** Compares in constant time, whatever the lengths. */

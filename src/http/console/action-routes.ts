@@ -1,14 +1,15 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Operator } from '../../accounts/sql/audit-events.js'
+import { describeObstacle, describeUndone, takeImportBack } from '../../catalogue/import/take-back.js'
 import { findSource } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'
 import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
-import type { Html } from '../portal/html.js'
-import { operatorOf } from './access.js'
+import { type Html, html } from '../portal/html.js'
+import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps, OperatorActions } from './console-deps.js'
-import { FormTokens } from './forms.js'
+import { type FormTokens, senderOf } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { consolePage } from './pages/frame.js'
 import { replacement } from './pages/replacement.js'
@@ -31,6 +32,8 @@ type Action = {
     operator: Operator,
     deps: ConsoleDeps,
   ) => Promise<unknown>
+  /** Only with a token that may import. */
+  readonly imports?: true
   /** The page that shows the result of an action. */
   readonly seenAt: (what: string) => string
 }
@@ -104,6 +107,24 @@ const actionList: readonly Action[] = [
     seenAt: () => '/',
   },
   {
+    address: '/imports/:what/undo',
+    title: (id) => `Take import ${id} back`,
+    consequence:
+      'What it created is removed, and what it changed is as before. A project that is published stays, closed.',
+    look: async ({ imports: { store }, clock }, id) =>
+      undoneOrNot(await takeImportBack({ store, clock }, runNumber(id), { dryRun: true, operator: nobody })),
+    act: async (_actions, id, _isChosen, operator, { imports: { store }, clock }) => {
+      const done = await takeImportBack({ store, clock }, runNumber(id), { dryRun: false, operator })
+      if ('obstacles' in done)
+        throw new ServiceError(
+          'import-needed',
+          `import ${id} stays: ${done.obstacles.slice(0, 10).map(describeObstacle).join('; ')}`,
+        )
+    },
+    imports: true,
+    seenAt: (id) => `/imports/${id}`,
+  },
+  {
     address: '/sources/:what/approve',
     title: (name) => `Approve the held file of the source ${name}`,
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
@@ -122,13 +143,13 @@ const actionList: readonly Action[] = [
 ]
 
 /** The buttons of the console: the commands of the same names. */
-export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
+export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: FormTokens): void {
   const { actions, log } = deps
-  const tokens = new FormTokens()
   // One action at a time, since each may wait for the publishing lock with a connection of its own.
   let last: Promise<unknown> = Promise.resolve()
-  for (const { address, title, consequence, choice, look, act, seenAt } of actionList) {
+  for (const { address, title, consequence, choice, look, act, imports, seenAt } of actionList) {
     app.get<{ Params: { what?: string } }>(address, async (request, reply) => {
+      if (imports) needImport(request)
       const what = request.params.what ?? ''
       const details = await look?.(deps, what)
       const form = { token: tokens.issue(request), operator: operatorOf(request), back: seenAt(what) }
@@ -137,13 +158,11 @@ export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     })
     app.post<{ Params: { what?: string } }>(address, async (request, reply) => {
       const form = tokens.read(request)
+      if (imports) needImport(request)
       const what = request.params.what ?? ''
       const comment = withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
-      const operator = {
-        actor: `operator ${nameIn(request, form)} (console)`,
-        origin: request.ip,
-        ...(comment !== '' && { comment }),
-      }
+      const { actor, origin } = senderOf(request, form)
+      const operator = { actor, origin, ...(comment !== '' && { comment }) }
       const done = last.then(() => act(actions, what, form.get(choice?.name ?? '') === 'yes', operator, deps))
       last = done.catch(() => undefined)
       await done
@@ -161,6 +180,19 @@ async function lookAtRelease(deps: ConsoleDeps, id: string): Promise<Html> {
   return await replacement(live && (await openIndexedRelease(deps.feedsDir, live.id)), next, known.reason)
 }
 
+const nobody = { actor: 'nobody', origin: 'nowhere' }
+const mostObstacles = 50
+
+/** What taking an import back would do, or what stands against it. */
+function undoneOrNot(undone: Awaited<ReturnType<typeof takeImportBack>>): Html {
+  const lines =
+    'obstacles' in undone ? undone.obstacles.slice(0, mostObstacles).map(describeObstacle) : describeUndone(undone)
+  const items = lines.map((line) => html`<li>${line}</li>`)
+  return 'obstacles' in undone
+    ? html`<div class="needs"><p>It stays, since something depends on it:</p><ul>${items}</ul></div>`
+    : html`<ul>${items}</ul>`
+}
+
 async function lookAtRun({ store }: ConsoleDeps, id: string): Promise<Html> {
   return runFacts(await getRun(store.db, runNumber(id)))
 }
@@ -176,14 +208,4 @@ async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<und
 
 async function lookAtSource({ store }: ConsoleDeps, name: string): Promise<undefined> {
   if (!(await findSource(store.db, name))) throw new ServiceError('not-found', `there is no source ${name}`)
-}
-
-/** Who signed in; without tokens, who they say they are. */
-function nameIn(request: FastifyRequest, form: URLSearchParams): string {
-  const name = operatorOf(request) ?? form.get('name')?.trim() ?? ''
-  if (/^[\p{L}\p{N} ._-]{1,40}$/u.test(name)) return name
-  throw new ServiceError(
-    'request-invalid',
-    'your name: expected 1 to 40 letters, digits, spaces, dots, hyphens or underscores',
-  )
 }

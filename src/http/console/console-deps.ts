@@ -1,4 +1,6 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
+import type { ImportOptions } from '../../catalogue/import/import.js'
+import type { UploadLimits } from '../../catalogue/import/uploads.js'
 import type { SyncSummary } from '../../catalogue/sql/sync-runs.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Cause } from '../../outbound/alarms.js'
@@ -24,6 +26,14 @@ export type ConsoleDeps = {
   readonly stopping: AbortSignal
   readonly look: Looks
   readonly actions: OperatorActions
+  /** What moving in needs. */
+  readonly imports: {
+    /** With statements of any length, as imports have them. */
+    readonly store: Store
+    readonly options: Pick<ImportOptions, 'currency' | 'zone' | 'publisherRef' | 'publisherName' | 'publisherType'>
+    readonly dataDir: string
+    readonly limits: UploadLimits
+  }
   /** Who may use the console; nobody named: everybody who reaches it, which must be this machine only. */
   readonly operators: readonly OperatorToken[]
   readonly config: ServerDeps['config'] & { readonly limits: Pick<ApiLimits, 'requestsPerAddress'> }

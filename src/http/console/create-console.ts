@@ -10,9 +10,11 @@ import { createServer } from '../api/server.js'
 import { guardAccess, operatorOf } from './access.js'
 import { actionRoutes } from './action-routes.js'
 import type { ConsoleDeps } from './console-deps.js'
+import { FormTokens } from './forms.js'
 import { pageRoutes } from './page-routes.js'
 import { refusal, signedOut, signOutPath } from './pages/frame.js'
 import { consoleStyle, consoleStyleAddress } from './style.js'
+import { uploadRoutes } from './upload-routes.js'
 
 const headers = {
   'cache-control': 'no-store',
@@ -25,9 +27,12 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+// The time for a whole request: a large file comes over a slow line.
+const uploadMs = 1_800_000
+
 /** The console for operators, which works without scripts, on a port of its own. The caller listens and closes it. */
 export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance> {
-  const app = createServer(deps)
+  const app = createServer(deps, uploadMs)
   logRequests(app, deps.log)
   const requests = new MinuteCounter(deps.config.limits.requestsPerAddress)
   app.addHook('onRequest', async (_request, reply) => void reply.headers(headers))
@@ -60,7 +65,9 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   healthRoutes(app, deps)
   metricsRoute(app, deps.metrics)
   pageRoutes(app, deps)
-  actionRoutes(app, deps)
+  const tokens = new FormTokens()
+  actionRoutes(app, deps, tokens)
+  uploadRoutes(app, deps, tokens)
   return app
 }
 
@@ -68,6 +75,9 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
 const statuses: Partial<Record<ServiceError['code'], number>> = {
   'release-refused': 409,
   'media-type-unsupported': 415,
+  'request-too-large': 413,
+  'grant-missing': 403,
+  'import-needed': 409,
   'queue-unavailable': 503,
 }
 

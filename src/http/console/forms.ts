@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
+import type { Operator } from '../../accounts/sql/audit-events.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isSame, operatorOf } from './access.js'
 
@@ -7,9 +8,9 @@ import { isSame, operatorOf } from './access.js'
 export class FormTokens {
   readonly #secret = randomBytes(32)
 
-  /** The token of a form at the address of this request. */
-  issue(request: FastifyRequest): string {
-    const [path] = request.url.split('?', 1)
+  /** The token of a form that is sent to an address; absent: to that of this request. */
+  issue(request: FastifyRequest, address = request.url): string {
+    const [path] = address.split('?', 1)
     return createHmac('sha256', this.#secret)
       .update(`${operatorOf(request)}\n${path}`)
       .digest('hex')
@@ -18,14 +19,33 @@ export class FormTokens {
   /** Reads a form; throws `request-malformed` when it was not sent by a page of this console. */
   read(request: FastifyRequest): URLSearchParams {
     const form = new URLSearchParams(String(request.body ?? ''))
-    const { origin = '', host } = request.headers
+    this.checkOrigin(request)
+    this.checkToken(request, form)
+    return form
+  }
+
+  /** Throws `request-malformed` for a form of a page of another address, before anything of the form is read. */
+  checkOrigin({ headers: { origin = '', host } }: FastifyRequest): void {
     if (!URL.canParse(origin) || new URL(origin).host !== host)
       throw foreign('it was sent by a page of another address')
+  }
+
+  /** Throws `request-malformed` for a form without the token of its page. */
+  checkToken(request: FastifyRequest, form: URLSearchParams): void {
     if (!isSame(form.get('token') ?? '', this.issue(request))) {
       throw foreign('its page is of another operator, or of before the service was started: open it again')
     }
-    return form
   }
+}
+
+/** Who sent a form: who signed in; without tokens, who they say they are. Throws `request-invalid`. */
+export function senderOf(request: FastifyRequest, form: URLSearchParams): Operator & { readonly name: string } {
+  const name = operatorOf(request) ?? form.get('name')?.trim() ?? ''
+  if (/^[\p{L}\p{N} ._-]{1,40}$/u.test(name)) return { name, actor: `operator ${name} (console)`, origin: request.ip }
+  throw new ServiceError(
+    'request-invalid',
+    'your name: expected 1 to 40 letters, digits, spaces, dots, hyphens or underscores',
+  )
 }
 
 function foreign(why: string): ServiceError {

@@ -3,7 +3,6 @@ import { listAccounts } from '../../accounts/sql/account-administration.js'
 import { listKeys } from '../../accounts/sql/api-keys.js'
 import { listAudit } from '../../accounts/sql/audit-events.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
-import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import { findTestAlarm } from '../../outbound/alarms.js'
 import { diffReleases } from '../../release/read/diff-releases.js'
 import { listReleases, openAnyRelease } from '../../release/read/list-releases.js'
@@ -17,7 +16,6 @@ import { accountsPage } from './pages/accounts.js'
 import { auditPage } from './pages/audit.js'
 import { consolePage, liveSeconds, readAgain, type Section } from './pages/frame.js'
 import { heldList, heldReasons } from './pages/held.js'
-import { importPage, importsPage } from './pages/imports.js'
 import { overviewPage } from './pages/overview.js'
 import { queuesPage } from './pages/queues.js'
 import { differencePage, releasesPage } from './pages/releases.js'
@@ -27,7 +25,6 @@ import { sourcesPage } from './pages/sources.js'
 const shownRuns = 200
 const shownLines = 500
 const shownHeld = 200
-const shownImports = 100
 const dayMs = 86_400_000
 const ledgerDays = 90
 const auditDays = 90
@@ -94,17 +91,6 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const project = /^\d{1,15}$/.test(request.params.id) ? await look.heldProject(Number(request.params.id)) : undefined
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(project))
-  })
-  app.get<{ Querystring: { before?: string } }>('/imports', async (request, reply) => {
-    const before = numberOf(request.query.before)
-    const imports = await listImports(store.db, { limit: shownImports, ...(before !== undefined && { before }) })
-    return send(reply, 'imports', 'Imports', importsPage(imports, imports.length === shownImports))
-  })
-  app.get<{ Params: { id: string } }>('/imports/:id', async (request, reply) => {
-    const id = numberOf(request.params.id)
-    const found = id === undefined ? undefined : await findImport(store.db, id)
-    if (!found) return reply.callNotFound()
-    return send(reply, 'imports', `Import ${found.id}`, importPage(found))
   })
   app.get('/sources', async (_request, reply) =>
     send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db))),

@@ -570,7 +570,7 @@ export const variables = {
   ),
   OPS_TOKEN: secret(
     'opsTokens',
-    'Who may use the console, as NAME:TOKEN separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
+    'Who may use the console, as NAME:TOKEN, or NAME+import:TOKEN to import files too, separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
     readableBy(parseOperatorTokens),
   ),
   METRICS_ON_API: variable(

@@ -80,14 +80,19 @@ it.each([
 
 describe('tokens of operators', () => {
   const token = 'x'.repeat(16)
-  const expected = 'names and tokens such as ana:TOKEN, separated by commas; tokens of at least 16 characters'
+  const expected =
+    'names and tokens such as ana:TOKEN or ana+import:TOKEN, separated by commas; tokens of at least 16 characters'
 
   it.each([
     [` ana:${token} , bo.b-1:${'y'.repeat(200)}`, ['ana', token, 'bo.b-1', 'y'.repeat(200)]],
     [`${'n'.repeat(40)}:${token}`, ['n'.repeat(40), token]],
+    [`ana+import:${token}`, ['ana', token, 'import']],
   ])('are read from %s', (text, names) => {
     const read = parseOperatorTokens(text)
-    expect('value' in read && read.value.flatMap(({ name, token }) => [name, token])).toEqual(names)
+    const parts =
+      'value' in read &&
+      read.value.flatMap(({ name, token, mayImport }) => [name, token, ...(mayImport ? ['import'] : [])])
+    expect(parts).toEqual(names)
   })
 
   it.each([
@@ -100,6 +105,8 @@ describe('tokens of operators', () => {
     `a b:${token}`,
     `ana:${token} y`,
     `:${token}`,
+    `ana+publish:${token}`,
+    `ana+import+import:${token}`,
   ])('are not %j', (text) => {
     expect(parseOperatorTokens(text)).toEqual({ expected })
   })

@@ -15,7 +15,7 @@ import { findKind, kinds } from '../kinds.js'
 import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation, orderOfPattern } from '../number-notation.js'
 import { headOf, openBytes } from '../record-files.js'
 import { isHeaderAgain, isTelling } from '../row-reading.js'
-import { countryNamed, foldedName, type HeaderWords, headerWords } from './header-words.js'
+import { countryCodes, countryNamed, foldedName, type HeaderWords, headerWords } from './header-words.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
 export type RecipeGuess = {
@@ -36,6 +36,8 @@ type Guessing = {
 
 // A column with more different values than this has no list of values.
 const mostValues = 400
+// So many characters of values are kept of all columns together.
+const mostKept = 4_000_000
 const mostShown = 5
 const mostBelow = 20
 
@@ -50,25 +52,44 @@ type Column = {
   isBlankAtTop: boolean
 }
 
+/** The columns of a CSV file with what their cells have, and how it is written. */
+export type CsvTable = {
+  /** The file's name, of an archive that of the file in it. */
+  readonly name: string
+  readonly encoding: Encoding
+  readonly header: CsvHeader
+} & Awaited<ReturnType<typeof readColumns>>
+
 /** Guesses how a CSV file is read. Throws `input-unusable` for other files. */
-export async function guessRecipe(file: string, { kind: asked, currency, signal }: Guessing): Promise<RecipeGuess> {
+export async function guessRecipe(file: string, guessing: Guessing): Promise<RecipeGuess> {
+  return guessOf(await readTable(file, guessing.signal), guessing)
+}
+
+/** Reads the columns of a CSV file. Throws `input-unusable` for other files. */
+export async function readTable(file: string, signal?: AbortSignal): Promise<CsvTable> {
   const { name, chunks } = await openBytes(file)
   const head = await headOf(chunks(signal))
   if (/^[\s\0\uFEFF]*[<{[]/.test(new TextDecoder(encodingOf(head)).decode(head.subarray(0, 200)))) {
     throw new ServiceError('input-unusable', 'no table: CSV needs a recipe, XML and JSON are imported as they are')
   }
   const words = headerWords()
+  const encoding = await guessEncoding(head, chunks(signal))
+  const header = readCsvHeader(head.subarray(0, csvHeadBytes), { encoding: encoding.name }, (columns) =>
+    isHeader(columns, words),
+  )
+  return { name, encoding, header, ...(await readColumns(chunks(signal), header, words)) }
+}
+
+/** Guesses how a table is read. Throws `input-unusable` where its columns are those of no kind. */
+export function guessOf(table: CsvTable, { kind: asked, currency }: Omit<Guessing, 'signal'>): RecipeGuess {
+  const { name, encoding, header, columns, rows, totals, footers } = table
+  const words = headerWords()
   const reasons: { member: string; why: string }[] = []
   const open: string[] = []
   const say = (member: string, why: string) => void reasons.push({ member, why })
 
-  const encoding = await guessEncoding(head, chunks(signal))
   if (encoding.why) say('encoding', encoding.why)
-  const header = readCsvHeader(head.subarray(0, csvHeadBytes), { encoding: encoding.name }, (columns) =>
-    isHeader(columns, words),
-  )
   say('header', `line ${header.line}, cells parted by ${header.delimiter === '\t' ? 'tabs' : header.delimiter}`)
-  const { columns, rows, totals, footers } = await readColumns(chunks(signal), header, words)
   if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
 
   const kind = guessKind(asked, name, columns, words)
@@ -251,7 +272,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
   const yieldIfDue = createYielder()
   const csv = new CsvText(header.delimiter)
   const decoder = new TextDecoder(header.encoding)
-  let rows = 0
+  let [rows, kept] = [0, 0]
   // Rows with one cell are what stands below a table, unless rows follow them.
   const alone: (readonly string[])[] = []
   const count = (cells: readonly string[]) => {
@@ -265,7 +286,10 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
       }
       one.filled++
       const value = cleanName(cell.slice(0, 500)).trim()
-      if (one.values.has(value) || one.values.size < mostValues) one.values.set(value, (one.values.get(value) ?? 0) + 1)
+      const times = one.values.get(value) ?? 0
+      if (times === 0 && (one.values.size === mostValues || kept > mostKept)) continue
+      if (times === 0) kept += value.length
+      one.values.set(value, times + 1)
     }
   }
   const take = (piece: string, isLast: boolean) => {
@@ -534,20 +558,32 @@ function assign(
   return assigned
 }
 
+type TypeOfField = Kind['fields'][string]['type']
+
+function isOfCountries({ name }: TypeOfField): boolean {
+  return /^(?:country|list of country)/.test(name)
+}
+
+/** The values of a field that has a few, or the codes of countries; undefined for others. */
+export function choicesOf(type: TypeOfField): readonly string[] | undefined {
+  if (isOfCountries(type)) return countryCodes()
+  return type.name === 'yes or no' ? ['yes', 'no'] : (type.schema.enum as string[] | undefined)
+}
+
 /** Of a field with a few words: what the values of a column stand for, and those that stand for none. */
 function valuesOf(
   { values }: Column,
   field: string,
-  type: Kind['fields'][string]['type'],
+  type: TypeOfField,
   words: HeaderWords,
 ): { readonly values: Record<string, string>; readonly unknown: readonly string[] } | undefined {
   if (type.name === 'currency') return currenciesOf([...values.keys()], type)
   if (field === 'themes') return themesOf([...values.keys()], words)
-  const isCountry = /^(?:country|list of country)/.test(type.name)
-  const choices = (type.schema.enum ?? (type.name === 'yes or no' ? ['yes', 'no'] : undefined)) as string[] | undefined
-  if (!choices && !isCountry) return undefined
+  const isCountry = isOfCountries(type)
+  const choices = choicesOf(type)
+  if (!choices) return undefined
   const meant = (text: string): string | undefined =>
-    isCountry ? countryNamed(text) : choices?.find((choice) => words.values.get(choice)?.includes(foldedName(text)))
+    isCountry ? countryNamed(text) : choices.find((choice) => words.values.get(choice)?.includes(foldedName(text)))
   const found: Record<string, string> = {}
   const unknown: string[] = []
   for (const text of values.keys()) {
@@ -560,7 +596,7 @@ function valuesOf(
 }
 
 /** What signs and names of currencies stand for; `$` is what the DEFAULT_CURRENCY or nobody says. */
-function currenciesOf(cells: readonly string[], type: Kind['fields'][string]['type']) {
+function currenciesOf(cells: readonly string[], type: TypeOfField) {
   const values: Record<string, string> = {}
   const unknown: string[] = []
   for (const cell of cells) {

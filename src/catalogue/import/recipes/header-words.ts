@@ -57,19 +57,22 @@ export function foldedName(text: string): string {
     .trim()
 }
 
+/** The codes of countries that are in force. */
+export function countryCodes(): string[] {
+  return [...codeList('Country').codes.keys()].filter((code) => isActiveCode('Country', code))
+}
+
 let countries: ReadonlyMap<string, string> | undefined
 
 /** The code of a country by its name in one of these languages. */
 export function countryNamed(text: string): string | undefined {
   countries ??= new Map(
-    [...codeList('Country').codes.keys()]
-      .filter((code) => isActiveCode('Country', code))
-      .flatMap((code) =>
-        ['en', 'de', 'fr', 'es', 'pt'].map((language) => {
-          const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
-          return [foldedName(name), code] as const
-        }),
-      ),
+    countryCodes().flatMap((code) =>
+      ['en', 'de', 'fr', 'es', 'pt'].map((language) => {
+        const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
+        return [foldedName(name), code] as const
+      }),
+    ),
   )
   return countries.get(foldedName(text))
 }

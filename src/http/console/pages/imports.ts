@@ -1,13 +1,16 @@
+import type { Upload } from '../../../catalogue/import/uploads.js'
 import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../../catalogue/sql/receipts.js'
 import { type Html, html } from '../../portal/html.js'
-import { listed, shownInstant } from './frame.js'
+import { button, listed, shownInstant } from './frame.js'
+import { type Sending, sendingForm } from './upload.js'
 
 /** The imports, newest first. */
-export function importsPage(imports: readonly ImportRow[], hasMore: boolean): Html[] {
+export function importsPage(imports: readonly ImportRow[], hasMore: boolean, sending: Sending | undefined): Html[] {
   const last = imports.at(-1)
   return [
-    html`${listed('Imports, newest first', heads, imports.map(row), 5)}
+    html`${sending && sendingForm(sending)}
+${listed('Imports, newest first', heads, imports.map(row), 5)}
 ${hasMore && last ? html`<p><a href="/imports?before=${String(last.id)}">Earlier imports</a></p>` : undefined}`,
   ]
 }
@@ -21,8 +24,16 @@ function row({ id, startedAt, state, finishedAt, actor, files, created, changed,
 `
 }
 
+type Around = {
+  readonly mayImport: boolean
+  /** The file that was sent for it, for a day. */
+  readonly upload: Upload | undefined
+  /** Where its refused rows are. */
+  readonly refused: string | undefined
+}
+
 /** One import with the first of its problems. */
-export function importPage(one: ImportDetails): Html[] {
+export function importPage(one: ImportDetails, { mayImport, refused: rows }: Around): Html[] {
   const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount, receipt } = one
   return [
     html`<p class="lead">By ${actor} from ${origin}, started ${shownInstant(startedAt)}, ended ${shownInstant(finishedAt)}${undoneAt && html`, taken back ${shownInstant(undoneAt)} by ${undoneBy}`}.</p>
@@ -44,7 +55,9 @@ ${listed(
       html`<tr><th scope="row">${file}</th><td>${line === undefined ? '–' : String(line)}</td><td>${recordId ?? '–'}</td><td>${field}</td><td>${expected}</td><td>${got ?? '–'}</td></tr>\n`,
   ),
 )}
+${rows === undefined ? undefined : html`<p><a href="${rows}" download>The refused rows, each with its reason</a></p>`}
 ${movedTables(one)}
+${one.state === 'done' && mayImport ? html`<p>${button(`/imports/${one.id}/undo`, 'Take it back')}</p>` : undefined}
 <p>${one.state === 'done' ? html`<code>giving imports undo ${String(one.id)} --dry-run</code> shows what taking it back would do.` : undefined}</p>`,
   ]
 }

@@ -1,0 +1,16 @@
+import type { ImportOptions } from '../../catalogue/import/import.js'
+import type { ConfigOf } from '../../platform/config/config.js'
+
+export const importFields = ['currency', 'reportingOrg', 'publish'] as const
+
+/** What imports know of the platform. */
+export function importOptionsOf({
+  currency,
+  publish,
+  reportingOrg: { ref, name, type },
+}: ConfigOf<(typeof importFields)[number]>): Pick<
+  ImportOptions,
+  'currency' | 'zone' | 'publisherRef' | 'publisherName' | 'publisherType'
+> {
+  return { currency, zone: publish.timezone, publisherRef: ref, publisherName: name, publisherType: type }
+}
