@@ -119,6 +119,6 @@ async function copyToFile(store: Store, file: string, gzip: boolean): Promise<nu
 }
 
 async function fileInCluster({ db }: Store): Promise<string> {
-  const { rows } = await db.query<{ data_directory: string }>('show data_directory')
-  return path.join(rows[0]?.data_directory ?? '', 'bench.copy')
+  const { rows } = await db.query<{ dataDirectory: string }>('show data_directory')
+  return path.join(rows[0]?.dataDirectory ?? '', 'bench.copy')
 }

@@ -7,7 +7,6 @@ import type { photoFields } from './nouns/photo.js'
 import type { ProjectFields } from './nouns/project.js'
 import type { reportFields } from './nouns/report.js'
 import type { themeFields } from './nouns/theme.js'
-import type { InLanguages } from './texts.js'
 import type { Element } from './xml/element.js'
 
 export type { ProjectStatus, RowSource } from './nouns/field.js'
@@ -57,7 +56,7 @@ export type DonationMonth = {
 }
 
 /** An organisation as a party to a transaction. */
-export type FunderOrganisation = InLanguages & {
+export type FunderOrganisation = {
   readonly id: number
   readonly name: string
   readonly ein?: string | undefined

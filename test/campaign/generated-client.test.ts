@@ -55,5 +55,5 @@ it('the description of JSON alone makes a client that reads, pages and donates, 
   const lines = projects.map((id) => `${id} Wells for Tara\n`).join('')
   expect(stdout).toBe(`${lines}1290 so far\n`)
   const { rows } = await store.db.query('select transaction_id, project_id from donation')
-  expect(rows).toEqual([{ transaction_id: 'tx-1', project_id: 2045 }])
+  expect(rows).toEqual([{ transactionId: 'tx-1', projectId: 2045 }])
 })

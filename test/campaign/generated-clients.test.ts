@@ -153,7 +153,7 @@ describe('clients of other generators', { timeout: 600_000 }, async () => {
       const stdout = await run(process.execPath, `${name}.mjs`, url)
       expect(stdout).toBe(`${projects.map((id) => `${id} Wells for Tara\n`).join('')}40\n404\n`)
       const { rows } = await store.db.query('select project_id from donation where transaction_id = $1', [`${name}-1`])
-      expect(rows).toEqual([{ project_id: 61 }])
+      expect(rows).toEqual([{ projectId: 61 }])
     },
   )
 })

@@ -1,5 +1,6 @@
 import { cp, readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import { escapeInvisibleInJson } from '../../src/kernel/invisible-characters.js'
 import { runCommandLine } from '../support/commands/command-line.js'
@@ -23,6 +24,22 @@ const isVariable = /^([A-Z_]+)=(.*)$/
 
 /** Words as a shell has them; what is within single quotes is one. */
 const wordsOf = (line: string) => (line.match(/(?:[^\s']|'[^']*')+/g) ?? []).map((word) => word.replaceAll("'", ''))
+
+/** Rows as SQL tells them: names as they are stored, days and amounts as text. */
+const rowsOf = async (url: string, text: string): Promise<object[]> => {
+  const types = { getTypeParser: (oid: number) => parsers.get(oid) ?? pg.types.getTypeParser(oid) }
+  const client = new pg.Client({ connectionString: url, types: types as never })
+  await client.connect()
+  try {
+    return (await client.query<object>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+const parsers = new Map<number, (text: string) => unknown>([
+  [pg.types.builtins.DATE, String],
+  [pg.types.builtins.INT8, Number],
+])
 
 /** What repeats the list of problems, and what a line without --json prints. */
 const leftOut = ['problemCount', 'groups', 'receipt']
@@ -69,7 +86,7 @@ it.each(cases.map(({ name }) => name))('test/cases/%s answers as its out.json sa
 
   const answerTo = async (line: string): Promise<object> => {
     const [verb = '', ...rest] = wordsOf(line)
-    if (verb === 'select') return { rows: (await database.store.db.query<object>(line)).rows }
+    if (verb === 'select') return { rows: await rowsOf(database.url, line) }
     if (verb === 'cat') return { text: linesOf(await readFile(path.join(folder, rest[0] ?? ''), 'utf8')) }
     if (verb === 'publish') {
       const { state, rendered, changed } = await publisher.publish()

@@ -21,7 +21,7 @@ export type AccountSummary = {
 /** All accounts, oldest first. */
 export async function listAccounts(db: Db): Promise<AccountSummary[]> {
   const { rows } = await db.query<AccountSummary>(
-    `select a.id, a.email, a.token_timeout_seconds as "tokenTimeoutSeconds", a.created_at as "createdAt",
+    `select a.id, a.email, a.token_timeout_seconds, a.created_at,
         a.disabled_at is not null as disabled,
         array(select operation from account_grant g where g.account_id = a.id order by operation) as grants,
         (select count(*) from api_key k where k.account_id = a.id and k.revoked_at is null) as keys

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { type Account, secretHash } from './accounts.js'
 
 /** What a code that is used once is for. */
@@ -75,12 +74,12 @@ export async function claimDueCode(db: Db, code: string, at: Date): Promise<DueC
         update account_code c set code_hash = $2, tries = tries + 1,
             mail_at = $1::timestamptz + make_interval(mins => (2 ^ least(tries, 10))::integer)
           from due where c.id = due.id returning c.id, c.purpose, c.email, c.expires_at)
-      select c.id, c.purpose, c.email, c.expires_at as "expiresAt", a.email as "accountEmail",
+      select c.id, c.purpose, c.email, c.expires_at, a.email as account_email,
           a.disabled_at is not null as disabled
         from claimed c left join account a on lower(a.email) = lower(c.email)`,
     [at, secretHash(code)],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The mail was sent, or will never be. */
@@ -108,14 +107,14 @@ export async function findCode(
   { purpose, code, at }: { readonly purpose: CodePurpose; readonly code: string; readonly at: Date },
 ): Promise<FoundCode | undefined> {
   const { rows } = await db.query<FoundCode>(
-    `select c.id, c.email, c.password_hash as "passwordHash", c.invitation_id as "invitationId",
+    `select c.id, c.email, c.password_hash, c.invitation_id,
         case when a.id is not null
           then json_build_object('id', a.id, 'email', a.email, 'disabled', a.disabled_at is not null) end as account
       from account_code c left join account a on lower(a.email) = lower(c.email)
       where c.purpose = $1 and c.code_hash = $2 and c.expires_at > $3`,
     [purpose, secretHash(code), at],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Uses up a code; false when it is used up already. */

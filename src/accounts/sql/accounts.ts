@@ -1,7 +1,6 @@
 import { hash, randomInt, randomUUID } from 'node:crypto'
 import { ServiceError } from '../../kernel/errors.js'
 import { type Db, sqlState, unlessReadOnly } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** An API user. The password is kept as an argon2id hash only. */
 export type Account = {
@@ -72,7 +71,7 @@ export async function findAccount(
   db: Db,
   email: string,
 ): Promise<{ readonly name: string; readonly account: Account | undefined }> {
-  const { rows } = await db.query<{ written: string; account: Account | null }>(
+  const { rows } = await db.query<{ written: string; account: Account | undefined }>(
     `select lower($1) as written, case when a.id is not null then json_build_object('id', a.id, 'email', a.email,
         'passwordHash', a.password_hash, 'tokenTimeoutSeconds', a.token_timeout_seconds,
         'disabled', a.disabled_at is not null) end as account
@@ -106,15 +105,15 @@ export async function issueKey(
 /** The key with this hash, unless it was revoked, has expired by `at`, or its account is disabled. */
 export async function findKey(db: Db, hash: Buffer, at: Date): Promise<ApiKey | undefined> {
   const { rows } = await db.query<ApiKey>(
-    `select k.id, k.account_id as "accountId", k.scope, k.origins, k.expires_at as "expiresAt",
-        k.last_used_at as "lastUsedAt"
+    `select k.id, k.account_id, k.scope, k.origins, k.expires_at,
+        k.last_used_at
       from api_key k join account a on a.id = k.account_id
       where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
         and a.disabled_at is null`,
     [hash, at],
     'find-api-key',
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 const useWrittenAfterMs = 5 * 60_000

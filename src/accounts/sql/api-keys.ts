@@ -1,6 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { type IssuedKey, issueKey, type KeyLimits, noLimits } from './accounts.js'
 
 /** One key as its owner and the operator see it; its text is not stored. */
@@ -15,13 +14,13 @@ export type KeySummary = KeyLimits & {
 /** Keys, oldest first; of one account when an e-mail is given. */
 export async function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
   const { rows } = await db.query<KeySummary>(
-    `select k.id, a.email, k.created_at as "createdAt", k.revoked_at as "revokedAt", k.scope, k.origins,
-        k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt"
+    `select k.id, a.email, k.created_at, k.revoked_at, k.scope, k.origins,
+        k.expires_at, k.last_used_at
       from api_key k join account a on a.id = k.account_id
       where $1::text is null or lower(a.email) = lower($1) order by k.id`,
     [email?.trim() ?? null],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** Issues a key unless the account has `most` valid ones already; then throws `request-invalid`. Needs a transaction. */

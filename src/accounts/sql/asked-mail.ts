@@ -25,7 +25,7 @@ export async function askForMail(
     `with old as (
         delete from asked_mail where id in (
           select id from asked_mail where asked_at < $2::timestamptz - interval '31 days' order by asked_at limit 10))
-      select asked_at as "askedAt", wanted from asked_mail where subject = $1 order by asked_at desc limit 100`,
+      select asked_at, wanted from asked_mail where subject = $1 order by asked_at desc limit 100`,
     [subject, at],
   )
   const waits = limits.map(({ most, withinMs, unwanted }) => {

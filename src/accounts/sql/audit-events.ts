@@ -103,7 +103,7 @@ export type AuditFilter = {
 
 /** The newest `limit` events that a filter asks for, oldest first. */
 export async function listAudit(db: Db, { since, limit, action, words }: AuditFilter): Promise<AuditEvent[]> {
-  const { rows } = await db.query<Omit<AuditEvent, 'subject'> & { subject: string | null }>(
+  const { rows } = await db.query<Omit<AuditEvent, 'subject'> & { subject: string | undefined }>(
     `select at, action, refused, actor, origin, subject, details from (
         select * from audit_event where at >= $1 and ($3::text is null or action = $3)
           and ($4::text is null or strpos(lower(concat_ws(' ', actor, origin, subject)), lower($4)) > 0)
@@ -113,7 +113,7 @@ export async function listAudit(db: Db, { since, limit, action, words }: AuditFi
   )
   return rows.map(({ subject, details, ...event }) => ({
     ...event,
-    ...(subject !== null && { subject }),
+    ...(subject !== undefined && { subject }),
     details: withoutQueries(details),
   }))
 }

@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Grant } from './account-administration.js'
 import { type Scope, secretHash } from './accounts.js'
 
@@ -25,8 +24,8 @@ export async function findCaller(
   { apiKey, token, at, idleMs }: { apiKey: string; token: string; at: Date; idleMs?: number | undefined },
 ): Promise<{ caller: Caller; tokenValid: boolean } | undefined> {
   const { rows } = await db.query<Caller & { readonly tokenValid: boolean }>(
-    `select k.id as "keyId", k.account_id as "accountId", lower(a.email) as account, k.scope, k.last_used_at as "lastUsedAt",
-        t.token_hash is not null as "tokenValid",
+    `select k.id as key_id, k.account_id, lower(a.email) as account, k.scope, k.last_used_at,
+        t.token_hash is not null as token_valid,
         array(select operation from account_grant g where g.account_id = k.account_id) as grants
       from api_key k
         join account a on a.id = k.account_id
@@ -38,7 +37,7 @@ export async function findCaller(
     'find-caller',
   )
   if (!rows[0]) return undefined
-  const { tokenValid, ...caller } = withoutNulls(rows[0])
+  const { tokenValid, ...caller } = rows[0]
   return { caller, tokenValid }
 }
 

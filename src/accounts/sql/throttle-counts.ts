@@ -27,7 +27,7 @@ export async function lockThrottleCounts(db: Db, subjects: readonly Subject[], a
       on conflict (subject) do update set
         attempts = case when counted.last_at > excluded.last_at - make_interval(secs => $3)
           then counted.attempts else 0 end
-      returning subject, attempts as count, last_at as "lastAt"`,
+      returning subject, attempts as count, last_at`,
     [subjects, at, forgottenAfterSeconds],
     'lock-throttle-counts',
   )

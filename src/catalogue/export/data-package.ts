@@ -98,5 +98,4 @@ const fieldTypes: Readonly<Record<string, string>> = {
   numeric: 'number',
   date: 'date',
   'timestamp with time zone': 'datetime',
-  jsonb: 'object',
 }

@@ -11,11 +11,11 @@ export async function findNumbers(
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   if (externalIds.length === 0) return new Map()
-  const { rows } = await db.query<{ external_id: string; id: number }>(
+  const { rows } = await db.query<{ externalId: string; id: number }>(
     `select external_id, id from ${table} where external_id = any (${asSubselect('$1::text[]')}::text[])`,
     [[...new Set(externalIds)]],
   )
-  return new Map(rows.map(({ external_id, id }) => [external_id, id]))
+  return new Map(rows.map(({ externalId, id }) => [externalId, id]))
 }
 
 /** The same, with a new number for each id that no row has. */
@@ -27,11 +27,11 @@ export async function giveNumbers(
   const known = await findNumbers(db, table, externalIds)
   const unknown = [...new Set(externalIds)].filter((one) => !known.has(one))
   if (unknown.length === 0) return known
-  const { rows } = await db.query<{ external_id: string; id: number }>(
+  const { rows } = await db.query<{ externalId: string; id: number }>(
     `select external_id, new_number('${table}') as id from unnest($1::text[]) with ordinality w (external_id, place) order by place`,
     [unknown],
   )
-  return new Map([...known, ...rows.map(({ external_id, id }) => [external_id, id] as const)])
+  return new Map([...known, ...rows.map(({ externalId, id }) => [externalId, id] as const)])
 }
 
 /** Writes the ids of these rows where they differ; returns the numbers of the rows that this has changed. */

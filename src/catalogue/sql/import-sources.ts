@@ -1,6 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { FileReading } from './reading.js'
 
 /** How the files of a source are read and taken. */
@@ -60,18 +59,18 @@ export type Source = SourceDefinition & {
 }
 
 const columns = `s.name, s.kind, s.location as from, s.schedule, s.reading, s.complete, s.guard_percent as guard,
-  s.secret_file as "secretFile", s.host_key as "hostKey", s.next_due as "nextDue",
-  coalesce(s.lease_until > clock_timestamp(), false) as "isRunning", s.tried_at as "triedAt", s.outcome, s.message,
+  s.secret_file, s.host_key, s.next_due,
+  coalesce(s.lease_until > clock_timestamp(), false) as is_running, s.tried_at, s.outcome, s.message,
   s.import_id as import, s.held`
 
 export async function listSources(db: Db): Promise<Source[]> {
   const { rows } = await db.query<Source>(`select ${columns} from import_source s order by s.name`)
-  return rows.map(withoutNulls)
+  return rows
 }
 
 export async function findSource(db: Db, name: string): Promise<Source | undefined> {
   const { rows } = await db.query<Source>(`select ${columns} from import_source s where s.name = $1`, [name])
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The places of sources, as they are stored. */
@@ -138,7 +137,7 @@ export async function claimDueSource(db: Db, { owner, seconds }: SourceLease, no
       returning ${columns}`,
     [owner, seconds, now],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Takes this source, due or not; undefined while somebody works on it. */
@@ -150,7 +149,7 @@ export async function claimSource(db: Db, name: string, { owner, seconds }: Sour
       returning ${columns}`,
     [name, owner, seconds],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Extends a lease; false when it is lost. */
@@ -209,7 +208,7 @@ export async function listKnownFiles(db: Db, source: string): Promise<ReadonlyMa
     'select name, version, sha256, refused, ending from import_source_file where source = $1 order by read_at',
     [source],
   )
-  return new Map(rows.map((row) => [row.name, withoutNulls(row)]))
+  return new Map(rows.map((row) => [row.name, row]))
 }
 
 export async function recordFile(db: Db, source: string, file: KnownFile, at: Date): Promise<void> {
@@ -253,7 +252,7 @@ export async function compareReading(
   file: string,
 ): Promise<{ readonly ofFile: Difference; readonly ofSource: Difference }> {
   const { rows } = await db.query<Difference & { readonly isOfFile: boolean }>(
-    `select k.file is not distinct from $2 as "isOfFile", count(*) as before,
+    `select k.file is not distinct from $2 as is_of_file, count(*) as before,
         count(*) filter (where r.content <> k.content) as changed, count(*) filter (where r.digest is null) as gone
       from import_source_record k left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
       where k.source = $1 group by 1`,
@@ -324,7 +323,7 @@ export async function decideHeldFile(
   decision: 'approve' | 'refuse',
   at: Date,
 ): Promise<HeldFile> {
-  const { rows } = await db.query<{ held: HeldFile | null }>(
+  const { rows } = await db.query<{ held: HeldFile | undefined }>(
     'select held from import_source where name = $1 for update',
     [name],
   )

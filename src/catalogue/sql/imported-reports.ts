@@ -5,7 +5,6 @@ import type { ReportRecord } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsertRows } from '../../platform/database/upsert.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { replaceImages, reportIdOf, statedColumns, statedReportColumns } from './mirrored-reports.js'
 
 /** A report from a file; `contentHtml` is sanitised. */
@@ -30,7 +29,7 @@ export async function projectsOfLinks(db: Db, links: readonly string[]): Promise
   return new Map(rows.map(({ link, id }) => [link, id]))
 }
 
-type KnownReport = { readonly id: number; readonly project_id: number; readonly url: string; readonly source: string }
+type KnownReport = { readonly id: number; readonly projectId: number; readonly url: string; readonly source: string }
 
 const statement = {
   table: 'progress_report',
@@ -86,20 +85,20 @@ async function numberReports(db: Db, reports: readonly ImportedReport[], source:
   return reports.map((report, index): Numbered => {
     const [first = 0, second = 0] = candidates[index] ?? []
     const { projectId, url } = report
-    const same = rows.find((row) => row.url === url && row.project_id === projectId)
+    const same = rows.find((row) => row.url === url && row.projectId === projectId)
     // A number that another report has is taken only where the file states it.
     const free = byId.has(first) && report.id === undefined ? second : first
     const id = report.id ?? same?.id ?? free
     const stored = byId.get(id)
-    const isOwn = !stored || (stored.project_id === projectId && stored.source === source)
+    const isOwn = !stored || (stored.projectId === projectId && stored.source === source)
     if (same && same.id !== id) return { problem: taken('url', 'an address that no other report has', same) }
     if (!isOwn && stored) return { problem: taken('id', `an id that is new or from ${source}`, stored) }
-    byId.set(id, { id, project_id: projectId, url, source })
+    byId.set(id, { id, projectId, url, source })
     return { id, report }
   })
 }
 
-function taken(field: string, expected: string, { id, project_id: project, source }: KnownReport): FieldProblem {
+function taken(field: string, expected: string, { id, projectId: project, source }: KnownReport): FieldProblem {
   return { field, expected, got: `report ${id} of project ${project}, which is ${source}` }
 }
 
@@ -119,12 +118,12 @@ export type StoredReport = {
 /** The report of this number, or of this id of the platform. */
 export async function findReport(db: Db, id: string): Promise<StoredReport | undefined> {
   const { rows } = await db.query<StoredReport>(
-    `select id, external_id as "externalId", project_id as project, title, author_name as author, published_at as published,
+    `select id, external_id, project_id as project, title, author_name as author, published_at as published,
         updated_at as updated, url, source
       from progress_report where external_id = $1 or id::text = $1 order by external_id is null limit 1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 export type ReportCorrections = {

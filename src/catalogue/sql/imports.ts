@@ -2,7 +2,6 @@ import type { Operator } from '../../accounts/sql/audit-events.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { quotedName } from '../../platform/database/backup.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { ImportReceipt } from './receipts.js'
 
 type ImportCounts = {
@@ -172,8 +171,8 @@ function toJson(value: unknown): string {
   )
 }
 
-const columns = `id, actor, origin, state, started_at as "startedAt", finished_at as "finishedAt", undone_at as "undoneAt",
-  undone_by as "undoneBy", files, receipt, records, created, changed, unchanged, refused, kept, problem_count as "problemCount"`
+const columns = `id, actor, origin, state, started_at, finished_at, undone_at,
+  undone_by, files, receipt, records, created, changed, unchanged, refused, kept, problem_count`
 
 /** Imports, the newest first; only those before a number. */
 export async function listImports(
@@ -184,7 +183,7 @@ export async function listImports(
     `select ${columns} from import where id < coalesce($1, 9223372036854775807) order by id desc limit $2`,
     [before ?? null, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 export async function findImport(db: Db, id: number): Promise<ImportDetails | undefined> {
@@ -193,7 +192,7 @@ export async function findImport(db: Db, id: number): Promise<ImportDetails | un
       from import where id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** What stands against taking an import back: a row that it wrote and that was changed since, or one that others refer to. */
@@ -220,10 +219,10 @@ export type Undone = {
 type OutcomeRow = {
   readonly outcome: 'changed' | 'needed' | 'closed' | 'removed' | 'returned' | 'restored'
   readonly what: string
-  readonly key: Readonly<Record<string, unknown>> | null
-  readonly other: string | null
-  readonly otherKey: Readonly<Record<string, unknown>> | null
-  readonly byImport: number | null
+  readonly key: Readonly<Record<string, unknown>> | undefined
+  readonly other: string | undefined
+  readonly otherKey: Readonly<Record<string, unknown>> | undefined
+  readonly byImport: number | undefined
   readonly rows: number
 }
 
@@ -248,7 +247,7 @@ export async function undoImport(
   if (one.state === 'undone') throw new ServiceError('import-needed', `import ${id} was taken back before`)
   if (one.forgotten) throw new ServiceError('import-needed', `what import ${id} changed is no longer remembered`)
   const recalled = await db.query<OutcomeRow>(
-    `select 'needed' as outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows
+    `select 'needed' as outcome, what, key, other, other_key, by_import, rows
       from import_recalled($1)`,
     [id],
   )
@@ -257,7 +256,7 @@ export async function undoImport(
   let rows: OutcomeRow[]
   try {
     ;({ rows } = await db.query<OutcomeRow>(
-      `select outcome, what, key, other, other_key as "otherKey", by_import as "byImport", rows from undo_import($1)`,
+      `select outcome, what, key, other, other_key, by_import, rows from undo_import($1)`,
       [id],
     ))
   } catch (error) {
@@ -287,21 +286,21 @@ async function refusedBy(db: Db, id: number, { table, detail, message }: Refused
   const { rows } = await db.query<{ keys: string }>('select keys from import_tables() where name = $1', [table ?? ''])
   if (table === undefined || rows[0] === undefined || column === undefined)
     return { what: table ?? 'store', key: {}, refused }
-  const found = await db.query<{ key: Obstacle['key']; byImport: number | null }>(
+  const found = await db.query<{ key: Obstacle['key']; byImport: number | undefined }>(
     `select k.key, (select max(c.import_id) from import_change c
-        where c.table_name = $1 and c.key = k.key and c.import_id <> $2) as "byImport"
+        where c.table_name = $1 and c.key = k.key and c.import_id <> $2) as by_import
       from (select (to_jsonb(t) - import_columns($1, $3)) as key from ${quotedName(table)} t where to_jsonb(t) ->> $4 = $5 limit 1) k`,
     [table, id, rows[0].keys, column, value],
   )
-  const { key = {}, byImport = null } = found.rows[0] ?? {}
-  return { what: table, key, refused, ...(byImport !== null && { byImport }) }
+  const { key = {}, byImport } = found.rows[0] ?? {}
+  return { what: table, key, refused, ...(byImport !== undefined && { byImport }) }
 }
 
 function toObstacle({ what, key, other, otherKey, byImport, rows }: OutcomeRow): Obstacle {
   return {
     what,
     key: key ?? {},
-    ...(other !== null && { needs: { what: other, key: otherKey ?? {}, rows } }),
-    ...(byImport !== null && { byImport }),
+    ...(other !== undefined && { needs: { what: other, key: otherKey ?? {}, rows } }),
+    ...(byImport !== undefined && { byImport }),
   }
 }

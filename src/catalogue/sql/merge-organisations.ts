@@ -51,7 +51,7 @@ export async function mergeOrganisations(db: Db, kept: number, gone: number): Pr
 
 async function refuseDifferent(db: Db, kept: number, gone: number): Promise<void> {
   const found = await db.query<{ readonly id: number; readonly source: RowSource; readonly hasDonations: boolean }>(
-    `select id, source, exists (select from donation d where d.funder_id = o.id) as "hasDonations"
+    `select id, source, exists (select from donation d where d.funder_id = o.id) as has_donations
       from organisation o where id = any ($1::bigint[]) order by id for update`,
     [[kept, gone]],
   )
@@ -80,14 +80,14 @@ async function refuseDifferent(db: Db, kept: number, gone: number): Promise<void
 /** Removes an organisation, then gives its identifiers to the one that lacks them: they are unique. */
 async function takeIdentifiers(db: Db, kept: number, gone: number): Promise<void> {
   const { rows } = await db.query<{
-    readonly externalId: string | null
-    readonly orgRef: string | null
-    readonly orgType: string | null
-    readonly ein: string | null
-    readonly url: string | null
+    readonly externalId: string | undefined
+    readonly orgRef: string | undefined
+    readonly orgType: string | undefined
+    readonly ein: string | undefined
+    readonly url: string | undefined
   }>(
     `delete from organisation where id = $1
-      returning external_id as "externalId", org_ref as "orgRef", org_type as "orgType", ein, url`,
+      returning external_id, org_ref, org_type, ein, url`,
     [gone],
   )
   const [{ externalId = null, orgRef = null, orgType = null, ein = null, url = null } = {}] = rows

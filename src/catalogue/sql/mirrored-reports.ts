@@ -71,12 +71,12 @@ async function numberReports(db: Db, projects: readonly MirroredReports[]): Prom
       report,
     })),
   )
-  const { rows } = await db.query<{ id: number; project_id: number }>(
+  const { rows } = await db.query<{ id: number; projectId: number }>(
     `select r.id, w.project_id from unnest($1::bigint[], $2::bigint[]) w (id, project_id)
        join progress_report r on r.id = w.id and (r.project_id <> w.project_id or r.source <> 'upstream')`,
     [byUrl.map(({ id }) => id), byUrl.map(({ projectId }) => projectId)],
   )
-  const foreign = new Set(rows.map((row) => `${row.id} ${row.project_id}`))
+  const foreign = new Set(rows.map((row) => `${row.id} ${row.projectId}`))
   const used = new Set<number>()
   return byUrl.map((entry) => {
     const isTaken = foreign.has(`${entry.id} ${entry.projectId}`) || used.has(entry.id)

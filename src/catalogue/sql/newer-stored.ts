@@ -12,7 +12,7 @@ function stays(field: string, storedAt: Date, statedAt: Date): FieldProblem {
 /** Why the record is not taken: the stored project has changed after it. A change dated after today is ignored. */
 export function olderThanProject(
   { record: { modifiedDate } }: HashedRecord,
-  storedAt: Date | null | undefined,
+  storedAt: Date | undefined,
   today: IsoDate,
 ): FieldProblem | undefined {
   if (!storedAt || !modifiedDate || modifiedDate >= storedAt || isoDateOf(storedAt) > today) return undefined
@@ -24,14 +24,14 @@ export async function newerOrganisations(
   db: Db,
   hashed: readonly HashedRecord[],
 ): Promise<ReadonlyMap<number, FieldProblem>> {
-  const { rows } = await db.query<{ id: number; stored_at: Date; stated_at: Date }>(
+  const { rows } = await db.query<{ id: number; storedAt: Date; statedAt: Date }>(
     `select v.organisation_id as id, v.stated_at as stored_at, w.at as stated_at
       from json_to_recordset($1::json) as w(id bigint, at timestamptz)
         join organisation_version v on v.organisation_id = w.id and v.stated_at > w.at`,
     [JSON.stringify(statements(hashed))],
   )
   return new Map(
-    rows.map((row) => [row.id, stays(`organization ${row.id}`, new Date(row.stored_at), new Date(row.stated_at))]),
+    rows.map((row) => [row.id, stays(`organization ${row.id}`, new Date(row.storedAt), new Date(row.statedAt))]),
   )
 }
 

@@ -4,7 +4,6 @@ import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
 import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
 
@@ -37,7 +36,7 @@ export async function organisationGraphs(db: Db, ids: readonly number[]): Promis
     [ids],
     'organisation-graphs',
   )
-  return rows.map(withoutNulls).map(({ version, organisation, isActive }) => ({
+  return rows.map(({ version, organisation, isActive }) => ({
     version,
     organisation: isActive ? organisation : { ...organisation, activeProjects: 0 },
   }))

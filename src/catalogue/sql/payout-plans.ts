@@ -26,11 +26,11 @@ export async function savePayoutPlans(
   plans: readonly PayoutPlan[],
   source: string,
 ): Promise<PayoutPlanOutcome[]> {
-  const { rows } = await db.query<{ reference: string; project_id: number }>(
+  const { rows } = await db.query<{ reference: string; projectId: number }>(
     `select reference, project_id from payout_plan where reference = any (${asSubselect('$1::text[]')}::text[]) order by reference for update`,
     [plans.map(({ reference }) => reference)],
   )
-  const owners = new Map(rows.map((row) => [row.reference, row.project_id]))
+  const owners = new Map(rows.map((row) => [row.reference, row.projectId]))
   const isOwn = (plan: PayoutPlan) => (owners.get(plan.reference) ?? plan.projectId) === plan.projectId
   const own = plans.filter(isOwn)
   const changes = await upsertRows(

@@ -5,7 +5,6 @@ import type { HashedRecord, ImageRecord } from '../../kernel/record.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { jsonList, selectFields } from './field-columns.js'
 
 export const urlColumns = renditions.map(
@@ -29,13 +28,13 @@ export type Gallery = {
 /** Undefined when the project is unknown. */
 export async function findGallery(db: Db, projectId: number): Promise<Gallery | undefined> {
   const { rows } = await db.query<Gallery>(
-    `select p.active, p.title, p.image_title as "imageTitle", p.image_link as "imageLink",
+    `select p.active, p.title, p.image_title, p.image_link,
         ${jsonList(`select ${photoColumns} from photo f where f.project_id = p.id order by f.position`)} as photos
       from project p where p.id = $1`,
     [projectId],
     'gallery',
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 const stated = ['wire_id', 'title', ...urlColumns.map(([, column]) => column)]
@@ -85,12 +84,12 @@ const upsertGalleries = upsertPhotos('excluded.consent')
 export async function replaceGalleries(db: Db, galleries: readonly ProjectGallery[]): Promise<number> {
   if (galleries.length === 0) return 0
   const ids = galleries.map(({ projectId }) => projectId)
-  const consented = await db.query<{ project_id: number; original_url: string }>(
+  const consented = await db.query<{ projectId: number; originalUrl: string }>(
     `select project_id, original_url from photo
      where project_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and position > 0 and consent and original_url is not null`,
     [ids],
   )
-  const kept = new Set(consented.rows.map((row) => `${row.project_id} ${row.original_url}`))
+  const kept = new Set(consented.rows.map((row) => `${row.projectId} ${row.originalUrl}`))
   const removed = await db.query(
     `delete from photo p using unnest($1::bigint[], $2::integer[]) w (project_id, pictures)
      where p.project_id = w.project_id and p.position > w.pictures`,

@@ -1,7 +1,6 @@
 import { reportFields } from '../../kernel/nouns/report.js'
 import type { ProgressReport } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { jsonList, selectFields } from './field-columns.js'
 
 /** SQL: the columns of report `r` for `toReport`. */
@@ -11,7 +10,7 @@ export const reportColumns = `${selectFields(reportFields, 'r')},
 /** Makes a row of `reportColumns` a report, in place; instants are text where the row came as JSON. */
 export function toReport(row: ProgressReport): ProgressReport {
   const { publishedAt, updatedAt } = row
-  return Object.assign(withoutNulls(row), { publishedAt: new Date(publishedAt), updatedAt: new Date(updatedAt) })
+  return Object.assign(row, { publishedAt: new Date(publishedAt), updatedAt: new Date(updatedAt) })
 }
 
 /** These reports with their pictures, newest first; unknown ids are left out. */
@@ -39,8 +38,8 @@ export type ProjectReports = {
 /** Undefined when the project is unknown. */
 export async function findProjectReports(db: Db, projectId: number): Promise<ProjectReports | undefined> {
   const { rows } = await db.query<ProjectReports>(
-    `select p.active, p.id, p.title, nullif(p.progress_report_link, '') as "progressReportLink",
-        nullif(o.name, '') as "organisationName", v.changed_at as "changedAt",
+    `select p.active, p.id, p.title, nullif(p.progress_report_link, '') as progress_report_link,
+        nullif(o.name, '') as organisation_name, v.changed_at,
         ${jsonList(`select ${reportColumns} from progress_report r where r.project_id = p.id
           order by r.published_at desc, r.id desc`)} as reports
       from project p join project_version v on v.project_id = p.id
@@ -50,5 +49,5 @@ export async function findProjectReports(db: Db, projectId: number): Promise<Pro
     'project-reports',
   )
   rows[0]?.reports.forEach(toReport)
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }

@@ -1,7 +1,6 @@
 import type { Notice } from '../../kernel/notice.js'
 import type { ProjectStatus, RowSource } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** On the platform's site and open, taken off it, or closed. */
 export const projectStates = ['active', 'inactive', 'retired'] as const
@@ -29,8 +28,8 @@ export type ProjectStateRow = {
   readonly organizationId?: number | undefined
 }
 
-const stateColumns = `p.id, p.external_id as "externalId", p.title, ${projectState('p')} as state,
-  p.operator_state is not null as decided, p.source, p.organisation_id as "organizationId"`
+const stateColumns = `p.id, p.external_id, p.title, ${projectState('p')} as state,
+  p.operator_state is not null as decided, p.source, p.organisation_id as organization_id`
 
 /** `notice`: the code of a notice that the newest mapping has about the project. */
 export type ProjectStateFilter = {
@@ -53,7 +52,7 @@ export async function listProjectStates(
       order by p.id limit $5`,
     [after, state ?? null, organizationId ?? null, notice ?? null, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** What an operator asks about one project. */
@@ -76,8 +75,8 @@ export type ProjectStateDetails = ProjectStateRow & {
 /** Undefined when the store has no such project. */
 export async function findProjectState(db: Db, id: number): Promise<ProjectStateDetails | undefined> {
   const { rows } = await db.query<ProjectStateDetails>(
-    `select ${stateColumns}, p.active, p.status, p.paused, o.name as "organizationName", p.first_seen_on as "firstSeenOn",
-        i.identifier, r.last_updated_at as "lastUpdatedAt", coalesce(v.dirty, true) as stale,
+    `select ${stateColumns}, p.active, p.status, p.paused, o.name as organization_name, p.first_seen_on,
+        i.identifier, r.last_updated_at, coalesce(v.dirty, true) as stale,
         coalesce(r.notices, '[]') as notices
       from project p left join organisation o on o.id = p.organisation_id
         left join project_version v on v.project_id = p.id left join rendering r on r.project_id = p.id
@@ -85,7 +84,7 @@ export async function findProjectState(db: Db, id: number): Promise<ProjectState
       where p.id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /**

@@ -39,7 +39,7 @@ export async function savePublicationFields(
   if (organisations.size === 0) return
   await saveOrganisationDetails(
     db,
-    [...organisations].map(([id, { ref, type, ...one }]) => ({ id, orgRef: ref, orgType: type, ...one })),
+    [...organisations].map(([id, { ref, type }]) => ({ id, orgRef: ref, orgType: type })),
   )
 }
 
@@ -52,13 +52,13 @@ export async function foreignPayouts(
     (record.publication?.payouts ?? []).map(({ reference }) => ({ id: record.id, reference })),
   )
   if (wanted.length === 0) return new Map()
-  const { rows } = await db.query<{ id: number; reference: string; project_id: number }>(
+  const { rows } = await db.query<{ id: number; reference: string; projectId: number }>(
     `select w.id, p.reference, p.project_id
       from json_to_recordset($1::json) as w(id bigint, reference text)
         join payout_plan p on p.reference = w.reference and p.project_id <> w.id`,
     [JSON.stringify(wanted)],
   )
-  const foreign = new Map(rows.map(({ id, reference, project_id: projectId }) => [id, { reference, projectId }]))
+  const foreign = new Map(rows.map(({ id, reference, projectId }) => [id, { reference, projectId }]))
   const owners = new Map<string, number>()
   for (const { id, reference } of wanted) {
     const projectId = owners.get(reference) ?? id
@@ -78,14 +78,14 @@ export async function refusedIdentifiers(
     publication?.iatiIdentifier === undefined ? [] : [{ id, identifier: publication.iatiIdentifier }],
   )
   if (wanted.length === 0) return new Map()
-  const { rows } = await db.query<{ id: number; identifier: string; expected: string | null }>(
+  const { rows } = await db.query<{ id: number; identifier: string; expected: string | undefined }>(
     `select w.id, w.identifier, expected_identifier(w.id, w.identifier, $2) as expected
       from json_to_recordset($1::json) as w(id bigint, identifier text)`,
     [JSON.stringify(wanted), publisherRef ?? null],
   )
   return new Map(
     rows.flatMap(({ id, identifier, expected }) =>
-      expected === null ? [] : [[id, { field: 'iatiIdentifier', expected, got: identifier }]],
+      expected === undefined ? [] : [[id, { field: 'iatiIdentifier', expected, got: identifier }]],
     ),
   )
 }

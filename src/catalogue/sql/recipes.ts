@@ -9,7 +9,7 @@ export type StoredRecipe = {
   readonly savedAt: Date
 }
 
-const columns = 'name, recipe, saved_by as "savedBy", saved_at as "savedAt"'
+const columns = 'name, recipe, saved_by, saved_at'
 
 export async function listRecipes(db: Db): Promise<StoredRecipe[]> {
   const { rows } = await db.query<StoredRecipe>(`select ${columns} from import_recipe order by name`)

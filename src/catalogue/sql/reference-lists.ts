@@ -3,7 +3,6 @@ import type { Country, Theme } from '../../kernel/project.js'
 import type { RecordSource, ThemeRecord } from '../../kernel/record.js'
 import { firstThemeName, themeDefault } from '../../kernel/theme-sectors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { selectFields } from './field-columns.js'
 
 /** SQL: the columns of a `Theme`. */
@@ -19,7 +18,7 @@ export async function listThemes(db: Db): Promise<ThemeRecord[]> {
 export async function listThemesWithProjects(
   db: Db,
 ): Promise<(ThemeRecord & { readonly projectIds: readonly string[] })[]> {
-  const { rows } = await db.query<ThemeRecord & { ids: string | null }>(
+  const { rows } = await db.query<ThemeRecord & { ids: string | undefined }>(
     `select t.id, t.name, (
         select string_agg(p.project_id::text, ',' order by p.project_id) from project_theme p where p.theme_id = t.id
       ) as ids
@@ -38,7 +37,7 @@ export async function listThemesInUse(db: Db): Promise<ThemeInUse[]> {
     `select ${themeColumns}, (select count(*) from project_theme where theme_id = theme.id) as projects
       from theme order by id collate "C"`,
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /**
@@ -165,7 +164,7 @@ export async function countProjectsByRegion(
   db: Db,
   { region, activeOnly }: { region?: string | undefined; activeOnly: boolean },
 ): Promise<RegionCounts[]> {
-  const { rows } = await db.query<{ region: string } & (CountryCount | { [Name in keyof CountryCount]: null })>(
+  const { rows } = await db.query<{ region: string } & (CountryCount | { [Name in keyof CountryCount]: undefined })>(
     `select r.name as region, c.code, c.name, c.projects
       from region r left join (
         select c.region_name, c.code, c.name, count(*) as projects
@@ -182,7 +181,7 @@ export async function countProjectsByRegion(
   for (const { region, ...country } of rows) {
     const counts = regions.get(region) ?? { name: region, countries: [] }
     regions.set(region, counts)
-    if (country.code !== null) counts.countries.push(country)
+    if (country.code !== undefined) counts.countries.push(country)
   }
   return [...regions.values()]
 }

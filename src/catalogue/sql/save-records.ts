@@ -54,15 +54,15 @@ export async function saveRecords(
       refused.push({ id: record.id, problem: foreign('id', `project ${record.id}`, row.source, options.source) })
       return false
     }
-    return options.repair === true || row?.source_hash !== hash
+    return options.repair === true || row?.sourceHash !== hash
   })
-  const isSeen = ({ record, hash }: HashedRecord) => stored.get(record.id)?.source_hash === hash
+  const isSeen = ({ record, hash }: HashedRecord) => stored.get(record.id)?.sourceHash === hash
   const states = new Map<number, RowChange>()
   for (const { record } of records)
     if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
   const kept: { id: number; problem: FieldProblem }[] = []
   const newer = candidates.filter((one) => {
-    const problem = options.keepNewer && olderThanProject(one, stored.get(one.record.id)?.modified_date, options.today)
+    const problem = options.keepNewer && olderThanProject(one, stored.get(one.record.id)?.modifiedDate, options.today)
     if (problem) kept.push({ id: one.record.id, problem })
     return !problem
   })
@@ -142,8 +142,8 @@ async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<Save
 type StoredProject = {
   readonly id: number
   readonly source: RowSource
-  readonly source_hash: string | null
-  readonly modified_date: Date | null
+  readonly sourceHash: string | undefined
+  readonly modifiedDate: Date | undefined
 }
 
 async function lockProjects(db: Db, ids: readonly number[]): Promise<Map<number, StoredProject>> {

@@ -1,6 +1,5 @@
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Lease, RunFailure, RunTrigger, SyncKind } from '../../work/run.js'
 import { ending, ownedByLease } from '../../work/sql/leases.js'
 import { type EnteredRun, enterRun, type NewRun, runFailure } from '../../work/sql/ledger.js'
@@ -68,13 +67,13 @@ export async function createSyncRun(
 export async function getSyncRun(db: Db, id: number): Promise<SyncSummary> {
   const { rows } = await db.query<SyncSummary>(`${selectSync} where id = $1`, [id])
   if (!rows[0]) throw new ServiceError('not-found', `there is no sync ${id}`)
-  return withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The newest syncs first, at most `limit`; those that had nothing to do are left out. */
 export async function listSyncRuns(db: Db, limit: number): Promise<SyncSummary[]> {
   const newest = `${selectSync} where state <> 'skipped' order by id desc limit $1`
-  return (await db.query<SyncSummary>(newest, [limit])).rows.map(withoutNulls)
+  return (await db.query<SyncSummary>(newest, [limit])).rows
 }
 
 /** Whether an earlier full sync of this upstream has ended well, and up to when its changes are mirrored. */
@@ -83,11 +82,11 @@ export async function findMirrorState(
   upstream: string,
 ): Promise<{ readonly complete: boolean; readonly mirroredUntil?: Date }> {
   const { rows } = await db.query<{ complete: boolean; mirroredUntil?: Date }>(
-    `select coalesce(bool_or(kind = 'full'), false) as complete, max(mirrored_until) as "mirroredUntil"
+    `select coalesce(bool_or(kind = 'full'), false) as complete, max(mirrored_until) as mirrored_until
      from sync_run where state = 'done' and upstream = $1`,
     [upstream],
   )
-  return rows[0] ? withoutNulls(rows[0]) : { complete: false }
+  return rows[0] ? rows[0] : { complete: false }
 }
 
 /** Something that a sync refused; `subject` says what it belongs to. */
@@ -99,7 +98,7 @@ export async function listSyncProblems(db: Db, runId: number, limit: number): Pr
     'select subject, field, expected, got from sync_notice where run_id = $1 order by id limit $2',
     [runId, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /**
@@ -172,9 +171,9 @@ export async function finishSync(db: Db, lease: Lease, outcome: SyncOutcome, at:
 }
 
 const selectSync = `
-  select r.id, r.kind, r.trigger, r.upstream, r.state, r.attempt, r.queued_at as "queuedAt", r.started_at as "startedAt",
-    r.finished_at as "finishedAt", ${countColumns.join(', ')},
+  select r.id, r.kind, r.trigger, r.upstream, r.state, r.attempt, r.queued_at, r.started_at,
+    r.finished_at, ${countColumns.join(', ')},
     case when r.state = 'running' then r.checkpoint ->> 'phase' end as phase,
-    (r.checkpoint -> 'found')::bigint as found, r.mirrored_until as "mirroredUntil", r.reason,
+    (r.checkpoint -> 'found')::bigint as found, r.mirrored_until, r.reason,
     ${runFailure('r')} as error
   from sync_run r`

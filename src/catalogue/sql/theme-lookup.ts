@@ -22,7 +22,7 @@ export async function findThemeIds(
       from unnest($1::text[]) w (given)`,
     [wanted],
   )
-  const found = new Map(rows.flatMap(({ given, id }) => (id === null ? [] : [[given, id] as const])))
+  const found = new Map(rows.flatMap(({ given, id }) => (id === undefined ? [] : [[given, id] as const])))
   const added = wanted.flatMap((text) => {
     const id = found.has(text) ? undefined : themeDefault(text) ? text : knownThemeId(text)
     return id === undefined ? [] : [{ text, id }]

@@ -21,7 +21,7 @@ export async function saveThemeSectors(db: Db, themes: readonly ThemeSector[]): 
   const stored = new Map(rows.map((row) => [row.id, row]))
   const isRenamed = ({ id, name }: ThemeSector) => {
     const now = stored.get(id)
-    return now && name !== undefined && (now.name !== name || now.name_source !== 'local')
+    return now && name !== undefined && (now.name !== name || now.nameSource !== 'local')
   }
   await nameThemes(
     db,
@@ -38,7 +38,7 @@ export async function saveThemeSectors(db: Db, themes: readonly ThemeSector[]): 
         id,
         name: name ?? firstThemeName(id, id),
         name_source: 'local',
-        sector_code: sector ?? (now ? now.sector_code : known?.sectorCode),
+        sector_code: sector ?? (now ? now.sectorCode : known?.sectorCode),
         humanitarian: humanitarian ?? now?.humanitarian ?? known?.humanitarian ?? false,
       }
     }),
@@ -60,7 +60,7 @@ export async function changeTheme(db: Db, theme: ThemeSector): Promise<ThemeInUs
 type ThemeRow = {
   readonly id: string
   readonly name: string
-  readonly sector_code: string | null
+  readonly sectorCode: string | undefined
   readonly humanitarian: boolean
-  readonly name_source: string
+  readonly nameSource: string
 }

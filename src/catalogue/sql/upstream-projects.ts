@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** Marks projects as offered by the upstream in this run, whether their records were accepted or not. */
 export async function markSeen(db: Db, runId: number, ids: readonly number[]): Promise<void> {
@@ -72,8 +71,8 @@ export type DetailTask = {
  */
 export async function listDetailTasks(db: Db, after: number, limit: number): Promise<DetailTask[]> {
   const { rows } = await db.query<DetailTask>(
-    `select project_id as "projectId", title, case when reports_due then reports_key end as "reportsKey",
-       case when gallery_due then gallery_key end as "galleryKey", main_image as "mainImage"
+    `select project_id, title, case when reports_due then reports_key end as reports_key,
+       case when gallery_due then gallery_key end as gallery_key, main_image
      from (
        select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
          u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
@@ -94,7 +93,7 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
      order by project_id limit $2`,
     [after, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** Stores what the records stated when their details were fetched. */

@@ -1,6 +1,5 @@
 import type { RowSource } from '../../kernel/project.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** An organisation, and whether the operator vouches for it. */
 export type VettingRow = {
@@ -14,9 +13,9 @@ export type VettingRow = {
   readonly activeProjects: number
 }
 
-const vettingColumns = `o.id, o.external_id as "externalId", o.name, o.vetted, o.source,
+const vettingColumns = `o.id, o.external_id, o.name, o.vetted, o.source,
   (select count(*) from project p where p.organisation_id = o.id) as projects,
-  (select count(*) from project p where p.organisation_id = o.id and p.active) as "activeProjects"`
+  (select count(*) from project p where p.organisation_id = o.id and p.active) as active_projects`
 
 /** Up to `limit` organisations with ids above `after`, by id; of the vetted or unvetted ones only where that is given. */
 export async function listVetting(
@@ -29,7 +28,7 @@ export async function listVetting(
       order by o.id limit $3`,
     [after, vetted ?? null, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** What an operator asks about one organisation. */
@@ -43,11 +42,11 @@ export type VettingDetails = VettingRow & {
 /** Undefined when the store has no such organisation. */
 export async function findVetting(db: Db, id: number): Promise<VettingDetails | undefined> {
   const { rows } = await db.query<VettingDetails>(
-    `select ${vettingColumns}, o.org_ref as "orgRef", o.org_type as "orgType", o.ein, o.url
+    `select ${vettingColumns}, o.org_ref, o.org_type, o.ein, o.url
       from organisation o where o.id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Records whether the operator vouches for an organisation. Returns whether that changed. */

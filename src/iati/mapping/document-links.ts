@@ -5,8 +5,7 @@ import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath } from '../addresses.js'
 import { isActiveCode } from '../standard/index.js'
 import type { MappingContext } from './mapping-context.js'
-import { coded, narrated, type Text, textOf } from './narrative.js'
-import { sentencesAbout } from './sentences.js'
+import { coded, narrated } from './narrative.js'
 
 // Limits of an activity's size; the link to the feed covers what they leave out (iati.md 10.1).
 const maxReports = 20
@@ -15,18 +14,18 @@ const maxPhotos = 5
 type DocumentLink = {
   readonly url: string
   readonly format: string
-  readonly title: Text
+  readonly title: string
   /** Code of DocumentCategory: A08 results, A12 activity web page, or the assumed one. */
   readonly category: string
   readonly date?: IsoDate
-  /** The language of a document of the platform's own. */
-  readonly language?: string
+  /** Whether the document is in the platform's own language, as its pages are. */
+  readonly ours?: boolean
 }
 
 /** `document-link` [0..*]: project page, additional document, reports and their feed, photos with consent. */
 export function documentLinks(graph: ProjectGraph, context: MappingContext): Element[] {
   const links = [
-    ...pages(graph, context),
+    ...pages(graph),
     ...additionalDocument(graph, context),
     ...reports(graph, context),
     ...photos(graph, context),
@@ -44,29 +43,16 @@ export function documentLinks(graph: ProjectGraph, context: MappingContext): Ele
 /** The link to a report's page; undefined when its address is not usable. */
 export function reportLink(report: ProgressReport, context: MappingContext): Element | undefined {
   const url = absoluteUrl(report.url)
-  return url === undefined ? undefined : documentLink({ ...reportPage(report, context), url }, context)
+  return url === undefined ? undefined : documentLink({ ...reportPage(report), url }, context)
 }
 
-/** The title of a report in its languages. */
-export function titleOfReport(report: ProgressReport, { language }: MappingContext): Text {
-  return textOf(report, 'title', report.title, language)
+function reportPage({ url, title, publishedAt }: ProgressReport): DocumentLink {
+  return { url, format: 'text/html', title, category: 'A08', date: isoDateOf(publishedAt), ours: true }
 }
 
-function reportPage(report: ProgressReport, context: MappingContext): DocumentLink {
-  const { url, publishedAt, language = context.language } = report
-  const title = titleOfReport(report, context)
-  return { url, format: 'text/html', title, category: 'A08', date: isoDateOf(publishedAt), language }
-}
-
-function titleOf({ project }: ProjectGraph, { language }: MappingContext): Text {
-  return textOf(project, 'title', project.title, language)
-}
-
-function pages(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
-  const url = graph.project.projectLink
-  if (!url) return []
-  const { language } = context
-  return [{ url, format: 'text/html', title: titleOf(graph, context), category: 'A12', language }]
+function pages({ project }: ProjectGraph): DocumentLink[] {
+  if (!project.projectLink) return []
+  return [{ url: project.projectLink, format: 'text/html', title: project.title, category: 'A12', ours: true }]
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -100,8 +86,8 @@ function formatOf(url: string): string | undefined {
 // Extensions of picture formats that the FileFormat list lacks.
 const unlistedPictures = /\.(?:webp|avif|heic|heif|jxl|svg|bmp|tiff?|ico)(?:[?#].*)?$/i
 
-function additionalDocument(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
-  const url = graph.project.additionalDocumentation
+function additionalDocument({ project }: ProjectGraph, context: MappingContext): DocumentLink[] {
+  const url = project.additionalDocumentation
   if (!url) return []
   const format = formatOf(url)
   if (!format) {
@@ -113,7 +99,7 @@ function additionalDocument(graph: ProjectGraph, context: MappingContext): Docum
     {
       url,
       format,
-      title: sentencesAbout('document', titleOf(graph, context)),
+      title: `Additional documentation: ${project.title}`,
       category: context.config.assumed.documentCategory,
     },
   ]
@@ -126,7 +112,7 @@ function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
     links.push({
       url: `${context.config.baseUrl}${projectFeedPath(project.id)}`,
       format: 'application/atom+xml',
-      title: sentencesAbout('feed', titleOf(graph, context)),
+      title: `Progress reports (Atom feed): ${project.title}`,
       category: 'A08',
     })
   }
@@ -134,13 +120,13 @@ function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
     links.push({
       url: project.progressReportLink,
       format: 'text/html',
-      title: sentencesAbout('reports', titleOf(graph, context)),
+      title: `Progress reports: ${project.title}`,
       category: 'A08',
-      language: context.language,
+      ours: true,
     })
   }
   for (const report of graph.reports.slice(0, maxReports)) {
-    links.push(reportPage(report, context))
+    links.push(reportPage(report))
   }
   return links
 }
@@ -157,9 +143,7 @@ function photos(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
           url,
           // Renditions without an extension are JPEG files.
           format: formatOf(url) ?? 'image/jpeg',
-          title: photo.title
-            ? ([[context.language, photo.title]] as const)
-            : sentencesAbout('photo', titleOf(graph, context)),
+          title: photo.title ?? `Photo: ${graph.project.title}`,
           category: 'A08' as const,
           ...(photo.takenOn && { date: photo.takenOn }),
         },
@@ -187,14 +171,11 @@ function usableUrl(url: string, context: MappingContext): string | undefined {
   return usable
 }
 
-function documentLink(
-  { url, format, title, category, date, language }: DocumentLink,
-  { language: own }: MappingContext,
-): Element {
+function documentLink({ url, format, title, category, date, ours }: DocumentLink, context: MappingContext): Element {
   return element('document-link', { url, format }, [
-    narrated('title', title, own) ?? narrated('title', [[own, url]], own),
+    narrated('title', title) ?? narrated('title', url),
     coded('category', category),
-    language === undefined ? undefined : coded('language', language),
+    ours ? coded('language', context.config.language) : undefined,
     date && element('document-date', { 'iso-date': date }),
   ])
 }

@@ -2,8 +2,7 @@ import { addDays, addMonths, earlier, type IsoDate, isoDateOf, later } from '../
 import type { ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import type { MappingContext } from './mapping-context.js'
-import { coded, narratives } from './narrative.js'
-import { sentence } from './sentences.js'
+import { coded, narrative } from './narrative.js'
 
 /** Codes of ActivityStatus that a project can have here. */
 type ActivityStatus = '1' | '2' | '3' | '4' | '5' | '6'
@@ -127,11 +126,9 @@ export function activityStatusElement(cycle: LifeCycle): Element {
 }
 
 /** `activity-date` [1..*], by type; at most one of each. */
-export function activityDates(cycle: LifeCycle, language: string): Element[] {
-  const date = (type: string, day: IsoDate | undefined, note?: (typeof startNotes)[StartSource]) => {
-    const words = note === undefined ? [] : narratives([sentence(language, note)], language)
-    return day && element('activity-date', { type, 'iso-date': day }, words)
-  }
+export function activityDates(cycle: LifeCycle): Element[] {
+  const date = (type: string, day: IsoDate | undefined, note?: string) =>
+    day && element('activity-date', { type, 'iso-date': day }, [narrative(note)])
   return [
     date('1', cycle.plannedStart, cycle.startDerivedFrom && startNotes[cycle.startDerivedFrom]),
     date('2', cycle.actualStart),
@@ -139,4 +136,7 @@ export function activityDates(cycle: LifeCycle, language: string): Element[] {
   ].filter((one) => one !== undefined)
 }
 
-const startNotes = { event: 'startOfEvent', record: 'startOfRecord' } as const
+const startNotes: Readonly<Record<StartSource, string>> = {
+  event: 'Derived: the earliest day on which money or a report of the project is known. The source states no start.',
+  record: 'Derived: the day from which the record of the project is known. The source states no start.',
+}

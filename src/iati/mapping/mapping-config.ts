@@ -29,7 +29,7 @@ export type MappingConfig = {
   /** Identifiers that the publisher had before, oldest first. */
   readonly earlierRefs?: readonly string[]
   readonly currency: CurrencyCode
-  /** ISO 639-1: the language of records that name none. */
+  /** ISO 639-1; the `xml:lang` of every activity. */
   readonly language: string
   /** Public address of this service, without trailing slash. */
   readonly baseUrl: string

@@ -45,7 +45,7 @@ const balances = `balance as (
 export async function listDifferences(db: Db, limit: number): Promise<BooksDifference[]> {
   const found: BooksDifference[] = []
   for (const { what, sql } of comparisons) {
-    const { rows } = await db.query<{ subject: string; expected: string | null; got: string | null }>(
+    const { rows } = await db.query<{ subject: string; expected: string | undefined; got: string | undefined }>(
       `${sql} order by 1 limit ${Math.trunc(limit)}`,
     )
     for (const row of rows) {

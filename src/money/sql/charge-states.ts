@@ -1,7 +1,6 @@
 import type { Donation } from '../../kernel/donation.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 
 /** A donation as the books have it, to be compared with its charge at the processor. */
@@ -41,26 +40,26 @@ export async function findChargedDonation(
     `select ${donationColumns} from donation d where d.reference = $1 and d.gateway = $2`,
     [reference, gateway],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Reads and locks what the books have of a donation; call it in a transaction. */
 export async function lockBookedCharge(db: Db, donationId: number): Promise<BookedCharge> {
   await db.query('select from donation where id = $1 for update', [donationId])
   const { rows } = await db.query<Donation & Omit<BookedCharge, 'donation'>>(
-    `select ${donationColumns}, d.charge_id as "chargeId", r."givenBack", r."references", r.open,
-        r."lastBackAt", s.read_at as "followedAt", case when s.donation_id is not null then json_strip_nulls(json_build_object('progress', s.progress,
+    `select ${donationColumns}, d.charge_id, r.given_back, r."references", r.open,
+        r.last_back_at, s.read_at as followed_at, case when s.donation_id is not null then json_strip_nulls(json_build_object('progress', s.progress,
           'dispute', s.dispute, 'difference', s.difference)) end as last
       from donation d left join charge_state s on s.donation_id = d.id, lateral (
-        select coalesce(sum(amount + addon) filter (where done_at is not null), 0) as "givenBack",
+        select coalesce(sum(amount + addon) filter (where done_at is not null), 0) as given_back,
           coalesce(array_agg(reference), '{}') as "references", coalesce(bool_or(done_at is null), false) as open,
-          max(done_at) as "lastBackAt"
+          max(done_at) as last_back_at
         from donation_refund where donation_id = d.id) r
       where d.id = $1`,
     [donationId],
   )
   if (!rows[0]) throw new Error(`donation ${donationId} vanished`)
-  const { chargeId, givenBack, references, open, lastBackAt, followedAt, last, ...donation } = withoutNulls(rows[0])
+  const { chargeId, givenBack, references, open, lastBackAt, followedAt, last, ...donation } = rows[0]
   return { donation, chargeId, givenBack, references, open, lastBackAt, followedAt, last }
 }
 
@@ -105,7 +104,7 @@ export type ChargeAttention = {
 
 export async function listChargeAttention(db: Db, limit: number): Promise<ChargeAttention[]> {
   const { rows } = await db.query<ChargeAttention>(
-    `select donation_id as "donationId", coalesce(dispute = 'open', false) as disputed,
+    `select donation_id, coalesce(dispute = 'open', false) as disputed,
         case when difference is distinct from accepted then difference end as difference
       from charge_state
       where (difference is not null or dispute = 'open')
@@ -113,7 +112,7 @@ export async function listChargeAttention(db: Db, limit: number): Promise<Charge
       order by donation_id limit $1`,
     [limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** Accepts the difference of a charge until it changes, and returns it. */
@@ -131,8 +130,8 @@ export async function findChargeOf(
   donationId: number,
 ): Promise<{ readonly gateway?: string | undefined; readonly chargeId?: string | undefined } | undefined> {
   const { rows } = await db.query<{ gateway?: string; chargeId?: string }>(
-    `select gateway, charge_id as "chargeId" from donation where id = $1`,
+    `select gateway, charge_id from donation where id = $1`,
     [donationId],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }

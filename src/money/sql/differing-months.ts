@@ -8,7 +8,7 @@ export type MonthKey = {
   readonly projectId: number
   readonly month: IsoDate
   readonly kind: 'gift' | 'refund' | 'fee'
-  readonly funderId?: number | null | undefined
+  readonly funderId?: number | undefined
 }
 
 export function keyOfMonth({ projectId, month, kind, funderId }: MonthKey): string {
@@ -25,7 +25,7 @@ async function differingMonths(
   { source, currency }: MonthsOf,
 ): Promise<MonthKey[]> {
   const { rows } = await db.query<MonthKey>(
-    `select g.project_id as "projectId", g.month, g.kind, g.funder_id as "funderId"
+    `select g.project_id, g.month, g.kind, g.funder_id
       from (
         select project_id, date_trunc('month', given_on)::date as month, kind, funder_id, sum(amount) as amount,
           sum(count) as count, max(given_on) as last_on

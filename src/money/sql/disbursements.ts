@@ -2,7 +2,6 @@ import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** A payout to the partner of a project; negative: money that came back. */
 export type DisbursementRecord = {
@@ -88,13 +87,13 @@ export type StoredDisbursement = DisbursementRecord & { readonly source: string 
 
 export async function findDisbursement(db: Db, reference: string): Promise<StoredDisbursement | undefined> {
   const { rows } = await db.query<StoredDisbursement>(
-    `select project_id as "projectId", disbursed_on as on, amount, currency, reference, receiver_id as receiver, source
+    `select project_id, disbursed_on as on, amount, currency, reference, receiver_id as receiver, source
         , case when original_amount is not null then json_build_object('amount', original_amount::text,
           'currency', original_currency) end as original
       from disbursement where reference = $1`,
     [reference],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 export async function removeDisbursement(db: Db, reference: string): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Donation, ProjectTotals } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import { type Db, isDataError, sqlState } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 import type { PayloadProof, SealedDonor } from './donors.js'
 
@@ -147,9 +146,9 @@ type EarlierRow = Donation & {
 }
 
 const selectEarlier = `
-  select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as "leaseOver",
+  select ${donationColumns}, coalesce(d.lease_until < clock_timestamp(), true) as lease_over,
     e.details || jsonb_build_object('projectId', d.project_id) as totals, p.payload_salt as salt, p.payload_hash as hash,
-    p.key_id as "sealKeyId", p.wrapped_key as "wrappedKey", d.api_key_id as "keyId", d.charge_id as "chargeId"
+    p.key_id as seal_key_id, p.wrapped_key, d.api_key_id as key_id, d.charge_id
   from donation d
     left join donation_event e on e.donation_id = d.id and e.kind = 'settled'
     left join donor p on p.donation_id = d.id`
@@ -185,7 +184,7 @@ export async function findEarlierDonation(db: Db, id: number): Promise<EarlierDo
 }
 
 function toEarlier(row: EarlierRow): EarlierDonation {
-  const { leaseOver, totals, salt, hash, sealKeyId, wrappedKey, keyId, chargeId, ...donation } = withoutNulls(row)
+  const { leaseOver, totals, salt, hash, sealKeyId, wrappedKey, keyId, chargeId, ...donation } = row
   const sealed = sealKeyId !== undefined && wrappedKey ? { keyId: sealKeyId, wrappedKey } : undefined
   return { donation, leaseOver, totals, payload: salt && hash && { salt, hash, sealed }, keyId, chargeId }
 }
@@ -242,7 +241,7 @@ export async function takeOverDonations(
       returning ${donationColumns}, d.lease_until::text as lease`,
     [limit, leaseSeconds],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** A project as a donor finds it; undefined when no project has this id. */
@@ -258,5 +257,5 @@ export async function findDonationTarget(
       from project where id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }

@@ -117,7 +117,7 @@ const settle = `
     insert into donation_event (donation_id, kind, at, details)
     select id, 'settled', settled_at, details from answer order by id
   )
-  select id, receipt_number as "receiptNumber", settled_at as "settledAt",
+  select id, receipt_number, settled_at,
     details || jsonb_build_object('projectId', project_id) as totals
   from answer`
 

@@ -1,6 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** `starting -> active -> asleep | ended`: an `asleep` one could not be charged; both are over. */
 export type PlanState = 'starting' | 'active' | 'asleep' | 'ended'
@@ -43,9 +42,9 @@ export type DuePlan = {
 const asSeen = 'p.id = $1 and p.state = $2 and p.instant = $3 and p.tries = $4 and p.look_at = $5'
 const seen = ({ id, state, instant, tries, claimedUntil }: DuePlan) => [id, state, instant, tries, claimedUntil]
 
-const planColumns = `p.id, p.donation_id as "donationId", coalesce(d.reference, '') as reference, d.project_id as "projectId",
-  d.amount, d.addon, d.currency, p.state, p.created_at as "createdAt", p.next_at as "nextAt", p.tries,
-  p.ended_at as "endedAt", p.reason`
+const planColumns = `p.id, p.donation_id, coalesce(d.reference, '') as reference, d.project_id,
+  d.amount, d.addon, d.currency, p.state, p.created_at, p.next_at, p.tries,
+  p.ended_at, p.reason`
 
 /** Why a plan ended whose first donation was not paid; it begins anew with a request that is repeated. */
 export const notPaid = 'the first gift was not paid'
@@ -81,11 +80,11 @@ export async function claimDuePlan(
           and d.gateway = $1
         order by p.look_at, p.id limit 1 for update of p skip locked)
       update donation_plan p set look_at = $2::timestamptz + interval '10 minutes' from due where p.id = due.id
-      returning p.id, p.donation_id as "donationId", p.state, p.customer, p.method, p.instant, p.tries,
-        p.next_at as "nextAt", p.look_at as "claimedUntil"`,
+      returning p.id, p.donation_id, p.state, p.customer, p.method, p.instant, p.tries,
+        p.next_at, p.look_at as claimed_until`,
     [gateway, now],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Puts a claimed plan in force, with the processor's names for the donor's way to pay. */
@@ -202,7 +201,7 @@ export async function listPlans(
       order by p.id desc limit $2`,
     [state ?? null, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 export async function findPlan(db: Db, id: number): Promise<DonationPlan | undefined> {
@@ -210,7 +209,7 @@ export async function findPlan(db: Db, id: number): Promise<DonationPlan | undef
     `select ${planColumns} from donation_plan p join donation d on d.id = p.donation_id where p.id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The numbers of a plan's donations, oldest first. */
@@ -242,8 +241,8 @@ export async function claimSleepingPlan(db: Db, now: Date): Promise<SleepingPlan
         select id from donation_plan where tell_at <= $1 order by tell_at, id limit 1 for update skip locked)
       update donation_plan p set tell_at = null from due, donation d join project o on o.id = d.project_id
       where p.id = due.id and d.id = p.donation_id
-      returning p.id, p.donation_id as "donationId", d.amount, d.addon, d.currency, o.title as project,
-        coalesce(p.ended_at, p.created_at) as "endedAt"`,
+      returning p.id, p.donation_id, d.amount, d.addon, d.currency, o.title as project,
+        coalesce(p.ended_at, p.created_at) as ended_at`,
     [now],
   )
   return rows[0]

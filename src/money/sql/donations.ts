@@ -1,6 +1,5 @@
 import type { Donation, DonationEvent, DonationStatus } from '../../kernel/donation.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 
 export type DonationFilter = {
@@ -19,7 +18,7 @@ export async function listDonations(db: Db, filter: DonationFilter): Promise<Don
       order by d.id desc limit $4`,
     [filter.projectId, filter.status, filter.transactionId, filter.limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 export type DonationHistory = {
@@ -30,12 +29,12 @@ export type DonationHistory = {
 
 export async function findDonationHistory(db: Db, id: number): Promise<DonationHistory | undefined> {
   const { rows } = await db.query<Donation & { readonly donorKnown: boolean }>(
-    `select ${donationColumns}, exists (select from donor p where p.donation_id = d.id) as "donorKnown"
+    `select ${donationColumns}, exists (select from donor p where p.donation_id = d.id) as donor_known
       from donation d where d.id = $1`,
     [id],
   )
   if (!rows[0]) return undefined
-  const { donorKnown, ...donation } = withoutNulls(rows[0])
+  const { donorKnown, ...donation } = rows[0]
   const events = await db.query<DonationEvent>(
     'select kind, at, details from donation_event where donation_id = $1 order by id',
     [id],

@@ -1,6 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { PlanState } from './donation-plans.js'
 
 /** A message that is to be mailed now, by who has claimed it. */
@@ -38,16 +37,16 @@ export async function claimDonorMail(db: Db, now: Date): Promise<DueMail | undef
       update donor_mail m set state = 'sending', tries = m.tries + 1, next_at = $1
       from due, donation d join project p on p.id = d.project_id
       where m.id = due.id and d.id = m.donation_id
-      returning m.id, m.kind, m.subject, m.tries, d.id as "donationId", coalesce(d.reference, '') as reference, d.amount,
+      returning m.id, m.kind, m.subject, m.tries, d.id as donation_id, coalesce(d.reference, '') as reference, d.amount,
         d.addon, d.refunded, d.currency, coalesce(d.gateway, '') as gateway, coalesce(d.settled_at, d.received_at, $1) as at,
-        d.receipt_number as "receiptNumber", p.title as project, p.project_link as "projectLink", (
-          select amount + addon from donation_refund r where m.kind <> 'statement' and r.id::text = m.subject) as "givenBack", (
+        d.receipt_number, p.title as project, p.project_link, (
+          select amount + addon from donation_refund r where m.kind <> 'statement' and r.id::text = m.subject) as given_back, (
           select json_build_object('id', l.id, 'reference', coalesce(f.reference, ''), 'state', l.state, 'lookAt', l.look_at)
           from donation_plan_charge c join donation_plan l on l.id = c.plan_id join donation f on f.id = l.donation_id
           where c.reference = d.reference) as plan`,
     [now],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The donations of a UTC year of which something remains, with a donor who is known, in their order, after one of them. */

@@ -16,7 +16,7 @@ export async function listSettledDonations(
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<SettledDonation[]> {
   const { rows } = await db.query<SettledDonation>(
-    `select id, (settled_at at time zone 'UTC')::date as day, newsletter_charity as "newsletterCharity"
+    `select id, (settled_at at time zone 'UTC')::date as day, newsletter_charity
       from donation where project_id = $1 and id > $3 and status = 'settled' and settled_at >= $2::date
       order by id limit $4`,
     [projectId, since, after, limit],

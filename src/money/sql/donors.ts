@@ -1,7 +1,6 @@
 import type { Donation } from '../../kernel/donation.js'
 import type { Donor } from '../../kernel/donor.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 
 /** A donor as stored: encrypted with a data key, which is encrypted with the key `keyId`. */
@@ -43,11 +42,11 @@ export type DonorRow = StoredDonor & { readonly donationId: number }
 
 type FlatDonorRow = { readonly donationId: number; readonly reference: string } & Partial<SealedDonor & Donor>
 
-const donorColumns = `p.donation_id as "donationId", coalesce(d.reference, '') as reference, p.key_id as "keyId",
-  p.wrapped_key as "wrappedKey", p.sealed, p.email_hash as "emailHash", p.email, p.details`
+const donorColumns = `p.donation_id, coalesce(d.reference, '') as reference, p.key_id,
+  p.wrapped_key, p.sealed, p.email_hash, p.email, p.details`
 
 function toDonorRow(flat: FlatDonorRow): DonorRow {
-  const { donationId, reference, keyId, wrappedKey, sealed, emailHash, email, details } = withoutNulls(flat)
+  const { donationId, reference, keyId, wrappedKey, sealed, emailHash, email, details } = flat
   return keyId !== undefined && wrappedKey && sealed && emailHash
     ? { donationId, reference, sealed: { keyId, wrappedKey, sealed, emailHash } }
     : { donationId, reference, clear: { email: email ?? '', details: details ?? {} } }
@@ -68,7 +67,7 @@ export async function findDonations(
   )
   return rows.flatMap((row) => {
     const donor = donors.get(row.id)
-    return donor ? [{ donation: withoutNulls(row), donor }] : []
+    return donor ? [{ donation: row, donor }] : []
   })
 }
 
@@ -84,9 +83,9 @@ export async function listDonors(db: Db, donationIds: readonly number[]): Promis
 /** How many donors are encrypted with each key; without `keyId`: in clear. */
 export async function countDonorsByKey(db: Db): Promise<{ readonly keyId?: string; readonly donors: number }[]> {
   const { rows } = await db.query<{ keyId?: string; donors: number }>(
-    'select key_id as "keyId", count(*) as donors from donor group by key_id order by key_id nulls first',
+    'select key_id, count(*) as donors from donor group by key_id order by key_id nulls first',
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** A part of the donors that are in clear or encrypted with one of `oldKeys`, after a donation, locked until the commit. */
@@ -95,7 +94,7 @@ export async function lockDonorsToRekey(
   { oldKeys, after, limit }: { readonly oldKeys: readonly string[]; readonly after: number; readonly limit: number },
 ): Promise<(DonorRow & { readonly payloadHash: Buffer })[]> {
   const { rows } = await db.query<FlatDonorRow & { readonly payloadHash: Buffer }>(
-    `select ${donorColumns}, p.payload_hash as "payloadHash" from donor p join donation d on d.id = p.donation_id
+    `select ${donorColumns}, p.payload_hash from donor p join donation d on d.id = p.donation_id
       where p.donation_id > $2 and (p.key_id is null or p.key_id = any ($1::text[]))
       order by p.donation_id limit $3 for update of p`,
     [oldKeys, after, limit],

@@ -4,7 +4,6 @@ import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '.
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { changedMonths, keyOfMonth, type MonthKey } from './differing-months.js'
 
 /** A single gift, or without `single` the sum of a month; refunds and fees too. */
@@ -185,10 +184,10 @@ async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<s
   const { rows } = await db.query<{
     reference: string
     content: string
-    project_id: number
-    month: IsoDate | null
-    kind: string | null
-    funder_id: number | null
+    projectId: number
+    month: IsoDate | undefined
+    kind: string | undefined
+    funderId: number | undefined
   }>(
     `select encode(reference_hash, 'hex') as reference, encode(content_hash, 'hex') as content, project_id,
         date_trunc('month', given_on)::date as month, kind, funder_id from imported_gift
@@ -196,29 +195,26 @@ async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<s
     [hashes],
   )
   return new Map(
-    rows.map(({ reference, content, project_id: projectId, month, kind, funder_id: funder }) => [
+    rows.map(({ reference, content, projectId, month, kind, funderId }) => [
       reference,
       {
         content,
-        month:
-          month === null
-            ? undefined
-            : { projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined },
+        month: month === undefined ? undefined : { projectId, month, kind: kind as ImportedGift['kind'], funderId },
       },
     ]),
   )
 }
 
 type MonthRow = {
-  readonly project_id: number
+  readonly projectId: number
   readonly month: IsoDate
   readonly kind: ImportedGift['kind']
-  readonly funder_id: number | null
+  readonly funderId: number | undefined
   readonly amount: Decimal
   readonly count: number
-  readonly last_on: IsoDate
-  readonly origin: 'references' | 'sum' | null
-  readonly import_id: string | null
+  readonly lastOn: IsoDate
+  readonly origin: 'references' | 'sum' | undefined
+  readonly importId: string | undefined
 }
 
 async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Saving): Promise<Map<string, Month>> {
@@ -233,15 +229,15 @@ async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Savi
   return new Map(
     rows.map((row) => {
       const month: Month = {
-        projectId: row.project_id,
+        projectId: row.projectId,
         month: row.month,
         kind: row.kind,
-        funderId: row.funder_id ?? undefined,
+        funderId: row.funderId,
         amount: toMinorUnits(row.amount, places),
         count: row.count,
-        lastOn: row.last_on,
+        lastOn: row.lastOn,
         origin: row.origin ?? undefined,
-        importId: row.import_id ?? undefined,
+        importId: row.importId,
         ...{ isNew: false, isChanged: false, isStated: false },
       }
       return [keyOfMonth(month), month]
@@ -363,7 +359,7 @@ async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency
   const wanted = JSON.stringify(
     months.map(({ projectId, month, kind, funderId }) => ({ project_id: projectId, month, kind, funder_id: funderId })),
   )
-  const { rows } = await db.query<{ project_id: number; month: IsoDate; kind: string; funder_id: number | null }>(
+  const { rows } = await db.query<{ projectId: number; month: IsoDate; kind: string; funderId: number | undefined }>(
     `with summed as (
         select w.project_id, w.month, w.kind, w.funder_id, sum(g.amount) as amount, sum(g.count)::integer as count,
           max(g.given_on) as last_on
@@ -399,8 +395,8 @@ async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency
   )
   await db.query(updateTotals, [months.map(({ projectId }) => projectId)])
   return new Set(
-    rows.map(({ project_id: projectId, month, kind, funder_id: funder }) =>
-      keyOfMonth({ projectId, month, kind: kind as ImportedGift['kind'], funderId: funder ?? undefined }),
+    rows.map(({ projectId, month, kind, funderId }) =>
+      keyOfMonth({ projectId, month, kind: kind as ImportedGift['kind'], funderId }),
     ),
   )
 }
@@ -422,23 +418,23 @@ export async function findGift(db: Db, referenceHash: string): Promise<StoredGif
       where reference_hash = decode($1, 'hex')`,
     [referenceHash],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Removes a single gift whose values are known from its month, and from the totals of its project. */
 export async function removeGift(db: Db, referenceHash: string, saving: Saving): Promise<void> {
   const { rows } = await db.query<{
     readonly projectId: number
-    readonly month: IsoDate | null
-    readonly kind: ImportedGift['kind'] | null
-    readonly funderId: number | null
+    readonly month: IsoDate | undefined
+    readonly kind: ImportedGift['kind'] | undefined
+    readonly funderId: number | undefined
   }>(
     `delete from imported_gift where reference_hash = decode($1, 'hex')
-      returning project_id as "projectId", date_trunc('month', given_on)::date as month, kind, funder_id as "funderId"`,
+      returning project_id, date_trunc('month', given_on)::date as month, kind, funder_id`,
     [referenceHash],
   )
   const months = rows.flatMap(({ projectId, month, kind, funderId }) =>
-    month === null || kind === null ? [] : [{ projectId, month, kind, funderId: funderId ?? undefined }],
+    month === undefined || kind === undefined ? [] : [{ projectId, month, kind, funderId }],
   )
   await sumMonths(db, months, saving)
 }

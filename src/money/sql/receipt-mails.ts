@@ -1,6 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /**
  * `due -> sending -> sent`, or back to `due`; `refused`: the server takes no mail for the recipient; `failed`: tried too often;
@@ -34,9 +33,9 @@ export type DueReceipt = Receipt & {
   readonly tries: number
 }
 
-const receiptColumns = `d.id as "donationId", coalesce(d.reference, '') as reference, d.receipt_number as "receiptNumber",
-  d.settled_at as "settledAt", d.amount, d.addon, d.currency, coalesce(d.gateway, '') as gateway, p.title as project,
-  p.project_link as "projectLink", d.refunded`
+const receiptColumns = `d.id as donation_id, coalesce(d.reference, '') as reference, d.receipt_number,
+  d.settled_at, d.amount, d.addon, d.currency, coalesce(d.gateway, '') as gateway, p.title as project,
+  p.project_link, d.refunded`
 
 /** The receipt of a donation that was paid here; undefined: there is none. */
 export async function findReceipt(db: Db, donationId: number): Promise<Receipt | undefined> {
@@ -45,7 +44,7 @@ export async function findReceipt(db: Db, donationId: number): Promise<Receipt |
       where d.id = $1 and d.receipt_number is not null and d.settled_at is not null and d.reference is not null`,
     [donationId],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Claims the receipt that is due longest. The claim never expires: only its outcome makes the receipt due again. */
@@ -64,7 +63,7 @@ export async function claimReceiptMail(db: Db, now: Date): Promise<DueReceipt | 
             or l.id = (select c.plan_id from donation_plan_charge c where c.reference = d.reference)) as plan`,
     [now],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** How a claimed message ended; `reply` is the server's code. */

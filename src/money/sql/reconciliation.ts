@@ -1,7 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** What the processor settled on a day in one currency, charges less refunds, and what the books have for it. */
 export type ReconciledDay = {
@@ -133,9 +132,9 @@ const enterResult = `
     where (k.gateway, k.day, k.kind, k.entry) = ($1, f.day, f.kind, f.entry)
       and k.reference is not distinct from f.reference and k.processor_id is not distinct from f.processor_id)`
 
-const differenceColumns = `day::text, currency, kind, entry, reference, processor_id as "processorId",
-  charge_id as "chargeId", processor_amount as "processorAmount", books_amount as "booksAmount", donation_id as "donationId",
-  accepted_at as "acceptedAt"`
+const differenceColumns = `day::text, currency, kind, entry, reference, processor_id,
+  charge_id, processor_amount, books_amount, donation_id,
+  accepted_at`
 
 /** The result that is kept of these days. */
 export async function findReconciliation(
@@ -143,7 +142,7 @@ export async function findReconciliation(
   { gateway, from, to }: Pick<ReconciledSpan, 'gateway' | 'from' | 'to'>,
 ): Promise<{ readonly days: ReconciledDay[]; readonly differences: ReconciliationDifference[] }> {
   const days = await db.query<ReconciledDay>(
-    `select day::text, currency, processor_amount as "processorAmount", books_amount as "booksAmount",
+    `select day::text, currency, processor_amount, books_amount,
         processor_amount - books_amount as difference
       from reconciliation where gateway = $1 and day between $2 and $3 order by 1, 2`,
     [gateway, from, to],
@@ -153,7 +152,7 @@ export async function findReconciliation(
       where gateway = $1 and day between $2 and $3 order by day, currency, kind, entry, reference, processor_id`,
     [gateway, from, to],
   )
-  return { days: days.rows, differences: differences.rows.map(withoutNulls) }
+  return { days: days.rows, differences: differences.rows }
 }
 
 /** Charges that were booked on these days before `before` and that the processor has not settled, as it calls them. */
@@ -197,7 +196,7 @@ export async function listUnreconciledDays(
 
 /** When this gateway was last compared with the books; undefined: never. */
 export async function findLastReconciliation(db: Db, gateway: string): Promise<Date | undefined> {
-  const { rows } = await db.query<{ at: Date | null }>(
+  const { rows } = await db.query<{ at: Date | undefined }>(
     'select max(checked_at) as at from reconciliation where gateway = $1',
     [gateway],
   )

@@ -3,7 +3,6 @@ import type { Donation } from '../../kernel/donation.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import { donationColumns } from './donation-columns.js'
 import type { HeldUntil } from './donation-intents.js'
 
@@ -44,14 +43,14 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   const { rows } = await db.query<
     Donation & { readonly chargeId?: string; readonly left: Decimal; readonly enough: boolean; readonly open: boolean }
   >(
-    `select ${donationColumns}, d.charge_id as "chargeId", d.amount - d.refunded as left,
+    `select ${donationColumns}, d.charge_id, d.amount - d.refunded as left,
         coalesce($2::numeric, d.amount - d.refunded) <= d.amount - d.refunded and d.amount > d.refunded as enough,
         exists (select from donation_refund r where r.donation_id = d.id and r.done_at is null) as open
       from donation d where d.id = $1 for update`,
     [donationId, request.amount],
   )
   if (!rows[0]) throw new ServiceError('not-found', `there is no donation ${donationId}`)
-  const { chargeId, left, enough, open, ...donation } = withoutNulls(rows[0])
+  const { chargeId, left, enough, open, ...donation } = rows[0]
   if (donation.reference === undefined) {
     throw refuse('a donation that was paid here', `donation ${donationId} was not paid here`)
   }
@@ -211,7 +210,7 @@ export async function takeOverOpenRefunds(
     [limit, leaseSeconds],
   )
   return rows.map((row) => {
-    const { refund, ...donation } = withoutNulls(row)
+    const { refund, ...donation } = row
     return { ...refund, donation }
   })
 }

@@ -1,6 +1,5 @@
 import type { Decimal } from '../../kernel/money.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** A charge that the sandbox gateway has entered. */
 export type SandboxCharge = {
@@ -44,7 +43,7 @@ export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Pro
     ],
     'enter-sandbox-charges',
   )
-  const entered = new Map(rows.map(({ reference, ...charge }) => [reference, withoutNulls(charge)]))
+  const entered = new Map(rows.map(({ reference, ...charge }) => [reference, charge]))
   return await Promise.all(
     references.map(async (reference) => {
       const charge = entered.get(reference) ?? (await findCharge(db, reference))
@@ -60,27 +59,27 @@ const enterAll = `
   select g.* from setting,
     unnest($1::text[], $2::numeric[], $3::text[], $4::integer[], $5::timestamptz[]) as g
   order by 1
-  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code as "declineCode"`
+  on conflict (reference) do nothing returning reference, id, amount, currency, decline_code`
 
 /** The charge with this reference. */
 export async function findCharge(db: Db, reference: string): Promise<SandboxCharge | undefined> {
   const { rows } = await db.query<SandboxCharge>(
-    'select id, amount, currency, decline_code as "declineCode" from sandbox_charge where reference = $1',
+    'select id, amount, currency, decline_code from sandbox_charge where reference = $1',
     [reference],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** The charge with this id. */
 export async function findChargeById(db: Db, id: number): Promise<SandboxChargeState | undefined> {
   const { rows } = await db.query<SandboxChargeState>(
-    `select c.id, c.reference, c.charged_at as at, c.amount, c.currency, c.decline_code as "declineCode",
+    `select c.id, c.reference, c.charged_at as at, c.amount, c.currency, c.decline_code,
         coalesce((select json_agg(json_build_object('id', 'sandbox-refund-' || r.id, 'reference', r.reference,
           'amount', r.amount::text) order by r.id) from sandbox_refund r where r.charge_id = c.id), '[]') as refunds
       from sandbox_charge c where c.id = $1`,
     [id],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /**
@@ -135,14 +134,14 @@ export async function* listSandboxEntries(db: Db, from: Date, until: Date): Asyn
 }
 
 const selectCharges = `
-  select id as number, 'charge' as kind, 'sandbox-' || id as id, 'sandbox-' || id as "chargeId", reference, amount,
-    currency, charged_at as "settledAt"
+  select id as number, 'charge' as kind, 'sandbox-' || id as id, 'sandbox-' || id as charge_id, reference, amount,
+    currency, charged_at as settled_at
   from sandbox_charge
   where decline_code is null and charged_at >= $1 and charged_at < $2 and id > $3 order by number limit $4`
 
 const selectRefunds = `
-  select r.id as number, 'refund' as kind, 'sandbox-refund-' || r.id as id, 'sandbox-' || c.id as "chargeId",
-    r.reference, r.amount, c.currency, r.refunded_at as "settledAt"
+  select r.id as number, 'refund' as kind, 'sandbox-refund-' || r.id as id, 'sandbox-' || c.id as charge_id,
+    r.reference, r.amount, c.currency, r.refunded_at as settled_at
   from sandbox_refund r join sandbox_charge c on c.id = r.charge_id
   where r.refunded_at >= $1 and r.refunded_at < $2 and r.id > $3 order by number limit $4`
 

@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { SealedDonor } from './donors.js'
 
 /** Somebody who gets the progress reports of a project by mail, or has asked for it. */
@@ -19,12 +18,12 @@ const confirmWithinMs = 48 * 3_600_000
 
 type FlatSubscription = Omit<Subscription, 'sealed'> & SealedDonor
 
-const columns = `s.id, s.project_id as "projectId", s.language, s.requested_at as "requestedAt", s.confirmed_at as "confirmedAt",
-  encode(s.token_hash, 'hex') as reference, s.key_id as "keyId", s.wrapped_key as "wrappedKey", s.sealed,
-  s.email_hash as "emailHash"`
+const columns = `s.id, s.project_id, s.language, s.requested_at, s.confirmed_at,
+  encode(s.token_hash, 'hex') as reference, s.key_id, s.wrapped_key, s.sealed,
+  s.email_hash`
 
 function toSubscription<Row extends FlatSubscription>(row: Row) {
-  const { keyId, wrappedKey, sealed, emailHash, ...rest } = withoutNulls(row)
+  const { keyId, wrappedKey, sealed, emailHash, ...rest } = row
   return { ...rest, sealed: { keyId, wrappedKey, sealed, emailHash } }
 }
 
@@ -68,7 +67,7 @@ export async function countRequests(
   since: Date,
 ): Promise<{ readonly ofProject: number; readonly ofAll: number }> {
   const { rows } = await db.query<{ ofProject: number; ofAll: number }>(
-    `select count(*) filter (where project_id = $1) as "ofProject", count(*) as "ofAll"
+    `select count(*) filter (where project_id = $1) as of_project, count(*) as of_all
       from subscription where requested_at > $2`,
     [projectId, since],
   )
@@ -113,7 +112,7 @@ export async function countSubscriptionsByKey(
   db: Db,
 ): Promise<{ readonly keyId: string; readonly subscriptions: number }[]> {
   const { rows } = await db.query<{ keyId: string; subscriptions: number }>(
-    'select key_id as "keyId", count(*) as subscriptions from subscription group by key_id order by key_id',
+    'select key_id, count(*) as subscriptions from subscription group by key_id order by key_id',
   )
   return rows
 }
@@ -170,7 +169,7 @@ export async function claimSubscriptionMail(
         order by report <> '', next_at, id limit 1 for update skip locked)
       update subscription_mail m set state = 'sending', tries = m.tries + 1, next_at = $1
       from due, subscription s where m.id = due.id and s.id = m.subscription_id
-      returning ${columns}, m.id as "mailId", m.report, m.tries`,
+      returning ${columns}, m.id as mail_id, m.report, m.tries`,
     [now, mostAnHour],
   )
   return rows[0] && toSubscription(rows[0])

@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** `due -> done`, or `failed` after too many tries; `ignored`: there was nothing to do. */
 export type WebhookState = 'due' | 'done' | 'ignored' | 'failed'
@@ -50,8 +49,8 @@ export async function claimDueCharge(
       update webhook_event e set tries = e.tries + 1,
         next_at = $2::timestamptz + least(60000 * power(2, e.tries), $3) * interval '1 ms'
       from due where e.id = due.id
-      returning e.charge_id as "chargeId", e.tries, (select max(n.id) from webhook_event n where n.gateway = $1
-        and n.charge_id = e.charge_id) as "upTo"`,
+      returning e.charge_id, e.tries, (select max(n.id) from webhook_event n where n.gateway = $1
+        and n.charge_id = e.charge_id) as up_to`,
     [gateway, now, longestWaitMs],
   )
   return rows[0]
@@ -106,12 +105,12 @@ export async function listWebhooks(
   { state, limit }: { readonly state: WebhookState | undefined; readonly limit: number },
 ): Promise<StoredWebhook[]> {
   const { rows } = await db.query<StoredWebhook>(
-    `select gateway, event_id as "eventId", kind, charge_id as "chargeId", reference, occurred_at as at,
-        received_at as "receivedAt", state, outcome
+    `select gateway, event_id, kind, charge_id, reference, occurred_at as at,
+        received_at, state, outcome
       from webhook_event where $1::text is null or state = $1 order by id desc limit $2`,
     [state ?? null, limit],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** How many events were given up, and how many were about charges of no donation here. */

@@ -5,10 +5,14 @@ import { type Fence, type Lineage, timelineSql } from './fence.js'
 import { isRefused, refusedConnection } from './refusal.js'
 import { followingSocket, type Servers, serversOf } from './servers.js'
 import { findTransient, readOnlyState } from './transient.js'
+import { withoutNulls } from './without-nulls.js'
 
 /** What functions with SQL need: a connection, a transaction or the pool itself. */
 export type Db = {
-  /** With a `name` the statement is prepared once for each connection; one name always means one text. */
+  /**
+   * Rows have the members of our types: the column `settled_at` is `settledAt`, and null is undefined, in JSON too. With a
+   * `name` the statement is prepared once for each connection; one name always means one text.
+   */
   query<Row extends object>(
     text: string,
     values?: readonly unknown[],
@@ -266,6 +270,7 @@ function refuseOtherThan(
 declare module 'pg' {
   interface Query {
     prepare(connection: Outgoing): void
+    handleRowDescription(message: { readonly fields: { name: string }[] }): void
     handleCommandComplete(message: object, connection: object): void
   }
 }
@@ -314,8 +319,25 @@ function needsSession(cause: unknown): ServiceError {
   return new ServiceError('configuration-invalid', message, { cause })
 }
 
+type Callback = (error: Error | undefined, result: never) => void
+
+/** A statement whose rows have the members of our types: `settled_at` is `settledAt`. */
+class RowQuery extends pg.Query {
+  constructor(config: pg.QueryConfig, callback: Callback) {
+    super(config, callback)
+    Object.assign(this, { query_timeout: (config as { query_timeout?: number }).query_timeout })
+  }
+
+  override handleRowDescription(message: { readonly fields: { name: string }[] }): void {
+    for (const field of message.fields) {
+      field.name = field.name.replace(/\B_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+    }
+    super.handleRowDescription(message)
+  }
+}
+
 /** A statement outside a transaction, on a server that is shared: one message has its settings and then the statement. */
-class SettledQuery extends pg.Query {
+class SettledQuery extends RowQuery {
   readonly #settings: string
   readonly #timeline: number
   #isSettled = false
@@ -323,12 +345,11 @@ class SettledQuery extends pg.Query {
   constructor(
     config: pg.QueryConfig,
     settings: { readonly json: string; readonly timeline: number },
-    callback: (error: Error | undefined, result: never) => void,
+    callback: Callback,
   ) {
     super({ ...config, queryMode: 'extended' } as pg.QueryConfig, callback)
     this.#settings = settings.json
     this.#timeline = settings.timeline
-    Object.assign(this, { query_timeout: (config as { query_timeout?: number }).query_timeout })
   }
 
   override prepare(connection: Outgoing): void {
@@ -365,7 +386,9 @@ export async function runStatement<Row extends object>(
   try {
     const limited = { text, values: [...(values ?? [])], query_timeout: answerMs } as pg.QueryConfig
     const result = await ask<Row>(client, limited, name)
-    return { rows: result.rows, rowCount: result.rowCount ?? 0 }
+    // A text of several statements, as migrations are, has no rows of its own.
+    if (Array.isArray(result)) return { rows: [], rowCount: 0 }
+    return { rows: result.rows.map(withoutNulls), rowCount: result.rowCount ?? 0 }
   } catch (error) {
     const refusal = sqlState(error) === readOnlyState && fencedClients.get(client)?.fence.refusal
     throw refusal ? new ServiceError('database-unavailable', refusal, { cause: error }) : toStoreError(error)
@@ -378,15 +401,16 @@ async function ask<Row extends object>(
   name: string | undefined,
 ): Promise<pg.QueryResult<Row>> {
   const settings = sharedSettings.get(client)
-  if (!settings) return await client.query<Row>(name === undefined ? config : { ...config, name })
-  if (client.getTransactionStatus() !== 'I') return await client.query<Row>(config)
-  if (/^begin\b/.test(config.text)) {
+  const named = settings || name === undefined ? config : { ...config, name }
+  if (settings && client.getTransactionStatus() === 'I' && /^begin\b/.test(config.text)) {
     // A view of another transaction is taken before any query; what only reads needs no guard.
     const guard = settings.timeline === 0 || /\bread only$/.test(config.text) ? [] : [guardText(settings.timeline)]
     return await client.query<Row>({ ...config, text: [config.text, settings.statements, ...guard].join('; ') })
   }
   return await new Promise((resolve, reject) => {
-    client.query(new SettledQuery(config, settings, (error, result) => (error ? reject(error) : resolve(result))))
+    const callback: Callback = (error, result) => (error ? reject(error) : resolve(result))
+    const isSettled = settings && client.getTransactionStatus() === 'I'
+    client.query(isSettled ? new SettledQuery(config, settings, callback) : new RowQuery(named, callback))
   })
 }
 

@@ -133,10 +133,10 @@ type Applied = { readonly version: number; readonly name: string; readonly hash:
 async function appliedMigrations(db: Db): Promise<Applied[]> {
   // A statement that opens a table makes the server drop what it remembers: after waiting for the lock, a session that had
   // not found the name would go on not finding it.
-  const present = await db.query<{ table: string | null }>(
+  const present = await db.query<{ table: string | undefined }>(
     `select to_regclass('schema_migration') as table from pg_catalog.pg_class limit 1`,
   )
-  if (present.rows[0]?.table === null) return []
+  if (present.rows[0]?.table === undefined) return []
   // Through JSON, because databases of older versions lack the column `breaking`.
   const { rows } = await db.query<Applied>(
     `select version, name, hash, coalesce((to_jsonb(m) ->> 'breaking')::boolean, true) as breaking

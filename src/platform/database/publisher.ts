@@ -4,7 +4,7 @@ import type { Db } from './connection.js'
 /** What was recorded of the publisher, oldest first; the last one counts. [] before the first release that is not a trial's. */
 export async function listPublishers(db: Db): Promise<(PublisherIdentity & { readonly recordedAt: Date })[]> {
   const { rows } = await db.query<PublisherIdentity & { readonly recordedAt: Date }>(
-    'select ref, type, currency, language, recorded_at as "recordedAt" from publisher order by id',
+    'select ref, type, currency, language, recorded_at from publisher order by id',
   )
   return rows
 }

@@ -152,20 +152,24 @@ async function readPrimary(db: Db): Promise<Primary> {
   const { rows } = await db.query<{ readonly at: string; readonly system: string }>(
     'select pg_current_wal_insert_lsn()::text as at, (select system_identifier::text from pg_control_system()) as system',
   )
-  return { position: positionOf(rows[0]?.at ?? null), system: rows[0]?.system }
+  return { position: positionOf(rows[0]?.at), system: rows[0]?.system }
 }
 
 async function readReplica(db: Db) {
-  const { rows } = await db.query<{ readonly at: string | null; readonly isStandby: boolean; readonly system: string }>(
-    `select pg_is_in_recovery() as "isStandby", pg_last_wal_replay_lsn()::text as at,
+  const { rows } = await db.query<{
+    readonly at: string | undefined
+    readonly isStandby: boolean
+    readonly system: string
+  }>(
+    `select pg_is_in_recovery() as is_standby, pg_last_wal_replay_lsn()::text as at,
       (select system_identifier::text from pg_control_system()) as system`,
   )
-  const { at = null, isStandby = false, system } = rows[0] ?? {}
+  const { at, isStandby = false, system } = rows[0] ?? {}
   return { isStandby, system, position: positionOf(at) }
 }
 
 /** A position in the log, such as 2/5A0, as a number; 0 where there is none. */
-function positionOf(text: string | null): bigint {
+function positionOf(text: string | undefined): bigint {
   const [high = '0', low = '0'] = text?.split('/') ?? []
   return (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`)
 }

@@ -22,9 +22,9 @@ export async function readServerFacts(db: Db): Promise<ServerFacts> {
       ServerFacts['processes'] & { readonly most: number; readonly open: number }
   >(
     `select current_setting('server_version_num')::integer as version, current_setting('server_encoding') as encoding,
-      current_setting('transaction_read_only')::boolean as "readOnly",
+      current_setting('transaction_read_only')::boolean as read_only,
       (select rolsuper from pg_roles where rolname = current_user) as superuser,
-      has_schema_privilege(coalesce(current_schema(), 'public'), 'create') as "mayCreate",
+      has_schema_privilege(coalesce(current_schema(), 'public'), 'create') as may_create,
       current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most,
       (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as open, p.*
       from (select count(distinct name) filter (where name ~ '^giving api ')::integer as api,

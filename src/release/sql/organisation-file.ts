@@ -1,10 +1,8 @@
 import type { KeptOrganisation } from '../../iati/mapping/kept.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../kernel/money.js'
-import type { OtherTexts } from '../../kernel/texts.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** The money that the organisation file reports: of one currency, planned after `day`, of the years `first` to `last`. */
 export type MoneyScope = {
@@ -56,8 +54,6 @@ export type PartnerRow = {
   readonly ein: string | null
   readonly orgRef: string | null
   readonly url: string | null
-  readonly language: string | null
-  readonly texts: OtherTexts | null
 }
 
 /** A partner, with what was published of it before the move. */
@@ -71,8 +67,7 @@ export type PartnerBudgetRow = PartnerRow & { readonly year: number; readonly am
 // The order of the index organisation_ref; equal identifiers are neighbours.
 const ref = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g'))`
 const refOrder = `${ref} collate "C", o.id`
-const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url,
-  'language', o.language, 'texts', o.texts`
+const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url`
 const withRef = '(o.org_ref is not null or o.ein is not null)'
 
 /** Organisations with an identifier and a published activity, in the order of identifiers. */
@@ -88,10 +83,10 @@ export async function* keptWithoutPartner(client: Connection): AsyncGenerator<Ke
 /** What was published before the move of the publisher itself. */
 export async function keptOfPublisher(db: Db, identifier: string): Promise<KeptOrganisation | undefined> {
   const { rows } = await db.query<KeptOrganisation>(
-    'select text, moved_on as "movedOn", file, line from kept_organisation where identifier = $1',
+    'select text, moved_on, file, line from kept_organisation where identifier = $1',
     [identifier],
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** Whether an organisation file was imported. */

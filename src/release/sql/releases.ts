@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /** A release as the database knows it; the row follows the release's folder. */
 export type ReleaseRow = {
@@ -93,20 +92,20 @@ export async function findReleases(db: Db, ids: readonly string[]): Promise<Rele
 /** The events of a release, oldest first. */
 export async function listReleaseEvents(db: Db, releaseId: string): Promise<ReleaseEvent[]> {
   const { rows } = await db.query<ReleaseEvent>(`${selectEvents} where release_id = $1 order by id`, [releaseId])
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** The newest event if it is a rollback: `releaseId` took the place of `otherId`, and nothing has been published since. */
 export async function findStandingRollback(db: Db): Promise<(ReleaseEvent & { readonly otherId: string }) | undefined> {
   const { rows } = await db.query<ReleaseEvent>(`${selectEvents} order by id desc limit 1`)
-  const [event] = rows.map(withoutNulls)
+  const [event] = rows
   if (event?.event !== 'rolled-back' || event.otherId === undefined) return undefined
   return { ...event, otherId: event.otherId }
 }
 
 /** When each release went live last, and when the next one did. */
 export async function findLiveTimes(db: Db): Promise<ReadonlyMap<string, { since: Date; until: Date | undefined }>> {
-  const { rows } = await db.query<{ id: string; since: Date; until: Date | null }>(
+  const { rows } = await db.query<{ id: string; since: Date; until: Date | undefined }>(
     `select distinct on (release_id) release_id as id, at as since, next_at as until
       from (select id, release_id, at, lead(at) over (order by id) as next_at
         from release_event where event <> 'held') went_live
@@ -131,10 +130,10 @@ export async function forgetHeldReleases(db: Db, ids: readonly string[]): Promis
 
 async function selectReleases(db: Db, where: string, values: readonly unknown[]): Promise<ReleaseRow[]> {
   const { rows } = await db.query<ReleaseRow>(
-    `select id, run_id as "runId", generated_at as "generatedAt", state, reason from release ${where}`,
+    `select id, run_id, generated_at, state, reason from release ${where}`,
     values,
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
-const selectEvents = `select release_id as "releaseId", event, other_id as "otherId", at from release_event`
+const selectEvents = `select release_id, event, other_id, at from release_event`

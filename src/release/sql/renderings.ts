@@ -4,7 +4,6 @@ import { unusualMinorUnits } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 
 /**
  * Assigns every publishable activity without a segment to one, for ever: the last one while it has room, then new ones, in
@@ -126,10 +125,10 @@ export type HeldRow = {
 /** The held activity of a project; undefined when it is not held. */
 export async function findHeldRendering(db: Db, projectId: number): Promise<HeldRow | undefined> {
   const { rows } = await db.query<HeldRow>(`${selectHeld} and project_id = $1`, [projectId])
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
-const selectHeld = `select project_id as "projectId", identifier, r.text is not null as "stillPublished", held_since as since,
+const selectHeld = `select project_id, identifier, r.text is not null as still_published, held_since as since,
     notices, k.file, k.line from rendering r left join kept_activity k using (project_id) where verdict = 'held'`
 
 /** Which held activities: all, those that break a rule, those of projects after one, those with a published text. */
@@ -153,7 +152,7 @@ export async function heldRenderings(
         and ($3::bigint is null or project_id > $3) and (not $4 or r.text is not null) order by project_id limit $1`,
     [limit, rule ?? null, after ?? null, isPublished],
   )
-  return { count: count.rows[0]?.count ?? 0, sample: rows.map(withoutNulls) }
+  return { count: count.rows[0]?.count ?? 0, sample: rows }
 }
 
 /** What the published activities cover, and since which day there are any; absent before the first release. */
@@ -167,7 +166,7 @@ export async function publishedCoverage(db: Db): Promise<Coverage> {
           select from project_country join rendering using (project_id) where country_code = code and verdict = 'valid'
         ) order by 1) as countries`,
   )
-  return { countries: [], ...withoutNulls(rows[0] ?? {}) }
+  return { countries: [], ...(rows[0] ?? {}) }
 }
 
 /** The projects among these that are held and were never published. */

@@ -52,13 +52,13 @@ export async function listReportArchives(db: Db): Promise<ReportArchive[]> {
 
 /** The reports of an archive, newest first. */
 export async function archivedReports(db: Db, archive: number): Promise<ProgressReport[]> {
-  const { rows } = await db.query<{ report_id: number }>(
+  const { rows } = await db.query<{ reportId: number }>(
     'select report_id from report_place where place > ($1::bigint - 1) * $2 and place <= $1::bigint * $2',
     [archive, archiveSize],
   )
   return await reportsByIds(
     db,
-    rows.map((row) => row.report_id),
+    rows.map((row) => row.reportId),
   )
 }
 

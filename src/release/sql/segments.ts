@@ -94,7 +94,7 @@ export async function textsWithoutRows(
   limit: number,
 ): Promise<TextWithoutRows[]> {
   const { rows } = await db.query<TextWithoutRows>(
-    `select project_id as "projectId", content_hash as "contentHash", text from rendering r
+    `select project_id, content_hash, text from rendering r
       where segment = $1 and text is not null and ${rowsAreMissing} order by project_id limit $3`,
     [segment, format.version, limit],
   )

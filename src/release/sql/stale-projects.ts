@@ -1,6 +1,5 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { IdRange } from '../../work/run.js'
 
 /** Which renderings count as stale (architecture.md 2.2): dirty, made under another key, or overtaken by time. */
@@ -19,7 +18,7 @@ const staleIds = `
 /** Cuts the stale projects into ranges of about `size` stale projects each, in id order; [] when nothing is stale. */
 export async function planStaleRanges(db: Db, stale: StaleCriteria, size: number): Promise<IdRange[]> {
   const { rows } = await db.query<IdRange>(
-    `select min(project_id) as "fromId", max(project_id) as "toId"
+    `select min(project_id) as from_id, max(project_id) as to_id
       from (select project_id, (row_number() over (order by project_id) - 1) / $4::integer as range
         from (${staleIds}) as stale) as numbered
       group by range order by range`,
@@ -53,15 +52,15 @@ export async function staleProjects(
   limit: number,
 ): Promise<StaleProject[]> {
   const { rows } = await db.query<StaleProject>(
-    `select v.project_id as "projectId", i.identifier, case when i.identifier is null then (
+    `select v.project_id, i.identifier, case when i.identifier is null then (
           select o.id from project o
             where o.iati_identifier = $8::text || '-' || v.project_id and o.id <> v.project_id
           union all select o.project_id from published_identifier o
             where o.identifier = $8::text || '-' || v.project_id and o.project_id <> v.project_id
           limit 1
-        ) end as "defaultTakenBy", r.content_hash as "contentHash",
-        r.last_updated_at as "lastUpdatedAt", r.text is not null as "hasText", f.content_hash as "feedHash",
-        coalesce(f.bytes > 0, false) as "hasFeed"
+        ) end as default_taken_by, r.content_hash,
+        r.last_updated_at, r.text is not null as has_text, f.content_hash as feed_hash,
+        coalesce(f.bytes > 0, false) as has_feed
       from project_version v
         left join rendering r using (project_id)
         left join published_identifier i using (project_id)
@@ -71,7 +70,7 @@ export async function staleProjects(
       order by v.project_id limit $7`,
     [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit, stale.publisherRef],
   )
-  return rows.map(withoutNulls)
+  return rows
 }
 
 /** Up to `limit` projects with ids above `after`, stale or not, in id order. */

@@ -1,6 +1,5 @@
 import type { ServiceError } from '../../kernel/errors.js'
 import { type Db, sqlState } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Attempt, Lease, Run, RunKind, SyncRun } from '../run.js'
 import { runTables } from './ledger.js'
 
@@ -22,7 +21,7 @@ const differences = {
     startTime: `greatest($4, (select max(generated_at) + interval '1 second' from release
       where generated_at >= $4 and generated_at < $4::timestamptz + interval '1 day'))`,
     claiming: `, stage = null, progress = null`,
-    claimed: 'id, started_at as "startedAt", force, trigger',
+    claimed: 'id, started_at, force, trigger',
     handingBack: ', stage = null, progress = null',
     /** SQL: grows with the progress of an attempt. */
     advance: '(select count(*) from rendering g where g.run_id = r.id)',
@@ -42,7 +41,7 @@ const differences = {
   sync: {
     startTime: '$4',
     claiming: '',
-    claimed: 'kind, upstream, accept_loss as "acceptLoss", checkpoint, losses',
+    claimed: 'kind, upstream, accept_loss, checkpoint, losses',
     handingBack: '',
     advance: 'r.requests',
     ending: ', checkpoint = null',
@@ -77,7 +76,7 @@ export async function claimRun<Kind extends RunKind>(
       [lease.runId, lease.owner, lease.seconds, at],
     )
     if (rows[0]) {
-      const { attempt, ...run } = withoutNulls(rows[0])
+      const { attempt, ...run } = rows[0]
       return { kind: 'claimed', attempt, run: run as ClaimedRun[Kind] }
     }
   } catch (error) {
@@ -149,7 +148,7 @@ export async function requeueDeadRun(db: Db, kind: RunKind): Promise<DeadRun | u
      from dead where r.id = dead.id
      returning r.id, r.attempt, r.losses, dead.lease_owner as owner`,
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /**

@@ -46,18 +46,18 @@ export async function enterRun(db: Db, kind: RunKind, run: NewRun, own: OwnColum
 
 /** The newest instant of this schedule that has a run. */
 export async function findLastDue(db: Db, kind: RunKind, schedule: string): Promise<Date | undefined> {
-  const { rows } = await db.query<{ due_at: Date | null }>(
+  const { rows } = await db.query<{ dueAt: Date | undefined }>(
     `select max(due_at) as due_at from ${runTables[kind]} where schedule = $1`,
     [schedule],
   )
-  return rows[0]?.due_at ?? undefined
+  return rows[0]?.dueAt
 }
 
 /** The instants of this schedule after `from` and before `until` that have a run. */
 export async function listDues(db: Db, kind: RunKind, schedule: string, from: Date, until: Date): Promise<Date[]> {
-  const { rows } = await db.query<{ due_at: Date }>(
+  const { rows } = await db.query<{ dueAt: Date }>(
     `select due_at from ${runTables[kind]} where schedule = $1 and due_at > $2 and due_at < $3`,
     [schedule, from, until],
   )
-  return rows.map((row) => row.due_at)
+  return rows.map((row) => row.dueAt)
 }

@@ -32,7 +32,7 @@ export async function runNumbers(db: Db): Promise<RunNumbers> {
     `select count(*) as count from run_shard s join run r on r.id = s.run_id and r.attempt = s.attempt
       where r.state = 'running' and s.percent < 100`,
   )
-  const newest = await db.query<{ timings: Record<string, number> | null }>(
+  const newest = await db.query<{ timings: Record<string, number> | undefined }>(
     'select timings from run where timings is not null order by id desc limit 1',
   )
   return {

@@ -32,7 +32,7 @@ type Overtaking = { readonly id: number; readonly releaseId: string; readonly he
  */
 export async function findOvertaking(db: Db, runId: number): Promise<Overtaking | undefined> {
   const { rows } = await db.query<Overtaking>(
-    `select id, release_id as "releaseId", held, force as forced from run
+    `select id, release_id, held, force as forced from run
       where id > $1 and state = 'published' and release_id is not null order by id desc limit 1`,
     [runId],
   )

@@ -1,6 +1,5 @@
 import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { DueInstant, RunFailure, RunProgress, RunTrigger } from '../run.js'
 import { ending } from './leases.js'
 import { type EnteredRun, enterRun, type NewRun, runFailure } from './ledger.js'
@@ -134,14 +133,14 @@ export async function summarizeDays(db: Db, since: Date): Promise<RunDay[]> {
 
 // A running run's counts are those of its shards so far; a finished one's were written once, when it finished.
 const selectRun = `
-  select r.id, r.trigger, r.schedule, r.due_at as "dueAt", r.force, r.state, r.attempt, r.lease_owner as owner,
-    r.queued_at as "queuedAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
+  select r.id, r.trigger, r.schedule, r.due_at, r.force, r.state, r.attempt, r.lease_owner as owner,
+    r.queued_at, r.started_at, r.finished_at,
     case when r.finished_at is null then s.rendered else r.rendered end as rendered,
     case when r.finished_at is null then s.changed else r.changed end as changed,
     case when r.finished_at is null then s.held else r.held end as held,
     case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
       jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
-    r.timings as "stageSeconds", nullif(r.cancel_asked, false) as "cancelAsked", r.release_id as "releaseId", r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
+    r.timings as stage_seconds, nullif(r.cancel_asked, false) as cancel_asked, r.release_id, r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
   from run r
   cross join lateral (
     select count(*) filter (where attempt = r.attempt) as shards,
@@ -153,6 +152,6 @@ const selectRun = `
   ) s`
 
 function toRunSummary(row: RunRow): RunSummary {
-  const { id, trigger, schedule, dueAt, ...run } = withoutNulls(row)
+  const { id, trigger, schedule, dueAt, ...run } = row
   return { id, trigger, ...(schedule !== undefined && dueAt && { due: { schedule, at: dueAt } }), ...run }
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { withoutNulls } from '../../platform/database/without-nulls.js'
 import type { Schedule } from '../schedule.js'
 
 /** A schedule in force, and since when. */
@@ -11,18 +10,17 @@ export type AdoptedSchedule = Schedule & {
   readonly pausedAt?: Date
 }
 
-const selectSchedule =
-  'select name, expression, timezone, adopted_at as "adoptedAt", paused_at as "pausedAt" from schedule'
+const selectSchedule = 'select name, expression, timezone, adopted_at, paused_at from schedule'
 
 /** The schedule in force under this name; undefined before the first start. */
 export async function findSchedule(db: Db, name: string): Promise<AdoptedSchedule | undefined> {
   const { rows } = await db.query<AdoptedSchedule>(`${selectSchedule} where name = $1`, [name])
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }
 
 /** All schedules that were put in force, by name. */
 export async function listSchedules(db: Db): Promise<AdoptedSchedule[]> {
-  return (await db.query<AdoptedSchedule>(`${selectSchedule} order by name`)).rows.map(withoutNulls)
+  return (await db.query<AdoptedSchedule>(`${selectSchedule} order by name`)).rows
 }
 
 /** Puts a schedule in force from `at` on; one that is already in force keeps its date. */

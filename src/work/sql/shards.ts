@@ -52,7 +52,7 @@ export async function takeShard(db: Db, lease: Lease): Promise<ShardLease | unde
        select from_id from run_shard where run_id = $1 and attempt = $2 and percent < 100
          and (lease_owner is null or lease_owner = $3 or lease_until < clock_timestamp())
        order by from_id limit 1 for update skip locked)
-     returning from_id as "fromId", to_id as "toId"`,
+     returning from_id, to_id`,
     [lease.runId, lease.attempt, lease.owner, lease.seconds],
   )
   return rows[0] && { ...lease, shard: rows[0] }
@@ -73,8 +73,8 @@ export async function takeOthersShard(
        where run.state = 'running' and run.stage is null and not starts_with(run.lease_owner, $1 || ' ')
          and run_shard.attempt = run.attempt and run_shard.lease_owner is null
        order by from_id limit 1 for update of run_shard skip locked)
-     returning run.id, shard.attempt, run.started_at as "startedAt", run.force, run.trigger, from_id as "fromId",
-       to_id as "toId"`,
+     returning run.id, shard.attempt, run.started_at, run.force, run.trigger, from_id,
+       to_id`,
     [owner, seconds],
   )
   if (!rows[0]) return undefined

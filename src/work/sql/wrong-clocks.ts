@@ -27,7 +27,7 @@ export async function forgetWrongClock(db: Db, owner: string): Promise<void> {
 /** The workers whose clock was wrong within the last minute: one that died or ended no longer renews its row. */
 export async function listWrongClocks(db: Db): Promise<WrongClock[]> {
   const { rows } = await db.query<WrongClock>(
-    `select owner, skew_seconds as "skewSeconds" from wrong_clock
+    `select owner, skew_seconds from wrong_clock
      where seen_at > clock_timestamp() - interval '1 minute' order by owner`,
   )
   return rows

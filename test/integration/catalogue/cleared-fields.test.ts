@@ -55,12 +55,12 @@ describe('a field that an import keeps', async () => {
     return rows[0]
   }
   const none = {
-    sectors: { bees: null },
+    sectors: { bees: undefined },
     parties: [
-      [null, null, null, 'SL', 'Sierra Leone', null],
-      [null, null, null, null, null, null],
+      [undefined, undefined, undefined, 'SL', 'Sierra Leone', undefined],
+      [undefined, undefined, undefined, undefined, undefined, undefined],
     ],
-    projects: [[null, null, null, 'point']],
+    projects: [[undefined, undefined, undefined, 'point']],
     ...{ sdgs: 0, payouts: 0 },
   }
 

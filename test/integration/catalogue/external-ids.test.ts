@@ -86,7 +86,7 @@ describe('ids of a platform', { shuffle: false }, () => {
     expect(
       await rows('select id, external_id from project union all select id, external_id from organisation'),
     ).toEqual(numbers)
-    expect(numbers).toContainEqual({ id: expect.toSatisfy((id: number) => id > 10_000_000), external_id: uuid(1) })
+    expect(numbers).toContainEqual({ id: expect.toSatisfy((id: number) => id > 10_000_000), externalId: uuid(1) })
   })
 
   it('pages of the wire format have them for projects and their organizations, in XML and JSON', async () => {
@@ -132,12 +132,14 @@ describe('ids of a platform', { shuffle: false }, () => {
     const environment = { DATABASE_URL: url, GIVING_DATA_DIR: folder, DEFAULT_CURRENCY: 'USD' }
     const { code, stderr } = await runCommandLine(['import', feed, '--project', uuid(2)], environment)
     expect(code, stderr).toBe(0)
-    expect(await catalogue()).toContainEqual(expect.objectContaining({ project: uuid(2), title: 'Xml', image: null }))
+    expect(await catalogue()).toContainEqual(
+      expect.objectContaining({ project: uuid(2), title: 'Xml', image: undefined }),
+    )
     expect(
       await rows(
         `select p.external_id from progress_report r join project p on p.id = r.project_id where r.title = 'E'`,
       ),
-    ).toEqual([{ external_id: uuid(2) }])
+    ).toEqual([{ externalId: uuid(2) }])
     const wrong = await runCommandLine(['import', feed, '--project', 'nobody'], environment)
     expect([wrong.code, wrong.stderr]).toEqual([
       2,

@@ -28,8 +28,6 @@ const types: Readonly<Record<string, readonly string[]>> = {
   status: ['text'],
   precision: ['text'],
   source: ['text'],
-  language: ['text'],
-  texts: ['jsonb'],
 }
 
 it.each([

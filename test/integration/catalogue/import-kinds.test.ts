@@ -58,18 +58,18 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('organizations.csv', organizations)).toMatchObject({ created: 2, problems: [] })
       expect(await importing('funders.ndjson', funders)).toMatchObject({ created: 1, problems: [] })
       expect(await rows('select id, name, sector_code from theme order by id')).toEqual([
-        { id: 'bees', name: 'Bees', sector_code: '31194' },
-        { id: 'edu', name: 'Education', sector_code: '11220' },
-        { id: 'water', name: 'Clean Water', sector_code: '14031' },
+        { id: 'bees', name: 'Bees', sectorCode: '31194' },
+        { id: 'edu', name: 'Education', sectorCode: '11220' },
+        { id: 'water', name: 'Clean Water', sectorCode: '14031' },
       ])
       expect(
         await rows(`select id, name, org_ref, org_type, vetted, country_name, source,
         array(select theme_id from organisation_theme where organisation_id = id order by position) as themes
         from organisation order by id`),
       ).toMatchObject([
-        { id: 7, org_ref: 'GB-CHC-202918', org_type: '22', vetted: true, themes: ['water', 'bees'] },
-        { id: 8, name: 'Gulu\r\nSchools', org_ref: null, vetted: false, themes: ['edu'], country_name: 'Uganda' },
-        { id: 501, name: 'Fund of Lakes', org_ref: 'XM-DAC-1', country_name: 'Switzerland', source: 'import' },
+        { id: 7, orgRef: 'GB-CHC-202918', orgType: '22', vetted: true, themes: ['water', 'bees'] },
+        { id: 8, name: 'Gulu\r\nSchools', orgRef: undefined, vetted: false, themes: ['edu'], countryName: 'Uganda' },
+        { id: 501, name: 'Fund of Lakes', orgRef: 'XM-DAC-1', countryName: 'Switzerland', source: 'import' },
       ])
       await changesNothingAgain('themes.csv', themes)
       await changesNothingAgain('organizations.csv', organizations)
@@ -81,11 +81,11 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('funders.csv', 'id,name\n501,Fund of all Lakes\n')).toMatchObject({ changed: 1 })
       expect(await importing('themes.csv', 'id,name\nbees,Wild Bees\n')).toMatchObject({ changed: 1 })
       expect(await rows(`select vetted, country_code from organisation where id in (8, 501) order by id`)).toEqual([
-        { vetted: false, country_code: null },
-        { vetted: false, country_code: 'CH' },
+        { vetted: false, countryCode: undefined },
+        { vetted: false, countryCode: 'CH' },
       ])
       expect(await rows(`select name, sector_code from theme where id = 'bees'`)).toEqual([
-        { name: 'Wild Bees', sector_code: '31194' },
+        { name: 'Wild Bees', sectorCode: '31194' },
       ])
     })
 
@@ -124,14 +124,14 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
           id: 101,
           status: 'active',
           active: true,
-          organisation_id: 7,
+          organisationId: 7,
           goal: '8000.000',
           funding: '0.000',
           remaining: '8000.000',
           deadline: '2027-06-30',
-          location_precision: 'country',
+          locationPrecision: 'country',
           source: 'import',
-          country_code: 'SL',
+          countryCode: 'SL',
           themes: ['water', 'bees'],
           countries: ['SL'],
           sdgs: ['13', '6.1'],
@@ -142,14 +142,14 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
           id: 102,
           status: 'funded',
           active: false,
-          organisation_id: 8,
+          organisationId: 8,
           goal: '12500.000',
           funding: '12500.000',
           remaining: '0.000',
-          deadline: null,
-          location_precision: 'point',
+          deadline: undefined,
+          locationPrecision: 'point',
           source: 'import',
-          country_code: 'KE',
+          countryCode: 'KE',
           themes: ['edu'],
           countries: ['KE:60.0000', 'UG:40.0000'],
           sdgs: [],
@@ -169,12 +169,12 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('projects.csv', changed)).toMatchObject({ changed: 1, unchanged: 1 })
       const after = await versions()
       expect(after.filter((row, index) => JSON.stringify(row) !== JSON.stringify(before[index]))).toMatchObject([
-        { project_id: 101 },
+        { projectId: 101 },
       ])
       expect(
         await rows(`select title, funding, remaining, number_of_reports,
         (select count(*) from photo where project_id = 101 and consent) as photos from project where id = 101`),
-      ).toEqual([{ title: 'Deep wells', funding: '40.000', remaining: '8960.000', number_of_reports: 3, photos: 1 }])
+      ).toEqual([{ title: 'Deep wells', funding: '40.000', remaining: '8960.000', numberOfReports: 3, photos: 1 }])
       await store.db.query('update project set funding = 0 where id = 101')
     })
 
@@ -297,7 +297,7 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(summary).toMatchObject({ created: 1, refused: 2 })
       expect(summary.problems.map(({ field }) => field).sort()).toEqual(['amount', 'receiver'])
       expect(await rows(`select receiver_id, amount from disbursement where reference = 'D-1'`)).toEqual([
-        { receiver_id: 501, amount: '50.000' },
+        { receiverId: 501, amount: '50.000' },
       ])
     })
   })
@@ -382,7 +382,7 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       const xml = `<?xml version="1.0"?>\n<organizations><organization><id>70</id><name>Wire Trust</name></organization></organizations>`
       expect(await importing('page.xml', xml)).toMatchObject({ changed: 1, problems: [] })
       expect(await rows('select org_ref, org_type from organisation where id = 70')).toEqual([
-        { org_ref: 'GB-CHC-70', org_type: '22' },
+        { orgRef: 'GB-CHC-70', orgType: '22' },
       ])
     })
   })
@@ -407,18 +407,34 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('gifts.csv', single)).toMatchObject({ created: 5, refused: 0, problems: [] })
       const source = 'import'
       expect(await money(101)).toEqual([
-        { month: '2026-03', kind: 'gift', funder_id: null, amount: '35.500', count: 2, last_on: '2026-03-20', source },
+        {
+          month: '2026-03',
+          kind: 'gift',
+          funderId: undefined,
+          amount: '35.500',
+          count: 2,
+          lastOn: '2026-03-20',
+          source,
+        },
         {
           month: '2026-03',
           kind: 'refund',
-          funder_id: null,
+          funderId: undefined,
           amount: '-5.500',
           count: 1,
-          last_on: '2026-03-21',
+          lastOn: '2026-03-21',
           source,
         },
-        { month: '2026-04', kind: 'fee', funder_id: null, amount: '-1.250', count: 1, last_on: '2026-04-02', source },
-        { month: '2026-04', kind: 'gift', funder_id: 501, amount: '100.000', count: 1, last_on: '2026-04-02', source },
+        {
+          month: '2026-04',
+          kind: 'fee',
+          funderId: undefined,
+          amount: '-1.250',
+          count: 1,
+          lastOn: '2026-04-02',
+          source,
+        },
+        { month: '2026-04', kind: 'gift', funderId: 501, amount: '100.000', count: 1, lastOn: '2026-04-02', source },
       ])
       expect(await totals(101)).toEqual([{ funding: '130.000', n: 2, remaining: '8870.000' }])
       await changesNothingAgain('gifts.csv', single)
@@ -428,7 +444,7 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
     it('count once in whatever files they come, and leave nothing of themselves but hashes', async () => {
       const split = lines(header, '101,2026-03-05,25.00,USD,G-1,,,', '101,2026-03-30,4.00,USD,G-4,,,')
       expect(await importing('gifts-more.csv', split)).toMatchObject({ created: 1, unchanged: 1 })
-      expect(await money(101)).toMatchObject([{ amount: '39.500', count: 3, last_on: '2026-03-30' }, {}, {}, {}])
+      expect(await money(101)).toMatchObject([{ amount: '39.500', count: 3, lastOn: '2026-03-30' }, {}, {}, {}])
       const changed = lines(header, '101,2026-03-05,26.00,USD,G-1,,,')
       expect(await importing('gifts.csv', changed)).toMatchObject({
         refused: 1,
@@ -524,21 +540,21 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await photos()).toEqual([
         {
           position: 1,
-          wire_id: 9001,
+          wireId: 9001,
           title: 'The pump',
-          original_url: 'https://platform.example/1.jpg',
-          small_url: 'https://platform.example/1s.jpg',
+          originalUrl: 'https://platform.example/1.jpg',
+          smallUrl: 'https://platform.example/1s.jpg',
           consent: true,
-          taken_on: '2026-03-14',
+          takenOn: '2026-03-14',
         },
         {
           position: 2,
-          wire_id: 2,
-          title: null,
-          original_url: 'https://platform.example/2.jpg',
-          small_url: null,
+          wireId: 2,
+          title: undefined,
+          originalUrl: 'https://platform.example/2.jpg',
+          smallUrl: undefined,
           consent: false,
-          taken_on: null,
+          takenOn: undefined,
         },
       ])
       await changesNothingAgain('images.csv', csv)
@@ -590,11 +606,11 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await stored()).toEqual([
         {
           id: 17,
-          project_id: 101,
+          projectId: 101,
           title: 'Pumping',
-          author_name: null,
-          published_at: new Date('2026-06-01T07:30:00Z'),
-          content_html: '<p>It runs.</p>',
+          authorName: undefined,
+          publishedAt: new Date('2026-06-01T07:30:00Z'),
+          contentHtml: '<p>It runs.</p>',
           source: 'import',
           images: ['https://platform.example/r17.jpg image/jpeg', 'https://platform.example/b.png'],
         },
@@ -610,7 +626,7 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       const text = lines(report({ url: 'https://elsewhere.example/r/17', project: 103 }))
       expect(await importing('reports.ndjson', text)).toMatchObject({ created: 1, problems: [] })
       await changesNothingAgain('reports.ndjson', text)
-      expect(await stored()).toMatchObject([{ id: 17 }, { project_id: 103 }])
+      expect(await stored()).toMatchObject([{ id: 17 }, { projectId: 103 }])
     })
 
     it.each([
@@ -646,10 +662,10 @@ describe('a store that is filled kind by kind', { shuffle: false }, () => {
       expect(await importing('feed.atom', atom)).toMatchObject({ records: 1, created: 1, problems: [] })
       expect((await stored()).filter((row) => 'id' in row && row.id === 21)).toMatchObject([
         {
-          project_id: 101,
+          projectId: 101,
           title: 'Dug & done',
-          author_name: 'Ann',
-          content_html: '<p>Deep.</p>',
+          authorName: 'Ann',
+          contentHtml: '<p>Deep.</p>',
           images: ['https://platform.example/21.png image/png'],
         },
       ])

@@ -123,7 +123,7 @@ describe('giving import', { shuffle: false }, () => {
     const file = await fileOf('reports', header, `https://p.example/r/1,4,One,2025-06-01,x,${addresses.join(' | ')}`)
     expect(await summaryOf([file])).toMatchObject({ created: 1, problems: [] })
     const { rows } = await database.store.db.query<object>('select url, media_type from report_image order by position')
-    expect(rows).toEqual(addresses.map((url) => ({ url, media_type: null })))
+    expect(rows).toEqual(addresses.map((url) => ({ url, mediaType: undefined })))
     const lines = path.join(folder, 'reports-2.ndjson')
     const images = [{ url: 'https://p.example/c.jpg', mediaType: 'image/jpeg' }, 'https://p.example/d.jpg']
     const report = { url: 'https://p.example/r/1', project: 4, title: 'One', published: '2025-06-01', html: 'x' }

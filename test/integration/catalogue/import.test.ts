@@ -89,13 +89,13 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
         latitude: '7.539200782775879',
         activities: '<p>Drill &amp; cap four wells.</p>',
         source: 'import',
-        first_seen_on: '2026-03-10',
-        organisation_id: 318,
-        contact_state: null,
-        image_title: 'Wells for Tara',
+        firstSeenOn: '2026-03-10',
+        organisationId: 318,
+        contactState: undefined,
+        imageTitle: 'Wells for Tara',
       },
       // The later one of two records with this id.
-      { id: 7002, title: 'Desks and chairs', funding: '700.000', country_code: 'NP', organisation_id: null },
+      { id: 7002, title: 'Desks and chairs', funding: '700.000', countryCode: 'NP', organisationId: undefined },
       { id: 7003, title: 'Roof for a school' },
     ])
     expect(
@@ -103,11 +103,11 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
         stated_active_projects as active from organisation where id = 318`),
     ).toEqual([
       {
-        bridge_id: '9223372036854775807',
+        bridgeId: '9223372036854775807',
         ein: '00-1234567',
-        address_line2: null,
-        org_ref: null,
-        org_type: null,
+        addressLine2: undefined,
+        orgRef: undefined,
+        orgType: undefined,
         total: 4,
         active: 1,
       },
@@ -115,24 +115,24 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
     expect(
       await rows(`select code, name, region_name from country where code in ('GN', 'NP', 'SL') order by code`),
     ).toEqual([
-      { code: 'GN', name: 'Guinea', region_name: null },
+      { code: 'GN', name: 'Guinea', regionName: undefined },
       // Its only record with a list was replaced by one that names nothing but the code.
-      { code: 'NP', name: 'NP', region_name: 'Asia and Oceania' },
-      { code: 'SL', name: 'Sierra Leone', region_name: 'Africa' },
+      { code: 'NP', name: 'NP', regionName: 'Asia and Oceania' },
+      { code: 'SL', name: 'Sierra Leone', regionName: 'Africa' },
     ])
     expect(await rows(`select id, name, sector_code from theme where id in ('dancing', 'water') order by id`)).toEqual([
-      { id: 'dancing', name: 'Dancing', sector_code: null },
-      { id: 'water', name: 'Clean Water', sector_code: '14031' },
+      { id: 'dancing', name: 'Dancing', sectorCode: undefined },
+      { id: 'water', name: 'Clean Water', sectorCode: '14031' },
     ])
     expect(
       await rows(`select position, wire_id, consent, small_url, original_url from photo where project_id = 7001`),
     ).toEqual([
       {
         position: 0,
-        wire_id: 0,
+        wireId: 0,
         consent: false,
-        small_url: 'https://giving.example/img/7001/small.jpg',
-        original_url: 'https://giving.example/img/7001/original.jpg',
+        smallUrl: 'https://giving.example/img/7001/small.jpg',
+        originalUrl: 'https://giving.example/img/7001/original.jpg',
       },
     ])
     expect(await rows(`select url from video where project_id = 7001 order by position`)).toEqual([
@@ -145,8 +145,8 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
     expect(
       await rows(`select country_code, share from project_country where project_id = 7001 order by position`),
     ).toEqual([
-      { country_code: 'SL', share: null },
-      { country_code: 'GN', share: null },
+      { countryCode: 'SL', share: undefined },
+      { countryCode: 'GN', share: undefined },
     ])
   })
 
@@ -159,12 +159,12 @@ describe('importing a page of odd but good records', { shuffle: false }, () => {
         source: 'import',
         amount: '1250.500',
         count: 37,
-        last_on: '2026-02-01',
+        lastOn: '2026-02-01',
       },
     ])
     expect(await months(7002)).toMatchObject([
       // Its page names no later day that is not in the future.
-      { month: '2026-02-01', last_on: '2026-02-01', amount: '700.000', count: 4 },
+      { month: '2026-02-01', lastOn: '2026-02-01', amount: '700.000', count: 4 },
     ])
     expect(await months(7003)).toEqual([])
   })
@@ -213,8 +213,8 @@ describe('importing a page with bad records', { shuffle: false }, () => {
     ])
     expect(await rows(`select unknown_fields, contact_postal, latitude, goal from project where id = 7201`)).toEqual([
       {
-        unknown_fields: { contactEmail: 'office@tarawater.example' },
-        contact_postal: '232',
+        unknownFields: { contactEmail: 'office@tarawater.example' },
+        contactPostal: '232',
         latitude: '7.539200782775879',
         goal: '8000.000',
       },
@@ -280,7 +280,7 @@ describe('importing a record again', { shuffle: false }, () => {
     expect(await importing(await page(aRecord(7601), changed))).toMatchObject({ created: 0, changed: 1, unchanged: 1 })
     const after = await versions()
     expect(after.filter((row) => !before.some((old) => JSON.stringify(old) === JSON.stringify(row)))).toMatchObject([
-      { project_id: 7602 },
+      { projectId: 7602 },
     ])
     expect(await rows(`select url from video where project_id = 7602`)).toEqual([{ url: 'https://v.example/2' }])
   })
@@ -296,9 +296,9 @@ describe('importing a record again', { shuffle: false }, () => {
     await importing(await page(less), clock('2026-05-05T00:00:00Z'))
     const common = { currency: 'USD', source: 'import' }
     expect(await months(7611)).toEqual([
-      { ...common, month: '2025-12-01', kind: 'opening', amount: '100.000', count: 4, last_on: '2025-12-25' },
-      { ...common, month: '2026-04-01', kind: 'gift', amount: '60.500', count: 3, last_on: '2026-04-20' },
-      { ...common, month: '2026-05-01', kind: 'refund', amount: '-40.000', count: 1, last_on: '2026-05-05' },
+      { ...common, month: '2025-12-01', kind: 'opening', amount: '100.000', count: 4, lastOn: '2025-12-25' },
+      { ...common, month: '2026-04-01', kind: 'gift', amount: '60.500', count: 3, lastOn: '2026-04-20' },
+      { ...common, month: '2026-05-01', kind: 'refund', amount: '-40.000', count: 1, lastOn: '2026-05-05' },
     ])
     expect(await importing(await page(less), clock('2026-06-05T00:00:00Z'))).toMatchObject({ unchanged: 1 })
     expect(await months(7611)).toHaveLength(3)
@@ -321,8 +321,8 @@ describe('importing a record again', { shuffle: false }, () => {
     const id = 7630 + Number(day.slice(2, 4))
     const old = { approvedDate: '2004-06-01T10:00:00-04:00', modifiedDate: undefined, funding: '2570984.70' }
     await importing(await page(aRecord(id, { ...old, ...dates }), aRecord(id + 50, old)))
-    expect(await months(id)).toMatchObject([{ kind: 'opening', month: `${day.slice(0, 8)}01`, last_on: day }])
-    expect(await months(id + 50)).toMatchObject([{ kind: 'opening', last_on: day }])
+    expect(await months(id)).toMatchObject([{ kind: 'opening', month: `${day.slice(0, 8)}01`, lastOn: day }])
+    expect(await months(id + 50)).toMatchObject([{ kind: 'opening', lastOn: day }])
   })
 
   it('leaves the names of themes: another spelling is an alias, and changes no project', async () => {
@@ -332,13 +332,13 @@ describe('importing a record again', { shuffle: false }, () => {
     await importing(await page(aRecord(7662, theme('Economic Development'))))
     expect(
       (await versions()).filter((row) => !before.some((old) => JSON.stringify(old) === JSON.stringify(row))),
-    ).toEqual([expect.objectContaining({ project_id: 7662 })])
+    ).toEqual([expect.objectContaining({ projectId: 7662 })])
     expect(await rows(`select name from theme where id = 'ecdev'`)).toEqual([{ name: 'Economic Growth' }])
     expect(await rows(`select name from theme_alias where theme_id = 'ecdev'`)).toEqual([
       { name: 'Economic Development' },
     ])
     await importing(await page(aRecord(7663, { themes: { theme: [{ id: 'finance', name: 'Microfinance' }] } })))
-    expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sector_code: '24040' }])
+    expect(await rows(`select sector_code from theme where id = 'finance'`)).toEqual([{ sectorCode: '24040' }])
   })
 
   it('tells an empty text from an absent one, in the store and in the API', async () => {
@@ -413,7 +413,7 @@ describe('importing a record again', { shuffle: false }, () => {
     await importing(await page(aRecord(7675, { themes: { theme: [{ id: 'edu', name: 'Education' }] } })))
     await rows(`insert into theme_alias values ('Lessons', 'edu') on conflict do nothing`)
     await importing(await page(aRecord(7676, { themeName })))
-    const themes = id === undefined ? [] : [{ theme_id: id }]
+    const themes = id === undefined ? [] : [{ themeId: id }]
     expect(await rows('select theme_id from project_theme where project_id = 7676')).toEqual(themes)
   })
 
@@ -426,8 +426,8 @@ describe('importing a record again', { shuffle: false }, () => {
       `insert into country values ('KE', 'Kenya', 'East') on conflict (code) do update set region_name = 'East'`,
     )
     await importing(await page(aRecord(7670, { iso3166CountryCode: code })))
-    expect(await rows('select region_name from project where id = 7670')).toEqual([{ region_name: region }])
-    expect(await rows(`select region_name from country where code = '${code}'`)).toEqual([{ region_name: region }])
+    expect(await rows('select region_name from project where id = 7670')).toEqual([{ regionName: region }])
+    expect(await rows(`select region_name from country where code = '${code}'`)).toEqual([{ regionName: region }])
   })
 
   it('keeps what the operator decided', async () => {
@@ -450,17 +450,17 @@ describe('importing a record again', { shuffle: false }, () => {
       {
         title: 'Changed',
         paused: true,
-        location_precision: 'country',
-        first_seen_on: '2026-03-10',
+        locationPrecision: 'country',
+        firstSeenOn: '2026-03-10',
         name: 'Education',
-        sector_code: '11110',
+        sectorCode: '11110',
         consent: true,
       },
     ])
     const other = { id: 0, imagelink: [{ size: 'original', url: 'https://giving.example/b.jpg' }] }
     await importing(await page(aRecord(7621, { image: other })))
     expect(await rows(`select consent, original_url from photo where project_id = 7621`)).toEqual([
-      { consent: false, original_url: 'https://giving.example/b.jpg' },
+      { consent: false, originalUrl: 'https://giving.example/b.jpg' },
     ])
   })
 
@@ -484,7 +484,7 @@ describe('importing a record again', { shuffle: false }, () => {
       ['7633', 'id', 'project 7633, which is upstream'],
       ['7634', 'organization/id', 'organisation 901, which is local'],
     ])
-    expect((await versions()).filter((row) => !('project_id' in row && row.project_id === 7635))).toEqual(before)
+    expect((await versions()).filter((row) => !('projectId' in row && row.projectId === 7635))).toEqual(before)
     expect(await rows(`select name from organisation where id = 901`)).toEqual([{ name: 'Ours' }])
   })
 
@@ -539,11 +539,11 @@ describe('the element iati, which the wire format does not have', { shuffle: fal
     await importing(await page(aRecord(917701, { iati, organization })))
     const expected = {
       deadline: '2027-06-30',
-      glide_number: 'FL-2026-000123-SLE',
-      location_name: 'Bo',
-      location_precision: 'country',
-      org_ref: 'GB-CHC-1234567',
-      org_type: '22',
+      glideNumber: 'FL-2026-000123-SLE',
+      locationName: 'Bo',
+      locationPrecision: 'country',
+      orgRef: 'GB-CHC-1234567',
+      orgType: '22',
       sdgs: ['13', '6.1'],
       payouts: ['A-1 2026-12-01 250.000 USD', 'A-2 2027-03-01 250.000 USD'],
     }

@@ -281,11 +281,11 @@ describe('giving imports', async () => {
     expect(
       await rows('select month, funder_id, amount, count from donation_month where project_id = 92 order by 1'),
     ).toEqual([
-      { month: '2025-03-01', funder_id: 90, amount: '30.000', count: 2 },
-      { month: '2025-04-01', funder_id: 90, amount: '6.000', count: 1 },
+      { month: '2025-03-01', funderId: 90, amount: '30.000', count: 2 },
+      { month: '2025-04-01', funderId: 90, amount: '6.000', count: 1 },
     ])
     expect(await rows('select external_id, org_ref, name from organisation where id in (90, 91)')).toEqual([
-      { external_id: 'lake', org_ref: 'GB-CHC-1', name: 'Lake' },
+      { externalId: 'lake', orgRef: 'GB-CHC-1', name: 'Lake' },
     ])
     expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
     await giving(`imports undo ${id}`)
@@ -486,8 +486,8 @@ describe('what was changed by SQL', () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/reference: expected a new one/) })
     const { import: id } = await giving(`import ${file} --kind gifts --correct`)
     expect(await months()).toEqual([
-      { project_id: 1, month: '2025-03-01', amount: '25.000', count: 1, last_on: '2025-03-05' },
-      { project_id: 2, month: '2025-04-01', amount: '13.000', count: 2, last_on: '2025-04-11' },
+      { projectId: 1, month: '2025-03-01', amount: '25.000', count: 1, lastOn: '2025-03-05' },
+      { projectId: 2, month: '2025-04-01', amount: '13.000', count: 2, lastOn: '2025-04-11' },
     ])
     expect((await store.db.query('select id, funding from project order by id')).rows).toEqual([
       { id: 1, funding: '25.000' },
@@ -504,12 +504,12 @@ describe('what was changed by SQL', () => {
     expect(await giving('gifts show G-2')).toMatchObject({ project: 1, date: '2025-03-20', amount: '5.000' })
     expect(await giving('gifts correct G-2 --amount 6.50 --date 2025-05-02')).toMatchObject({ amount: '6.500' })
     expect(await months()).toMatchObject([
-      { project_id: 1, month: '2025-03-01', amount: '25.000', count: 1, last_on: '2025-03-05' },
-      { project_id: 1, month: '2025-05-01', amount: '6.500', last_on: '2025-05-02' },
-      { project_id: 2 },
+      { projectId: 1, month: '2025-03-01', amount: '25.000', count: 1, lastOn: '2025-03-05' },
+      { projectId: 1, month: '2025-05-01', amount: '6.500', lastOn: '2025-05-02' },
+      { projectId: 2 },
     ])
     const { import: id } = await giving('gifts remove G-2')
-    expect(await months()).toMatchObject([{ month: '2025-03-01' }, { project_id: 2 }])
+    expect(await months()).toMatchObject([{ month: '2025-03-01' }, { projectId: 2 }])
     expect(await store.snapshot((db) => listDifferences(db, 3))).toEqual([])
     await giving(`imports undo ${id}`)
     await giving(`imports undo ${Number(id) - 1}`)
@@ -568,7 +568,7 @@ describe('what was changed by SQL', () => {
     expect(await runCommandLine(['import', file], environment)).toMatchObject({ code: 2 })
     expect(await giving(`import ${file} --correct`)).toMatchObject({ changed: 1 })
     expect((await store.db.query('select disbursed_on, amount from disbursement')).rows).toEqual([
-      { disbursed_on: '2025-05-02', amount: '12.000' },
+      { disbursedOn: '2025-05-02', amount: '12.000' },
     ])
     expect(await giving('disbursements correct P-1 --amount 13')).toMatchObject({ amount: '13.000', on: '2025-05-02' })
     const { import: id } = await giving('disbursements remove P-1')

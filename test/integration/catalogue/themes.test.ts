@@ -74,9 +74,9 @@ describe('giving themes', () => {
     ])
     const aliases = await store.db.query(`select name, theme_id from theme_alias order by name`)
     expect(aliases.rows).toEqual([
-      { name: 'Education', theme_id: 'edu' },
-      { name: 'Education for all', theme_id: 'edu' },
-      { name: 'Physical Health', theme_id: 'health' },
+      { name: 'Education', themeId: 'edu' },
+      { name: 'Education for all', themeId: 'edu' },
+      { name: 'Physical Health', themeId: 'health' },
     ])
     expect(await runThemes('rename', 'edu', ' ')).toMatchObject({ code: 2 })
   })

@@ -129,12 +129,12 @@ describe('seeding', { shuffle: false }, () => {
     ).toEqual(
       new Set(
         [
-          [1, null],
-          [2, null],
+          [1, undefined],
+          [2, undefined],
           [2, '100.0000'],
-          [3, null],
+          [3, undefined],
           [3, '100.0000'],
-          [4, null],
+          [4, undefined],
           [4, '100.0000'],
         ].map(([countries, share]) => JSON.stringify({ countries, share, some: true })),
       ),
@@ -214,7 +214,7 @@ describe('the demo', { shuffle: false }, async () => {
       [firstDemoId],
     )
     expect(rows).toEqual([
-      { projects: 120, first: firstDemoId, demo: true, countries: 12, first_organisation: firstDemoId, reports: true },
+      { projects: 120, first: firstDemoId, demo: true, countries: 12, firstOrganisation: firstDemoId, reports: true },
     ])
   })
 

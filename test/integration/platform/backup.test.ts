@@ -170,7 +170,7 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     const { migrated } = await restoreBackup(other.store, file, { signal, contentsOf: nothing })
     expect(migrated).toContain('0055-external-ids')
     const { rows } = await other.store.db.query('select title, external_id from project')
-    expect(rows).toEqual([{ title: 'a\\.\n\\.\tb', external_id: null }])
+    expect(rows).toEqual([{ title: 'a\\.\n\\.\tb', externalId: undefined }])
     const { store: newer } = await testDatabase()
     await expect(restoreBackup(newer, file, { signal, contentsOf: nothing })).rejects.toThrow(
       'restore into an empty database',

@@ -341,6 +341,6 @@ describe('a deadline that stands for no end, in one row of a file', () => {
     const { rows: told } = await store.db.query(
       `select project_id from rendering where notice_counts ? 'deadline-unusable'`,
     )
-    expect(told).toEqual([{ project_id: 1 }])
+    expect(told).toEqual([{ projectId: 1 }])
   })
 })

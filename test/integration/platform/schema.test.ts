@@ -134,7 +134,7 @@ describe('migrating', () => {
     )
     expect((await ledger(blocked)).map(({ name }) => name)).toEqual(names.slice(0, names.indexOf('0048-marks')))
     const { rows } = await blocked.db.query(`select to_regproc('mark') as mark`)
-    expect(rows).toEqual([{ mark: null }])
+    expect(rows).toEqual([{ mark: undefined }])
 
     await blocked.db.query('drop function mark_content()')
     await migrate(blocked)
@@ -210,7 +210,7 @@ async function forThisTest(made: Promise<TestDatabase>): Promise<TestDatabase> {
 }
 
 async function ledger(store: Store) {
-  const { rows } = await store.db.query<{ name: string; hash: string; applied_at: Date }>(
+  const { rows } = await store.db.query<{ name: string; hash: string; appliedAt: Date }>(
     'select name, hash, applied_at from schema_migration order by version',
   )
   return rows

@@ -161,7 +161,7 @@ describe('what the organisation file is made from', { shuffle: false }, () => {
     expect(await recorded()).toEqual({})
 
     expect((await publisher.publish({ force: true })).state).toBe('published')
-    expect(await recorded()).toEqual({ project_id: 2 })
+    expect(await recorded()).toEqual({ projectId: 2 })
     expect(Number(await total())).toBe(Number(totalBefore) + 1000)
 
     await store.db.query(`insert into published_identifier values ('XM-GONE', 999, 1, 'x', now())`)

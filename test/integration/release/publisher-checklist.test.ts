@@ -214,7 +214,7 @@ describe("the publisher's checklist", { shuffle: false }, () => {
 
   it('point 6: segments stay below 20 MB, and no activity ever moves', async () => {
     const placed = async () => {
-      const { rows } = await store.db.query<{ project_id: number; segment: number }>(
+      const { rows } = await store.db.query<{ projectId: number; segment: number }>(
         'select project_id, segment from rendering order by project_id',
       )
       return rows
@@ -230,7 +230,7 @@ describe("the publisher's checklist", { shuffle: false }, () => {
     expect(await publishAt('2026-11-21T06:00:00Z')).toBe('published')
     const after = await placed()
     expect(after.slice(0, -1)).toEqual(before)
-    expect(after.at(-1)).toEqual({ project_id: 900_001, segment: before.at(-1)?.segment })
+    expect(after.at(-1)).toEqual({ projectId: 900_001, segment: before.at(-1)?.segment })
     const bulk = XmlDocument.fromString(await publisher.read('/iati/bulk/activities.xml'))
     const order = bulk.find('/iati-activities/iati-activity/iati-identifier').map(({ content }) => content)
     bulk.dispose()
@@ -332,13 +332,13 @@ describe("the publisher's checklist", { shuffle: false }, () => {
   })
 
   it('point 11: report feeds are linked from their activities, and the ids of their entries stay', async () => {
-    const { rows } = await store.db.query<{ id: string; project_id: string; url: string }>(
+    const { rows } = await store.db.query<{ id: string; projectId: string; url: string }>(
       `select r.id::text, r.project_id::text, r.url from progress_report r
         where r.published_at < '2026-11-21' order by r.id limit 1`,
     )
     const [report] = rows
     if (!report) throw new Error('the seed has no reports')
-    const feed = `/feeds/projects/${report.project_id}/reports.atom`
+    const feed = `/feeds/projects/${report.projectId}/reports.atom`
     const entries = async () => {
       const document = XmlDocument.fromString(await (await request(baseUrl + feed)).body.text())
       const found = document
@@ -354,7 +354,7 @@ describe("the publisher's checklist", { shuffle: false }, () => {
     const links = async () => {
       let found: string[] = []
       await eachActivity((find) => {
-        if (find('iati-identifier')[0] !== `${mappingConfig.reportingOrg.ref}-${report.project_id}`) return
+        if (find('iati-identifier')[0] !== `${mappingConfig.reportingOrg.ref}-${report.projectId}`) return
         found = find('document-link[category/@code="A08"][@format="application/atom+xml" or @format="text/html"]/@url')
       })
       return found

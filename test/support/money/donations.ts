@@ -153,9 +153,9 @@ export async function newestDonation(db: Db) {
     status: string
     chargeId: string
     refunded: string
-    waitsFor: string | null
+    waitsFor: string | undefined
   }>(
-    `select id, reference, status, charge_id as "chargeId", refunded::text, waits_for as "waitsFor"
+    `select id, reference, status, charge_id, refunded::text, waits_for
       from donation order by id desc limit 1`,
   )
   if (!rows[0]) throw new Error('there is no donation')

@@ -22,7 +22,12 @@ export type StoreFacts = {
 }
 
 export async function readStoreFacts(db: Db): Promise<StoreFacts> {
-  const { rows } = await db.query<{ schema: number; demo: string | null; hash: string | null; updated: string | null }>(
+  const { rows } = await db.query<{
+    schema: number
+    demo: string | undefined
+    hash: string | undefined
+    updated: string | undefined
+  }>(
     `select (select max(version) from schema_migration) as schema,
         (select value from store_fact where name = 'demo-seeded') as demo,
         live.record ->> 'hash' as hash, live.record ->> 'lastUpdated' as updated
@@ -32,11 +37,11 @@ export async function readStoreFacts(db: Db): Promise<StoreFacts> {
           (select value::jsonb from store_fact where name = 'publisher-record')) as record) live on true`,
   )
   const publishers = await listPublishers(db)
-  const { schema = 0, demo = null, hash = null, updated = null } = rows[0] ?? {}
+  const { schema = 0, demo, hash, updated } = rows[0] ?? {}
   return {
     schema,
-    ...(demo !== null && { demoSeeded: demo }),
-    ...(hash !== null && updated !== null && { publisherRecord: { hash, lastUpdated: updated } }),
+    ...(demo !== undefined && { demoSeeded: demo }),
+    ...(hash !== undefined && updated !== undefined && { publisherRecord: { hash, lastUpdated: updated } }),
     ...(publishers.length > 0 && { publishers }),
   }
 }

@@ -38,7 +38,7 @@ type Column = {
   readonly name: string
   readonly type: string
   /** SQL of the default of a column that may not be null: exports of earlier versions may lack the column. */
-  readonly fallback: string | null
+  readonly fallback: string | undefined
 }
 
 /** How a table resource is read and written; `$1` of a statement of `write` is a JSON array of records. */
@@ -49,22 +49,6 @@ export type ResourceSql = {
   /** Every member with its type in PostgreSQL; lists are `json`. */
   readonly members: Readonly<Record<string, string>>
   readonly stored: Readonly<Record<string, string>>
-}
-
-/** The resource for a table of cells: texts in other languages are a member each, such as `title@fr`. */
-export async function inColumns(db: Db, table: string | undefined, sql: ResourceSql): Promise<ResourceSql> {
-  if (sql.members.texts === undefined) return sql
-  const { rows } = await db.query<{ key: string }>(
-    `select distinct key from (
-        select 'project' as name, jsonb_object_keys(texts) as key from project
-        union all select 'organisation', jsonb_object_keys(texts) from organisation
-        union all select 'progress_report', jsonb_object_keys(texts) from progress_report) k
-      where name = $1 order by key`,
-    [table],
-  )
-  const columns = rows.map(({ key }): [string, string] => [key, 'text'])
-  const members = Object.entries(sql.members).flatMap(([name, type]) => (name === 'texts' ? columns : [[name, type]]))
-  return { ...sql, members: Object.fromEntries(members) }
 }
 
 /** Writes records, given as a JSON array. */
@@ -83,9 +67,7 @@ export async function resourceSql(db: Db, resource: TableResource, since?: IsoDa
   const stored = own.filter(({ name }) => !named.has(name))
   const listSql: ListSql[] = []
   for (const [member, list] of Object.entries(lists)) listSql.push(await readList(db, member, list))
-  // Texts in several languages are an object in files too; other JSON may have numbers that only text holds exactly.
-  const outwardOf = ({ name, type }: Column) =>
-    name === 'texts' ? `t.${name}` : outward(values[name] ?? `t.${name}`, type)
+  const outwardOf = ({ name, type }: Column) => outward(values[name] ?? `t.${name}`, type)
 
   const extraSql = Object.entries(extras).map(
     ([member, { read, type }]) => `${outward(read, type)} as ${quoted(member)}`,
@@ -219,7 +201,7 @@ function inward(text: string, type: string): string {
 }
 
 function filled(text: string, { type, fallback }: Column): string {
-  return fallback === null ? inward(text, type) : `coalesce(${inward(text, type)}, ${fallback})`
+  return fallback === undefined ? inward(text, type) : `coalesce(${inward(text, type)}, ${fallback})`
 }
 
 function camelCase(column: string): string {

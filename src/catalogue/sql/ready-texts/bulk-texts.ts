@@ -68,7 +68,9 @@ export async function bulkContents(db: Db, family: BulkFamily, recordVersion: nu
     const parts = rows.flatMap((row): BulkPart[] => {
       const hash = row[`hash_${file}`]
       const fingerprint = `${recordVersion}-${hash}`
-      return hash === null ? [] : [{ part: Number(row.part), records: Number(row[`records_${file}`]), fingerprint }]
+      return hash === undefined
+        ? []
+        : [{ part: Number(row.part), records: Number(row[`records_${file}`]), fingerprint }]
     })
     const all = createHash('md5')
     for (const { part, fingerprint } of parts) all.update(`${part} ${fingerprint}\n`)

@@ -1,5 +1,4 @@
 import { type Db, unlessReadOnly } from '../../../platform/database/connection.js'
-import { withoutNulls } from '../../../platform/database/without-nulls.js'
 import { currentProjectText, type ProjectTextRow, type TextRow, type WantedText } from './ready-texts.js'
 
 // Three times as many as are shown, so that projects which end within the hour leave no gap.
@@ -61,7 +60,7 @@ async function read(db: Db, hour: Date, limit: number, text: WantedText, from: k
   )
   return {
     drawn: rows[0]?.drawn,
-    rows: rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text, active: true })),
+    rows: rows.flatMap(({ id, text }) => (id === undefined ? [] : { id, text, active: true })),
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Db } from '../../../platform/database/connection.js'
-import { withoutNulls } from '../../../platform/database/without-nulls.js'
 import { changesKnownUntil, currentOrganisationText, type TextRow, usualLimit, type WireFormat } from './ready-texts.js'
 
 /** Which organisations a list is of; `active`: those with active projects; theme and country: what they work on and where. */
@@ -58,10 +57,10 @@ export async function selectOrganisationPage(
   const { rows } = await db.query<
     Partial<Omit<TextRow, 'version'>> & { readonly modifiedUntil?: Date; readonly themeKnown: boolean }
   >(
-    `select c."modifiedUntil", c."themeKnown", o.id,
+    `select c.modified_until, c.theme_known, o.id,
         case when o.position <= ${limit} then ${currentOrganisationText(page.format, '$2')} end as text
-      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil",
-          ${themeKnown} as "themeKnown") c
+      from (select ${page.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until,
+          ${themeKnown} as theme_known) c
         left join (
           select id, row_number() over (order by id) as position
           from (select o.id from ${source} where ${conditions.join(' and ')} order by o.id limit ${limit + 1}) page
@@ -70,7 +69,7 @@ export async function selectOrganisationPage(
     values,
     usual ? `organisations-${page.which}-${page.format}` : undefined,
   )
-  const found = rows.map(withoutNulls).flatMap(({ id, text }) => (id === undefined ? [] : { id, text }))
+  const found = rows.flatMap(({ id, text }) => (id === undefined ? [] : { id, text }))
   const { modifiedUntil, themeKnown: isKnown = true } = rows[0] ?? {}
   return { rows: found.slice(0, limit), nextOrgId: found[limit]?.id, themeKnown: isKnown, modifiedUntil }
 }
@@ -89,5 +88,5 @@ export async function findOrganisationRow(
     [value, recordVersion],
     `${name}-${format}`,
   )
-  return rows[0] && withoutNulls(rows[0])
+  return rows[0]
 }

@@ -1,6 +1,5 @@
 import { asSubselect } from '../../../platform/database/as-subselect.js'
 import type { Db } from '../../../platform/database/connection.js'
-import { withoutNulls } from '../../../platform/database/without-nulls.js'
 import {
   changesKnownUntil,
   currentProjectRecord,
@@ -58,24 +57,24 @@ export async function selectProjectPages(
 // A column costs as much to describe as to read: those that are not asked for are not selected.
 type PageRow = {
   first: number
-  scope_known?: boolean
-  number_found?: number
-  modified_until?: Date | null
-  next_id: number | null
-  missing: string | null
-  versions: string | null
-  body: string | null
+  scopeKnown?: boolean
+  numberFound?: number
+  modifiedUntil?: Date | undefined
+  nextId: number | undefined
+  missing: string | undefined
+  versions: string | undefined
+  body: string | undefined
 }
 
 function toPageRows(row: PageRow): ProjectPageRows {
   return {
-    scopeKnown: row.scope_known ?? true,
+    scopeKnown: row.scopeKnown ?? true,
     records: row.missing
       ? { ids: row.missing.split(',').map(Number) }
       : { body: row.body ?? '', versions: row.versions ?? '' },
-    nextProjectId: row.next_id ?? undefined,
-    numberFound: row.number_found,
-    modifiedUntil: row.modified_until ?? undefined,
+    nextProjectId: row.nextId,
+    numberFound: row.numberFound,
+    modifiedUntil: row.modifiedUntil,
   }
 }
 
@@ -88,11 +87,11 @@ export async function selectProjectIds(db: Db, selection: ProjectSelection): Pro
   const { source, key, conditions } = selectionSql(selection, values)
   const { rows } = await db.query<ProjectIds>(
     `select coalesce(string_agg(${key}::text, ',' order by ${key}), '') as ids,
-        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as "modifiedUntil"
+        ${selection.modifiedSince ? changesKnownUntil : 'null::timestamptz'} as modified_until
       from ${source} where ${conditions}`,
     values,
   )
-  return rows[0] ? withoutNulls(rows[0]) : { ids: '' }
+  return rows[0] ? rows[0] : { ids: '' }
 }
 
 /** The projects with these ids, by id; unknown ids are left out. */
@@ -108,7 +107,7 @@ export async function findProjectRows(
     [ids, text.recordVersion],
     `projects-by-ids-${text.view}-${text.format}`,
   )
-  return new Map(rows.map((row) => [row.id, withoutNulls(row)]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** SQL of a selection; adds its parameters to `values`. `p` is the project, `key` its id where an index on the scope has it. */

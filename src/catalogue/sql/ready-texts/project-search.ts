@@ -39,7 +39,7 @@ type HitsRow = {
   readonly ranks: Buffer
   readonly snapshot: string
   /** With `since`: ids of what changed; null when those are too many. */
-  readonly changed?: Buffer | null
+  readonly changed?: Buffer | undefined
 }
 
 function toHits(row: HitsRow | undefined): ProjectHits {
@@ -128,7 +128,7 @@ export type HitRows = {
 
 /** The records with these ids, and whether the list that they are from still holds, in one round trip. */
 export async function selectHits(db: Db, ids: readonly number[], snapshot: string, text: WantedText): Promise<HitRows> {
-  const { rows } = await db.query<{ changed: boolean; body: string | null }>(
+  const { rows } = await db.query<{ changed: boolean; body: string | undefined }>(
     `select
         exists (select from search_change where ${isMarkedSince('$3')}) as changed,
         case when coalesce(bool_and(r.text is not null), true)

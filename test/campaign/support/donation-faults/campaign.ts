@@ -215,12 +215,12 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>,
     await settleOpen(payments)
     await sleep(100)
   }
-  const kept = await store.db.query<{ transaction_id: string; receipt_number: string }>(
+  const kept = await store.db.query<{ transactionId: string; receiptNumber: string }>(
     `select transaction_id, receipt_number from donation where status = 'settled'`,
   )
-  const books = new Map(kept.rows.map((row) => [row.transaction_id, row.receipt_number]))
+  const books = new Map(kept.rows.map((row) => [row.transactionId, row.receiptNumber]))
   const held = await processor.held(store)
-  const twice = await store.db.query<{ transaction_id: string }>(
+  const twice = await store.db.query<{ transactionId: string }>(
     `select d.transaction_id from donation d join unnest($1::text[]) as held (reference) using (reference)
       group by d.transaction_id having count(*) > 1`,
     [held.references],
@@ -228,7 +228,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>,
   const sum = async (text: string) => (await store.db.query<{ sum: string }>(text)).rows[0]?.sum ?? '0'
   return {
     lostAnswers: [...receipts].flatMap(([id, receipt]) => (books.get(id) === receipt ? [] : [id])),
-    chargedTwice: twice.rows.map((row) => row.transaction_id),
+    chargedTwice: twice.rows.map((row) => row.transactionId),
     open: await open(),
     differences: await store.snapshot((db) => listDifferences(db, 10)),
     charges: held.sum,

@@ -180,10 +180,10 @@ describe('an incremental sync', () => {
         `select project_id, kind, month, amount, count from donation_month where project_id < 3 order by 1, 3`,
       ),
     ).toEqual([
-      { project_id: 1, kind: 'opening', month: '2025-12-01', amount: '101.000', count: 4 },
-      { project_id: 1, kind: 'gift', month: '2026-03-01', amount: '50.500', count: 2 },
-      { project_id: 2, kind: 'opening', month: '2025-12-01', amount: '102.000', count: 4 },
-      { project_id: 2, kind: 'refund', month: '2026-03-01', amount: '-10.000', count: 0 },
+      { projectId: 1, kind: 'opening', month: '2025-12-01', amount: '101.000', count: 4 },
+      { projectId: 1, kind: 'gift', month: '2026-03-01', amount: '50.500', count: 2 },
+      { projectId: 2, kind: 'opening', month: '2025-12-01', amount: '102.000', count: 4 },
+      { projectId: 2, kind: 'refund', month: '2026-03-01', amount: '-10.000', count: 0 },
     ])
   })
 })
@@ -297,7 +297,7 @@ describe('records', () => {
     upstream.state.records = [aRecord(1, { futureField: { deep: [1, '2'] } })]
     await full()
     expect(await rows('select unknown_fields from project')).toEqual([
-      { unknown_fields: { futureField: { deep: ['1', '2'] } } },
+      { unknownFields: { futureField: { deep: ['1', '2'] } } },
     ])
   })
 })
@@ -337,20 +337,20 @@ describe('reports and galleries', () => {
       {
         id: 2,
         title: 'Report 2',
-        author_name: 'Amina',
-        content_html: '<p>Dry</p>',
+        authorName: 'Amina',
+        contentHtml: '<p>Dry</p>',
         url: 'https://giving.example/updates/?subid=2',
         source: 'upstream',
       },
-      expect.objectContaining({ id: 1, content_html: 'Begun' }),
+      expect.objectContaining({ id: 1, contentHtml: 'Begun' }),
     ])
     expect(await rows('select report_id, url, media_type from report_image order by report_id')).toEqual([
-      { report_id: 1, url: 'https://giving.example/img/1.jpg', media_type: 'image/jpeg' },
-      { report_id: 2, url: 'https://giving.example/img/2.jpg', media_type: 'image/jpeg' },
+      { reportId: 1, url: 'https://giving.example/img/1.jpg', mediaType: 'image/jpeg' },
+      { reportId: 2, url: 'https://giving.example/img/2.jpg', mediaType: 'image/jpeg' },
     ])
     expect(await rows('select position, wire_id, title, consent from photo order by position')).toEqual([
-      { position: 0, wire_id: 0, title: 'Main', consent: false },
-      { position: 1, wire_id: 41, title: 'Pump', consent: false },
+      { position: 0, wireId: 0, title: 'Main', consent: false },
+      { position: 1, wireId: 41, title: 'Pump', consent: false },
     ])
   })
 
@@ -363,7 +363,7 @@ describe('reports and galleries', () => {
     upstream.state.records[0] = { ...upstream.state.records[0], numberOfReports: 1 }
     upstream.state.reports.set(1, atom(entry(2, 'Dry again')))
     expect(await full()).toMatchObject({ reports: 2 })
-    expect(await rows('select id, content_html from progress_report')).toEqual([{ id: 2, content_html: 'Dry again' }])
+    expect(await rows('select id, content_html from progress_report')).toEqual([{ id: 2, contentHtml: 'Dry again' }])
     expect(upstream.asked('/reports')).toHaveLength(1)
   })
 

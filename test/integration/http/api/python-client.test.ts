@@ -71,7 +71,7 @@ describe.skipIf(!hasPython)('the client for Python', async () => {
     expect(refused).toMatch(/^400 .*amount.* False$/)
     expect(noStep).toBe('expected a value for the address, got ".."')
     const { rows } = await store.db.query(`select project_id, amount from donation where transaction_id like 'py-%'`)
-    expect(rows).toEqual([{ project_id: 61, amount: '40.000' }])
+    expect(rows).toEqual([{ projectId: 61, amount: '40.000' }])
   })
 
   it('sends a read and a donation again after 503 and a lost connection, and no other write', async () => {

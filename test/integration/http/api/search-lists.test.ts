@@ -135,7 +135,7 @@ describe('remembered searches', { shuffle: false }, async () => {
     const many = Array.from({ length: 1_001 }, (_, index) => ({ id: 6_500 + index, title: 'Bracken' }))
     await insertProjects(store.db, many)
     const { rows } = await store.db.query(`select project_id from search_change order by xid desc limit 1`)
-    expect(rows).toEqual([{ project_id: null }])
+    expect(rows).toEqual([{ projectId: undefined }])
     expect((await search('q=bracken')).found).toBe(1_001)
     for (const id of [8001, 8002]) await insertProjects(store.db, [{ id, title: 'Bracken' }])
     expect(await search('q=bracken&start=1001')).toEqual({ found: 1_003, ids: [8001, 8002] })

@@ -52,12 +52,12 @@ async function fill(store: Store): Promise<void> {
     report_image: 'report_id in (select id from progress_report where project_id <= 10)',
   }
   for (const [table, rows] of Object.entries(hostileRows)) {
-    const { rows: columns } = await store.db.query<{ column_name: string }>(
+    const { rows: columns } = await store.db.query<{ columnName: string }>(
       `select column_name from information_schema.columns
         where table_name = $1 and data_type = 'text' and is_generated = 'NEVER'`,
       [table],
     )
-    for (const { column_name: column } of columns) {
+    for (const { columnName: column } of columns) {
       if (decisive.test(column)) continue
       const isAddress = /url$|link$/.test(column)
       // The store takes only web addresses of reports.

@@ -297,7 +297,7 @@ describe('receipts by mail', async () => {
     expect(text).toContain('This was a test through "sandbox": no money was moved.')
     expect(html).toContain('<html lang="en">')
     expect(html).toContain('<a href="https://giving.example/projects/wells-for-tara/">')
-    expect(await state()).toEqual([{ state: 'sent', tries: 1, reply: null }])
+    expect(await state()).toEqual([{ state: 'sent', tries: 1, reply: undefined }])
   })
 
   it('are in the language of the donor where there is a template in it', async () => {
@@ -397,7 +397,7 @@ describe('receipts by mail', async () => {
     child = await forkStripped('test/support/processes/receipt-process.ts', [url, server.url])
     await once(child, 'exit')
     child = undefined
-    expect(await state()).toEqual([{ state: 'sending', tries: 1, reply: null }])
+    expect(await state()).toEqual([{ state: 'sending', tries: 1, reply: undefined }])
     later(120)
     expect(await mail(server.url)).toEqual({ sent: 0, later: 0, ended: 0 })
     expect(server.taken).toHaveLength(1)
@@ -494,7 +494,7 @@ describe('receipts by mail', async () => {
     const server = await startMailServer({ onMailFrom: () => stopping.abort() })
     await donate()
     expect(await mailDueReceipts(mailing(server.url), stopping.signal)).toEqual({ sent: 0, later: 1, ended: 0 })
-    expect(await state()).toEqual([{ state: 'due', tries: 1, reply: null }])
+    expect(await state()).toEqual([{ state: 'due', tries: 1, reply: undefined }])
   })
 
   it('are mailed by a job, which is not there without SMTP_URL, and does not start with a bad template', async () => {

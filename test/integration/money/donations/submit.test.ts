@@ -72,13 +72,13 @@ describe('a donation', async () => {
     expect(await one('select funding, remaining, number_of_donations from project where id = 2052')).toEqual({
       funding: '1290.000',
       remaining: '6710.000',
-      number_of_donations: 38,
+      numberOfDonations: 38,
     })
     const { rows } = await store.db.query(
       `select kind, month, amount, count, last_on, itemised from donation_month
         where project_id = 2052 and source = 'local' order by kind`,
     )
-    const when = { month: '2026-11-01', count: 1, last_on: '2026-11-21' }
+    const when = { month: '2026-11-01', count: 1, lastOn: '2026-11-21' }
     expect(rows).toEqual([
       { kind: 'fee', amount: '2.000', itemised: '2.000', ...when },
       { kind: 'gift', amount: '40.000', itemised: '40.000', ...when },
@@ -184,7 +184,7 @@ describe('a donation', async () => {
       [[after.transactionId, before.transactionId]],
     )
     const kinds = (id?: string) =>
-      rows.flatMap((row) => ('kind' in row && Object(row).transaction_id === id ? [row.kind] : []))
+      rows.flatMap((row) => ('kind' in row && Object(row).transactionId === id ? [row.kind] : []))
     expect(kinds(after.transactionId)).toEqual(['received', 'settled'])
     expect(kinds(before.transactionId)).toEqual(['received', 'failed'])
   })
@@ -302,7 +302,7 @@ describe('a donation', async () => {
     }
     expect(await one('select status, lease_until from donation where id = $1', [id])).toEqual({
       status: 'failed',
-      lease_until: null,
+      leaseUntil: undefined,
     })
     const { rows } = await store.db.query(
       'select kind, details from donation_event where donation_id = $1 order by id',
@@ -353,10 +353,10 @@ describe('a donation', async () => {
   })
 
   it('has receipts that are unique and increasing', async () => {
-    const { rows } = await store.db.query<{ receipt_number: string }>(
+    const { rows } = await store.db.query<{ receiptNumber: string }>(
       `select receipt_number from donation where status = 'settled' order by id`,
     )
-    const numbers = rows.map(({ receipt_number }) => Number(/^R(\d+)-/.exec(receipt_number)?.[1]))
+    const numbers = rows.map(({ receiptNumber }) => Number(/^R(\d+)-/.exec(receiptNumber)?.[1]))
     expect(new Set(numbers).size).toBe(numbers.length)
   })
 

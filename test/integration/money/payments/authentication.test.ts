@@ -276,7 +276,7 @@ describe('3-D Secure at Braintree', async () => {
   it.each([
     ['fake-three-d-secure-visa-full-authentication-nonce', true],
     ['fake-three-d-secure-visa-attempts-non-participating-nonce', false],
-    ['fake-valid-nonce', null],
+    ['fake-valid-nonce', undefined],
   ])('records of %s who answers for fraud: %s', async (nonce, shifted) => {
     expect(await submit(nonce, false)).toBe(shifted)
   })

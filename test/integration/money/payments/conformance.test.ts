@@ -230,7 +230,7 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
       const { rows } = await store.db.query('select liability_shifted from donation where id = $1', [
         (await newest()).id,
       ])
-      expect(rows).toEqual([{ liability_shifted: true }])
+      expect(rows).toEqual([{ liabilityShifted: true }])
     })
 
     it('authentication that is required declines the gift where it was not done', async () => {

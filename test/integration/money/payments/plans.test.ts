@@ -310,8 +310,8 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
   it('are not made due early by a process that stalls after a failed charge, while another charges them', async () => {
     await begin()
     const { id } = await plan()
-    const { rows } = await store.db.query<{ next_at: Date }>('select next_at from donation_plan where id = $1', [id])
-    now = rows[0]?.next_at ?? now
+    const { rows } = await store.db.query<{ nextAt: Date }>('select next_at from donation_plan where id = $1', [id])
+    now = rows[0]?.nextAt ?? now
     const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     let other: Promise<void> | undefined
     const charge = async () => {

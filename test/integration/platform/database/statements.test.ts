@@ -129,10 +129,10 @@ function kindOfValue(value: unknown): string {
   return kind === 'string' ? 'text' : kind === 'object' ? 'json' : kind
 }
 
-const id: Member = { name: 'id', optional: false, null: false, undefined: false, kinds: ['number'] }
-const owner: Member = { name: 'owner', optional: true, null: false, undefined: true, kinds: ['text'] }
+const id: Member = { name: 'id', optional: false, undefined: false, kinds: ['number'] }
+const owner: Member = { name: 'owner', optional: true, undefined: true, kinds: ['text'] }
 
-it.each<{ text: string; rows?: Member[][]; withoutNulls?: boolean; problems: string[] }>([
+it.each<{ text: string; rows?: Member[][]; problems: string[] }>([
   { text: 'select id from run', problems: [] },
   { text: 'select attempt from run', problems: ['id: no column'] },
   { text: 'select id, attempt from run', problems: ['attempt: no member'] },
@@ -145,14 +145,13 @@ it.each<{ text: string; rows?: Member[][]; withoutNulls?: boolean; problems: str
   { text: 'select r.id from sync_run s left join run r on r.id = s.id where r.attempt > 1', problems: [] },
   { text: 'select losses + 1 as id from run where id = $1', problems: [] },
   { text: `select (outcome ->> 'held')::integer as id from run`, problems: [] },
-  { text: 'select id, lease_owner as owner from run', rows: [[id, owner]], problems: ['owner: may be null'] },
-  { text: 'select id, lease_owner as owner from run', rows: [[id, owner]], withoutNulls: true, problems: [] },
+  { text: 'select id, lease_owner as owner from run', rows: [[id, owner]], problems: [] },
   { text: `select id, lease_owner as owner from run where lease_owner > ''`, rows: [[id, owner]], problems: [] },
   { text: `update run set lease_owner = null returning id`, problems: [] },
   { text: 'select id from run', rows: [[id, owner]], problems: ['owner: no column'] },
   { text: 'select id from run', rows: [[id], [{ ...owner, optional: false }]], problems: ['owner: no column'] },
-])('of $text, $problems', async ({ text, rows = [[id]], withoutNulls = false, problems }) => {
-  const statement: Statement = { place: 'here', line: 1, texts: [text], rows, withoutNulls }
+])('of $text, $problems', async ({ text, rows = [[id]], problems }) => {
+  const statement: Statement = { place: 'here', line: 1, texts: [text], rows }
   const columns = await describeStatement(client, text)
   expect([...compareRows(statement, columns), ...unusedMembers(statement, [columns])]).toEqual(
     problems.includes('id: no column') ? ['id: no column', 'id: no column'] : problems,

@@ -2,13 +2,13 @@ import type { Db } from '../../../../src/platform/database/connection.js'
 
 type ColumnRow = {
   readonly table: string
-  readonly about: string | null
+  readonly about: string | undefined
   readonly column: string
   readonly type: string
   readonly required: boolean
-  readonly fallback: string | null
+  readonly fallback: string | undefined
   readonly operator: boolean
-  readonly meaning: string | null
+  readonly meaning: string | undefined
 }
 
 /**
@@ -30,7 +30,7 @@ export async function describeStore(db: Db, role: string): Promise<string> {
       order by c.relname collate "C", a.attnum`,
     [role],
   )
-  const { rows: checks } = await db.query<{ table: string; name: string; words: string | null; rule: string }>(
+  const { rows: checks } = await db.query<{ table: string; name: string; words: string | undefined; rule: string }>(
     `select c.conrelid::regclass::text as table, c.conname as name,
         case when c.contype <> 'c' then pg_get_constraintdef(c.oid, true) else '' end as rule,
         obj_description(c.oid, 'pg_constraint') as words
@@ -54,7 +54,7 @@ export async function describeStore(db: Db, role: string): Promise<string> {
 function describeTable(
   name: string,
   columns: readonly ColumnRow[],
-  checks: readonly { name: string; words: string | null; rule: string }[],
+  checks: readonly { name: string; words: string | undefined; rule: string }[],
 ): string {
   const about = columns[0]?.about
   if (!about) throw new Error(`the table ${name} may be written and has no comment: add one in a migration`)
@@ -75,7 +75,7 @@ function describeTable(
   ].join('\n')
 }
 
-function describeRule(table: string, { name, words, rule }: { name: string; words: string | null; rule: string }) {
+function describeRule(table: string, { name, words, rule }: { name: string; words: string | undefined; rule: string }) {
   if (rule !== '') return `- \`${name}\`: \`${rule}\``
   const [, column, expected] = /^(\w+): (.+)$/.exec(words ?? '') ?? []
   if (!column) throw new Error(`${name} of ${table} has no comment with a column and words: add one in a migration`)
@@ -84,7 +84,7 @@ function describeRule(table: string, { name, words, rule }: { name: string; word
 
 function describeColumn(table: string, { column, type, required, fallback, meaning }: ColumnRow): string {
   if (!meaning) throw new Error(`${table}.${column} may be written and has no comment: add one in a migration`)
-  const needed = required ? 'yes' : fallback === null ? 'no' : `no (${fallback.replace(/::\w+$/, '')})`
+  const needed = required ? 'yes' : fallback === undefined ? 'no' : `no (${fallback.replace(/::\w+$/, '')})`
   return `| \`${column}\` | ${type} | ${needed} | ${meaning} |`
 }
 

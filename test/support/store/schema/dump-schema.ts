@@ -96,7 +96,7 @@ async function lines(db: Db, query: string): Promise<string[]> {
 type TableRow = {
   readonly name: string
   readonly persistence: 'p' | 'u'
-  readonly settings: string | null
+  readonly settings: string | undefined
   readonly columns: readonly string[]
   readonly constraints: readonly string[]
   readonly storage: readonly string[]
@@ -142,7 +142,7 @@ async function tables(db: Db): Promise<string[]> {
   const { rows } = await db.query<TableRow>(tablesQuery)
   return rows.map(({ name, persistence, settings, columns, constraints, storage }) => {
     const unlogged = persistence === 'u' ? 'unlogged ' : ''
-    const withSettings = settings === null ? '' : ` with (${settings})`
+    const withSettings = settings === undefined ? '' : ` with (${settings})`
     const body = [...columns, ...constraints].map((line) => `  ${line}`).join(',\n')
     const create = `create ${unlogged}table ${name} (\n${body}\n)${withSettings};`
     return `${[create, ...storage].join('\n')}\n`

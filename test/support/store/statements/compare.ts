@@ -20,16 +20,16 @@ export function compareRows(statement: Statement, columns: readonly Column[]): s
   }
   const members = fitting.flat()
   const unread = columns.filter(({ name }) => !find(members, name)).map(({ name }) => `${name}: no member`)
-  return [...unread, ...columns.flatMap((column) => compareColumn(statement, column, members))]
+  return [...unread, ...columns.flatMap((column) => compareColumn(column, members))]
 }
 
-function compareColumn(statement: Statement, column: Column, all: readonly Member[]): string[] {
+function compareColumn(column: Column, all: readonly Member[]): string[] {
   const members = all.filter(({ name }) => name === column.name)
   if (members.length === 0) return []
   const kind = kinds[column.type] ?? column.type
   const fits = (said: string) => said === kind || said === 'unknown' || (kind === 'json' && isFromJson(said))
   const wrong = members.flatMap((member) => member.kinds).filter((said) => !fits(said))
-  const mayBeNull = members.some((one) => one.null || (one.undefined && statement.withoutNulls))
+  const mayBeNull = members.some((one) => one.undefined)
   return [
     ...wrong.map((said) => `${column.name}: ${column.type} is ${kind}, not ${said}`),
     ...(column.null === 'possible' && !mayBeNull ? [`${column.name}: may be null`] : []),

@@ -2,6 +2,7 @@ import type pg from 'pg'
 
 /** A column of a statement's rows, as PostgreSQL describes it. */
 export type Column = {
+  /** As our connections name it. */
   readonly name: string
   /** The name of its type, such as `int8`. */
   readonly type: string
@@ -48,7 +49,7 @@ export async function describeStatement(client: pg.Client, text: string): Promis
     const output = plan.Output?.[index] ?? ''
     const alias = /^(\w+|"[^"]+")\./.exec(output)?.[1]?.replaceAll('"', '')
     return {
-      name: field.name,
+      name: field.name.replace(/\B_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
       type: typeOf.get(field.dataTypeID) ?? String(field.dataTypeID),
       null: nullness(),
     }

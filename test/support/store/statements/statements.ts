@@ -13,8 +13,6 @@ export type Statement = {
   readonly unknown?: string
   /** The members that its rows are said to have; several lists where the type is a union of rows. */
   readonly rows: readonly (readonly Member[])[]
-  /** Whether nulls of its rows are made undefined. */
-  readonly withoutNulls: boolean
   /** What the rows are said to be, when that is no list of members. */
   readonly opaque?: string
 }
@@ -23,7 +21,6 @@ export type Statement = {
 export type Member = {
   readonly name: string
   readonly optional: boolean
-  readonly null: boolean
   readonly undefined: boolean
   /** What its values may be: `text`, `number`, `boolean`, `Date`, `Buffer`, `text[]`, ..., `object`, `unknown`. */
   readonly kinds: readonly string[]
@@ -85,7 +82,6 @@ function toStatement(call: ts.CallExpression, evaluator: Evaluator, checker: ts.
       : (row.isUnion() ? row.types : [row]).map((one) =>
           one.getProperties().map((property) => toMember(property, call, checker)),
         ),
-    withoutNulls: usesWithoutNulls(call),
   }
 }
 
@@ -108,16 +104,6 @@ function ownerOf(node: ts.Node): string {
   return name
 }
 
-/** Whether the function of the call, or one of its file that it names, makes nulls undefined. */
-function usesWithoutNulls(call: ts.CallExpression): boolean {
-  const functions = call.getSourceFile().statements
-  const own = functions.find(({ pos, end }) => pos <= call.pos && call.end <= end)?.getText() ?? ''
-  const names = functions
-    .filter((node) => ts.isFunctionDeclaration(node) && node.getText().includes('withoutNulls('))
-    .map((node) => (node as ts.FunctionDeclaration).name?.text)
-  return ['withoutNulls', ...names].some((name) => new RegExp(`\\b${name}\\b`).test(own))
-}
-
 function toMember(property: ts.Symbol, at: ts.Node, checker: ts.TypeChecker): Member {
   const type = checker.getTypeOfSymbolAtLocation(property, at)
   const parts = type.isUnion() ? type.types : [type]
@@ -127,8 +113,7 @@ function toMember(property: ts.Symbol, at: ts.Node, checker: ts.TypeChecker): Me
   return {
     name: property.name,
     optional,
-    null: has(ts.TypeFlags.Null | ts.TypeFlags.Unknown),
-    undefined: optional || has(ts.TypeFlags.Undefined),
+    undefined: optional || has(ts.TypeFlags.Undefined | ts.TypeFlags.Unknown),
     kinds: [...new Set(values.map((part) => kindOf(part, checker)))],
   }
 }
