@@ -53,6 +53,7 @@ export const auditActions = {
   'recipe-removed': 'a recipe was removed',
   'source-saved': 'a source was added, or got another definition (`kind`, `from`)',
   'source-removed': 'a source was removed; what it has brought stays',
+  'source-asked': 'a source was asked to be read now',
   'source-decided': 'a file of a source that was held was approved or refused (`decision`)',
   'store-imported': 'an export was put into the store',
   'store-backed-up': 'the store was written to a file by giving backup',

@@ -291,6 +291,7 @@ async function readFile(
         ...(isCut && { ending }),
         since,
         examples: examples.map(shownKey),
+        money: await heldMoney(deps, source, file, sha256),
       }
       await own(async (db) => {
         await holdFile(db, source.name, held)
@@ -317,6 +318,21 @@ async function readFile(
     })
     return { imported: summary }
   })
+}
+
+/** What a file that is held would do to the money of its months; what is known of the same file is not found out again. */
+async function heldMoney(
+  deps: SourceDeps,
+  source: Source,
+  file: string,
+  sha256: string,
+): Promise<NonNullable<HeldFile['money']>> {
+  if (source.held?.sha256 === sha256 && source.held.money) return source.held.money
+  const { refusedTo: _, ...options } = importOptionsOf(deps, source)
+  const { receipt } = await importFiles(deps.store, [file], { ...options, dryRun: true })
+  return (receipt ? sumsByKind(receipt) : []).flatMap(({ currency, kind, before, after }) =>
+    before === undefined || after === undefined || before === after ? [] : [{ currency, kind, before, after }],
+  )
 }
 
 /** Works in transactions in which the source is still this process's. */

@@ -6,9 +6,12 @@ export function waitingFile({ held }: { readonly held?: HeldFile | undefined }):
   return held?.approved ? undefined : held
 }
 
-/** Why a file is held: what it would do, and that it may have been cut. */
-export function describeHeldFile({ file, changed, gone, before, ending }: HeldFile): string {
-  const would = `would change ${changed} and end ${gone} of ${before} records`
+/** Why a file is held: what it would do to records and money, and that it may have been cut. */
+export function describeHeldFile({ file, changed, gone, before, ending, money = [] }: HeldFile): string {
+  const sums = money.map(
+    (one) => `; ${one.currency} ${one.kind} of its months: ${one.before} now, ${one.after} afterwards`,
+  )
+  const would = `would change ${changed} and end ${gone} of ${before} records${sums.join('')}`
   if (ending === undefined) return `${file} ${would}`
   const lacks = [
     ...(ending.includes('open') ? ['no end of line'] : []),

@@ -41,6 +41,13 @@ export type HeldFile = {
   readonly ending?: string
   /** Some of the records that would change or end. */
   readonly examples: readonly string[]
+  /** Of the file's months: what the store has, and would have. */
+  readonly money?: readonly {
+    readonly currency: string
+    readonly kind: string
+    readonly before: string
+    readonly after: string
+  }[]
   readonly approved?: boolean
 }
 
@@ -316,6 +323,12 @@ export async function holdFile(db: Db, source: string, held: HeldFile | null): P
   )
 }
 
+/** Makes a source due now. Returns whether it is there. */
+export async function askSource(db: Db, name: string, at: Date): Promise<boolean> {
+  const ask = 'update import_source set next_due = least(next_due, $2) where name = $1'
+  return (await db.query(ask, [name, at])).rowCount === 1
+}
+
 /** Decides on the held file: approved, it is imported at the next reading; refused, left alone. Throws `not-found`. */
 export async function decideHeldFile(
   db: Db,
@@ -331,7 +344,7 @@ export async function decideHeldFile(
   if (!held) throw new ServiceError('not-found', `no file of a source ${name} is held`)
   if (decision === 'approve') {
     await holdFile(db, name, { ...held, approved: true })
-    await db.query('update import_source set next_due = least(next_due, $2) where name = $1', [name, at])
+    await askSource(db, name, at)
   } else {
     await recordFile(db, name, { name: held.file, sha256: held.sha256, refused: 0 }, at)
     await db.query(

@@ -12,7 +12,7 @@ import {
   type SourceResult,
   trySource,
 } from '../../catalogue/sources/run-source.js'
-import { openPlace, sealPlace, sealStoredPlaces, shownPlace } from '../../catalogue/sources/sealed-place.js'
+import { openPlace, shownPlace } from '../../catalogue/sources/sealed-place.js'
 import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
 import { describeHeldFile, waitingFile } from '../../catalogue/sources/source-needs.js'
 import {
@@ -22,7 +22,6 @@ import {
   removeSource,
   type Source,
   type SourceDefinition,
-  saveSource,
 } from '../../catalogue/sql/import-sources.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -36,6 +35,7 @@ import { auditOperator, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { changeSources } from '../wiring/source-changes.js'
 import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recipeMeaning, recipeOf } from './import.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
@@ -133,7 +133,7 @@ async function add(runtime: SourceRuntime, output: Output, name: string, options
     ...(photoConsent && { photoConsent }),
   })
   if (dryRun) return await tryIt(runtime, output, definition, { problems })
-  const changed = await save(runtime, [definition], [])
+  const changed = await changeSources(runtime, [definition], [])
   const next = nextDueOf(definition, runtime.config.publish.timezone, runtime.clock())
   return output.result(
     { ...definition, from: shownPlace(definition.from), changed: changed.length > 0, nextDue: isoInstantOf(next) },
@@ -144,33 +144,6 @@ async function add(runtime: SourceRuntime, output: Output, name: string, options
 
 function isAddress(from: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(from)
-}
-
-/** Saves definitions and removes sources in one transaction; returns the names of those that differ. */
-async function save(
-  runtime: SourceRuntime,
-  definitions: readonly SourceDefinition[],
-  removed: readonly string[],
-): Promise<string[]> {
-  const { store, config, clock } = runtime
-  const keys = await openSourceKeys(runtime)
-  return await store.transaction(async (db) => {
-    const changed: string[] = []
-    if (definitions.some(({ from }) => shownPlace(from) !== from)) await sealStoredPlaces(db, keys)
-    for (const definition of definitions) {
-      const { name, kind, from } = definition
-      const sealed = { ...definition, from: await sealPlace(from, keys) }
-      if (!(await saveSource(db, sealed, nextDueOf(definition, config.publish.timezone, clock())))) continue
-      changed.push(name)
-      const details = { kind, from: shownPlace(from) }
-      await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details })
-    }
-    for (const name of removed) {
-      await removeSource(db, name)
-      await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
-    }
-    return changed
-  })
 }
 
 /** Makes the sources those of a file. */
@@ -195,7 +168,7 @@ async function apply(
       return differences.length > 0 ? [[definition.name, before ? differences : ['added']]] : []
     }),
   )
-  const changed = dryRun ? Object.keys(changes) : await save(runtime, definitions, removed)
+  const changed = dryRun ? Object.keys(changes) : await changeSources(runtime, definitions, removed)
   return output.result({ sources: names, changed, changes, removed, ...(dryRun && { dryRun }) }, () => [
     `${dryRun ? 'dry run, ' : ''}${names.length} sources: ${changed.length} added or changed, ${removed.length} removed`,
     ...changed.map((name) => `  ${name}: ${changes[name]?.join('; ') ?? 'changed'}`),

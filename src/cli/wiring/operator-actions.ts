@@ -1,5 +1,5 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import { decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
+import { askSource, decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { askTestAlarm } from '../../outbound/alarms.js'
 import { ofPerson } from '../../outbound/bucket/bucket.js'
@@ -121,6 +121,18 @@ export async function decideSource(
   })
   runtime.log.warn({ source: name, decision }, 'decided on the held file of a source')
   return held
+}
+
+/** Makes a source due now: a worker reads it. */
+export async function requestSource(
+  runtime: Pick<ActionRuntime, 'store' | 'clock'>,
+  name: string,
+  operator?: Operator,
+): Promise<void> {
+  await runtime.store.transaction(async (db) => {
+    if (!(await askSource(db, name, runtime.clock()))) throw new ServiceError('not-found', `there is no source ${name}`)
+    await auditOperator(runtime, db, { action: 'source-asked', subject: `source ${name}` }, operator)
+  })
 }
 
 /** What work on releases needs. */

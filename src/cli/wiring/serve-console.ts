@@ -21,6 +21,7 @@ import {
   cancelPublication,
   decideSource,
   requestPublication,
+  requestSource,
   rollBackTo,
   switchSchedule,
   testAlarm,
@@ -29,6 +30,7 @@ import { openPayments } from './payments.js'
 import { lookAtMirror } from './runs.js'
 import { openPool, type Runtime } from './runtime.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
+import { changeSources } from './source-changes.js'
 
 export const consoleFields = [
   ...statusFields,
@@ -161,6 +163,9 @@ function actionsOf(runtime: ConsoleRuntime): OperatorActions {
     switchSchedule: (name, to, operator) => switchSchedule(runtime, name, to, operator),
     cancelRun: (id, operator) => cancelPublication(runtime, id, operator),
     testAlarm: (operator) => testAlarm(runtime, operator),
+    addSource: async (definition, operator) => void (await changeSources(runtime, [definition], [], operator)),
+    removeSource: async (name, operator) => void (await changeSources(runtime, [], [name], operator)),
+    requestSource: (name, operator) => requestSource(runtime, name, operator),
     decideSource: (name, decision, operator) => decideSource(runtime, name, decision, operator),
   }
 }

@@ -14,6 +14,7 @@ import { confirmationPage } from './pages/confirmation.js'
 import { consolePage } from './pages/frame.js'
 import { replacement } from './pages/replacement.js'
 import { runFacts } from './pages/runs.js'
+import { sourceFacts } from './pages/sources.js'
 import { withoutMailAddresses } from './without-mail-addresses.js'
 
 /** Something that an operator may do: a page that asks, whose form does it. */
@@ -125,6 +126,23 @@ const actionList: readonly Action[] = [
     seenAt: (id) => `/imports/${id}`,
   },
   {
+    address: '/sources/:what/run',
+    title: (name) => `Read the source ${name} now`,
+    consequence: 'A worker reads it within a minute, as it does by its schedule. A guard may hold its file.',
+    look: lookAtSource,
+    act: (actions, name, _isChosen, operator) => actions.requestSource(name, operator),
+    seenAt: () => '/sources',
+  },
+  {
+    address: '/sources/:what/remove',
+    title: (name) => `Remove the source ${name}`,
+    consequence: 'It is no longer read. What it has brought stays.',
+    look: lookAtSource,
+    act: (actions, name, _isChosen, operator) => actions.removeSource(name, operator),
+    imports: true,
+    seenAt: () => '/sources',
+  },
+  {
     address: '/sources/:what/approve',
     title: (name) => `Approve the held file of the source ${name}`,
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
@@ -206,6 +224,8 @@ async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<und
   if (!(await findSchedule(store.db, name))) throw new ServiceError('not-found', `there is no schedule ${name}`)
 }
 
-async function lookAtSource({ store }: ConsoleDeps, name: string): Promise<undefined> {
-  if (!(await findSource(store.db, name))) throw new ServiceError('not-found', `there is no source ${name}`)
+async function lookAtSource({ store }: ConsoleDeps, name: string): Promise<Html> {
+  const source = await findSource(store.db, name)
+  if (!source) throw new ServiceError('not-found', `there is no source ${name}`)
+  return sourceFacts(source)
 }

@@ -1,6 +1,7 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import type { ImportOptions } from '../../catalogue/import/import.js'
 import type { UploadLimits } from '../../catalogue/import/uploads.js'
+import type { SourceDefinition } from '../../catalogue/sql/import-sources.js'
 import type { SyncSummary } from '../../catalogue/sql/sync-runs.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Cause } from '../../outbound/alarms.js'
@@ -101,5 +102,8 @@ export type OperatorActions = {
   switchSchedule(name: string, to: 'paused' | 'resumed', operator: Operator): Promise<unknown>
   cancelRun(id: number, operator: Operator): Promise<unknown>
   testAlarm(operator: Operator): Promise<unknown>
+  addSource(definition: SourceDefinition, operator: Operator): Promise<unknown>
+  removeSource(name: string, operator: Operator): Promise<unknown>
+  requestSource(name: string, operator: Operator): Promise<unknown>
   decideSource(name: string, decision: 'approve' | 'refuse', operator: Operator): Promise<unknown>
 }

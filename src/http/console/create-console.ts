@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Uploads } from '../../catalogue/import/uploads.js'
 import { errorKinds, ServiceError } from '../../kernel/errors.js'
 import { logRequests } from '../api/access-log.js'
 import { clientNetwork } from '../api/client-network.js'
@@ -13,6 +14,7 @@ import type { ConsoleDeps } from './console-deps.js'
 import { FormTokens } from './forms.js'
 import { pageRoutes } from './page-routes.js'
 import { refusal, signedOut, signOutPath } from './pages/frame.js'
+import { sourceRoutes } from './source-routes.js'
 import { consoleStyle, consoleStyleAddress } from './style.js'
 import { uploadRoutes } from './upload-routes.js'
 
@@ -67,7 +69,9 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   pageRoutes(app, deps)
   const tokens = new FormTokens()
   actionRoutes(app, deps, tokens)
-  uploadRoutes(app, deps, tokens)
+  const uploads = new Uploads(deps.imports.dataDir, deps.clock, deps.imports.limits)
+  uploadRoutes(app, deps, tokens, uploads)
+  sourceRoutes(app, deps, tokens, uploads)
   return app
 }
 

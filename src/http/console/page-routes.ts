@@ -11,6 +11,7 @@ import { findRuns, getRun, summarizeDays } from '../../work/sql/runs.js'
 import { listSchedules } from '../../work/sql/schedules.js'
 import type { Html } from '../portal/html.js'
 import { en } from '../portal/words/words.js'
+import { mayImport } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { accountsPage } from './pages/accounts.js'
 import { auditPage } from './pages/audit.js'
@@ -92,8 +93,8 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(project))
   })
-  app.get('/sources', async (_request, reply) =>
-    send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db))),
+  app.get('/sources', async (request, reply) =>
+    send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db), mayImport(request))),
   )
   app.get('/queues', async (request, reply) => {
     const [{ queue }, jobs] = await Promise.all([look.status(), look.jobs()])

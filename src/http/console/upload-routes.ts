@@ -6,7 +6,7 @@ import { type AuditAction, type Operator, recordAudit } from '../../accounts/sql
 import { findKind } from '../../catalogue/import/kinds.js'
 import { readRecipe } from '../../catalogue/import/reading.js'
 import { builtInRecipe, builtInRecipes, isRecipeName } from '../../catalogue/import/recipes/named-recipes.js'
-import { type Upload, Uploads } from '../../catalogue/import/uploads.js'
+import type { Upload, Uploads } from '../../catalogue/import/uploads.js'
 import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, saveRecipe } from '../../catalogue/sql/recipes.js'
@@ -35,9 +35,8 @@ type ById = { Params: { id: string } }
 type ByBefore = { Querystring: { before?: string; after?: string } }
 
 /** The pages on which an office moves in: a file is sent, looked at, read as a person chooses, and imported. */
-export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: FormTokens): void {
+export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: FormTokens, uploads: Uploads): void {
   const { store, clock, log, stopping, imports } = deps
-  const uploads = new Uploads(imports.dataDir, clock, imports.limits)
   const work = new UploadWork({ uploads, store: imports.store, options: { clock, ...imports.options }, stopping })
   const prune = () =>
     uploads.prune().catch((err: unknown) => log.warn({ err }, 'files that were sent could not be removed'))

@@ -33,7 +33,7 @@ type Around = {
 }
 
 /** One import with the first of its problems. */
-export function importPage(one: ImportDetails, { mayImport, refused: rows }: Around): Html[] {
+export function importPage(one: ImportDetails, { mayImport, upload, refused: rows }: Around): Html[] {
   const { startedAt, finishedAt, undoneAt, undoneBy, actor, origin, files, problems, problemCount, receipt } = one
   return [
     html`<p class="lead">By ${actor} from ${origin}, started ${shownInstant(startedAt)}, ended ${shownInstant(finishedAt)}${undoneAt && html`, taken back ${shownInstant(undoneAt)} by ${undoneBy}`}.</p>
@@ -57,7 +57,7 @@ ${listed(
 )}
 ${rows === undefined ? undefined : html`<p><a href="${rows}" download>The refused rows, each with its reason</a></p>`}
 ${movedTables(one)}
-${one.state === 'done' && mayImport ? html`<p>${button(`/imports/${one.id}/undo`, 'Take it back')}</p>` : undefined}
+${one.state === 'done' && mayImport ? html`<p>${button(`/imports/${one.id}/undo`, 'Take it back')} ${upload?.recipe ? button(`/sources/add?upload=${upload.id}`, 'Read this every night') : undefined}</p>` : undefined}
 <p>${one.state === 'done' ? html`<code>giving imports undo ${String(one.id)} --dry-run</code> shows what taking it back would do.` : undefined}</p>`,
   ]
 }

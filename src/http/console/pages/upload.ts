@@ -76,7 +76,7 @@ export function uploadPage({ upload, token, operator, others, recipes, after, re
   return [
     html`${after && doneBefore(after)}
 <p class="lead">${broken === undefined ? (kind === undefined ? 'Say what its rows are.' : `Read as ${kind}. Nothing is stored until you import it.`) : `It cannot be read: ${broken}`}</p>
-<p class="path">${bytes} bytes.${others.length > 0 ? ` ${others.length} more files wait: ${others.map(({ name }) => name).join(', ')}.` : undefined}</p>
+<p class="path">${bytes} bytes.${others.length > 0 ? ` These wait too: ${others.map(({ name }) => name).join(', ')}.` : undefined}</p>
 ${isGuess && look.open.length > 0 ? html`<div class="needs"><p>To be said by you:</p><ul>${look.open.map((one) => html`<li>${one}</li>`)}</ul></div>` : undefined}
 <form method="post" id="choices">
 <input type="hidden" name="token" value="${token}">

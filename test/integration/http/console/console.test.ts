@@ -274,7 +274,7 @@ describe('the console', { shuffle: false }, () => {
       expect((await publisher.live()).id).toBe(ids[1])
       expect((await one.confirm('/sources/crm/approve', Ana)).status).toBe(303)
       expect(await findSource(db, 'crm')).toMatchObject({ held: { approved: true } })
-      expect((await one.ask('/sources')).text).not.toContain('/sources/crm/')
+      expect((await one.ask('/sources')).text).not.toContain('/sources/crm/approve')
       const who = { actor: 'operator Ana (console)', origin: '127.0.0.1' }
       expect(await listAudit(db, { since: new Date(0), limit: 9 })).toMatchObject([
         { action: 'records-imported', subject: 'import 2' },

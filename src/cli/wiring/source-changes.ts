@@ -1,0 +1,37 @@
+import type { Operator } from '../../accounts/sql/audit-events.js'
+import { nextDueOf } from '../../catalogue/sources/run-source.js'
+import { sealPlace, sealStoredPlaces, shownPlace } from '../../catalogue/sources/sealed-place.js'
+import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
+import { removeSource, type SourceDefinition, saveSource } from '../../catalogue/sql/import-sources.js'
+import { ServiceError } from '../../kernel/errors.js'
+import { auditOperator } from './audit.js'
+import type { Runtime } from './runtime.js'
+
+/** Saves definitions and removes sources in one transaction; returns the names of those that differ. */
+export async function changeSources(
+  runtime: Runtime<'publish'>,
+  definitions: readonly SourceDefinition[],
+  removed: readonly string[],
+  operator?: Operator,
+): Promise<string[]> {
+  const { store, config, clock } = runtime
+  const keys = await openSourceKeys(runtime)
+  return await store.transaction(async (db) => {
+    const changed: string[] = []
+    if (definitions.some(({ from }) => shownPlace(from) !== from)) await sealStoredPlaces(db, keys)
+    for (const definition of definitions) {
+      const { name, kind, from } = definition
+      const sealed = { ...definition, from: await sealPlace(from, keys) }
+      if (!(await saveSource(db, sealed, nextDueOf(definition, config.publish.timezone, clock())))) continue
+      changed.push(name)
+      const details = { kind, from: shownPlace(from) }
+      await auditOperator(runtime, db, { action: 'source-saved', subject: `source ${name}`, details }, operator)
+    }
+    for (const name of removed) {
+      if (!(await removeSource(db, name)))
+        throw new ServiceError('not-found', `there is no source ${name}: see giving sources list`)
+      await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` }, operator)
+    }
+    return changed
+  })
+}
