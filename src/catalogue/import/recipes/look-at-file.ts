@@ -3,6 +3,7 @@ import type { CurrencyCode } from '../../../kernel/money.js'
 import { isErrno } from '../../../kernel/system-errors.js'
 import type { Recipe } from '../../sql/reading.js'
 import { fitOfColumns } from '../csv-rows.js'
+import { fieldNamed } from '../fields.js'
 import { findKind } from '../kinds.js'
 import { openFiles, type ReadableFile } from '../record-files.js'
 import { type CsvTable, guessOf, guessRecipe, type RecipeGuess, readTable } from './guess.js'
@@ -112,7 +113,9 @@ function seen({ name, values }: CsvTable['columns'][number]): SeenColumn {
 
 /** How a table is read whose columns are the fields of its kind. */
 function ownRecipe(kind: string, columns: readonly SeenColumn[]): Recipe {
-  const fields = Object.keys(findKind(kind)?.fields ?? {})
-  const fieldOf = (column: string) => fields.find((field) => field.toLowerCase() === column.toLowerCase()) ?? ''
+  const known = findKind(kind)?.fields ?? {}
+  const fields = Object.keys(known)
+  const fieldOf = (column: string) =>
+    fields.find((field) => field.toLowerCase() === column.toLowerCase()) ?? fieldNamed(known, column) ?? ''
   return { kind, map: Object.fromEntries(columns.map(({ name }) => [name, fieldOf(name)])) }
 }

@@ -149,7 +149,7 @@ function columnFields(choices: readonly ColumnChoice[], recipe: Recipe): Html {
       isFilledDown === undefined
         ? undefined
         : html`<input type="hidden" name="${formName.fill(at)}" value=""><label><input type="checkbox" name="${formName.fill(at)}" value="yes"${isFilledDown ? html` checked` : undefined}> empty cells have the value above</label>`
-    return html`<tr><th scope="row" id="c${String(at)}">${column.name}</th><td>${column.examples.join(' · ')}</td><td><select name="${formName.column(at)}" aria-labelledby="c${String(at)}">${option('', 'left out', field)}${names.map((name) => option(name, fields[name]?.required ? `${name} (needed)` : name, field))}</select>${fill}</td></tr>\n`
+    return html`<tr><th scope="row" id="c${String(at)}">${column.name}</th><td>${column.examples.join(' · ')}</td><td><select name="${formName.column(at)}" aria-labelledby="c${String(at)}">${option('', 'left out', field)}${(field === '' || names.includes(field) ? names : [field, ...names]).map((name) => option(name, fields[name]?.required ? `${name} (needed)` : name, field))}</select>${fill}</td></tr>\n`
   })
   const values = choices.flatMap(({ column, values: odd = [], choices: known = [] }, at) =>
     odd.map(
