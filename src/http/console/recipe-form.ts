@@ -1,4 +1,4 @@
-import { fieldNamed, missingFields } from '../../catalogue/import/fields.js'
+import { missingFields } from '../../catalogue/import/fields.js'
 import type { Kind } from '../../catalogue/import/kind.js'
 import { findKind } from '../../catalogue/import/kinds.js'
 import { readingOfRecipe, readRecipe } from '../../catalogue/import/reading.js'
@@ -104,8 +104,7 @@ export function recipeOfForm(form: URLSearchParams, columns: readonly SeenColumn
   for (const [at, { column, field: earlier, ...choice }] of shown.entries()) {
     const { name } = column
     const field = form.get(formName.column(at)) ?? earlier
-    if (field !== '' && !Object.hasOwn(fields, field) && !fieldNamed(fields, field))
-      throw wrong(name, `a field of ${before.kind}`, field)
+    if (field !== '' && !isField(fields, field)) throw wrong(name, `a field of ${before.kind}`, field)
     map[name] = field
     if (field !== earlier) {
       for (const of of [values, only]) delete of[name]
@@ -156,6 +155,11 @@ export function recipeOfForm(form: URLSearchParams, columns: readonly SeenColumn
     }),
     ...said,
   })
+}
+
+/** Whether a name is that of a field, perhaps in a language, such as `title@fr`. */
+function isField(fields: Kind['fields'], name: string): boolean {
+  return Object.hasOwn(fields, name.replace(/@.*/, ''))
 }
 
 /** Without the lists and objects that say nothing. */

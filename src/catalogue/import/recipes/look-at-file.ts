@@ -3,7 +3,6 @@ import type { CurrencyCode } from '../../../kernel/money.js'
 import { isErrno } from '../../../kernel/system-errors.js'
 import type { Recipe } from '../../sql/reading.js'
 import { fitOfColumns } from '../csv-rows.js'
-import { fieldNamed } from '../fields.js'
 import { findKind } from '../kinds.js'
 import { openFiles, type ReadableFile } from '../record-files.js'
 import { type CsvTable, guessOf, guessRecipe, type RecipeGuess, readTable } from './guess.js'
@@ -113,9 +112,12 @@ function seen({ name, values }: CsvTable['columns'][number]): SeenColumn {
 
 /** How a table is read whose columns are the fields of its kind. */
 function ownRecipe(kind: string, columns: readonly SeenColumn[]): Recipe {
-  const known = findKind(kind)?.fields ?? {}
-  const fields = Object.keys(known)
-  const fieldOf = (column: string) =>
-    fields.find((field) => field.toLowerCase() === column.toLowerCase()) ?? fieldNamed(known, column) ?? ''
+  const fields = Object.keys(findKind(kind)?.fields ?? {})
+  // A text in a language has it behind its field, such as `title@fr`.
+  const fieldOf = (column: string) => {
+    const [, name = '', language = ''] = /^([^@]*)(@.*)?$/.exec(column) ?? []
+    const field = fields.find((one) => one.toLowerCase() === name.trim().toLowerCase())
+    return field === undefined ? '' : field + language
+  }
   return { kind, map: Object.fromEntries(columns.map(({ name }) => [name, fieldOf(name)])) }
 }

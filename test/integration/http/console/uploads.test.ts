@@ -70,8 +70,8 @@ describe('a file that is sent to the console', { shuffle: false }, () => {
     expect(done).toMatchObject({ status: 303, headers: { location: '/imports/1' } })
     const { rows } = await db.query(`select external_id, title, status, goal::text from project order by external_id`)
     expect(rows).toEqual([
-      { external_id: 'w-1', title: 'Brunnen', status: 'active', goal: '1000.000' },
-      { external_id: 'w-2', title: 'Schule', status: 'retired', goal: '2000.000' },
+      { externalId: 'w-1', title: 'Brunnen', status: 'active', goal: '1000.000' },
+      { externalId: 'w-2', title: 'Schule', status: 'retired', goal: '2000.000' },
     ])
     const receipt = (await one.ask('/imports/1')).text
     for (const part of ['3 rows: 2 taken, 1 refused', 'Projekte 2026.csv', '/imports/1/undo', `${address}/refused`])
