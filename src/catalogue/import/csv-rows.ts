@@ -15,6 +15,8 @@ export type CsvHeader = {
   readonly delimiter: string
   readonly line: number
   readonly encoding: string
+  /** Whether a row is a line, whatever its cells have, as in a sheet. */
+  readonly isSheet: boolean
 }
 
 const mostShown = 20
@@ -53,15 +55,16 @@ export const csvHeadBytes = 65_536
  */
 export function readCsvHeader(
   head: Buffer,
-  reading: FileReading = {},
+  reading: FileReading & { readonly isSheet?: boolean } = {},
   isFitting: (columns: readonly string[]) => boolean = () => true,
 ): CsvHeader {
+  const { isSheet = false } = reading
   const encoding = encodingOf(head, reading.encoding)
   const text = new TextDecoder(encoding).decode(head, { stream: true })
   const [, said] = /^\s*"?sep=([^\r\n"])"?[\r\n]/i.exec(text) ?? []
-  const tables = (said === undefined ? delimiters : [said]).map((delimiter) => ({
+  const tables = (isSheet ? [','] : said === undefined ? delimiters : [said]).map((delimiter) => ({
     delimiter,
-    rows: rowsAtTop(text, delimiter, head.length < csvHeadBytes).filter(
+    rows: rowsAtTop(text, new CsvText(delimiter, isSheet), head.length < csvHeadBytes).filter(
       ({ cells }) => !/^"?sep=.?$/i.test(cells[0] ?? ''),
     ),
   }))
@@ -74,7 +77,7 @@ export function readCsvHeader(
   const { delimiter, row } = found ?? likelyHeader(tables)
   const columns = row?.cells.map(cleanName) ?? []
   if (columns.some((column) => column.includes('\uFFFD'))) throw notInEncoding(reading.encoding)
-  return { columns, delimiter, line: row?.line ?? 1, encoding }
+  return { columns, delimiter, line: row?.line ?? 1, encoding, isSheet }
 }
 
 type Table = { readonly delimiter: string; readonly rows: readonly CsvRow[] }
@@ -88,10 +91,10 @@ function likelyHeader(tables: readonly Table[]): { readonly delimiter: string; r
   return headers.reduce((best, one) => ((one.row?.cells.length ?? 0) > (best.row?.cells.length ?? 0) ? one : best))
 }
 
-function rowsAtTop(text: string, delimiter: string, isWhole: boolean): CsvRow[] {
+function rowsAtTop(text: string, csv: CsvText, isWhole: boolean): CsvRow[] {
   const rows: CsvRow[] = []
   try {
-    for (const row of new CsvText(delimiter).push(text, isWhole)) {
+    for (const row of csv.push(text, isWhole)) {
       if (!row.cells.every(isBlank)) rows.push(row)
       if (rows.length === mostRowsAbove) break
     }
@@ -113,14 +116,14 @@ export async function* csvRows(
   fields: KindFields,
   reading: FileReading = {},
 ): AsyncGenerator<FileRecord> {
-  const { columns: given, delimiter } = header
+  const { columns: given, delimiter, isSheet } = header
   const names = matchColumns(mapColumns(given, reading), fields, given, reading.constants)
   const inUtc = given.map((column, index) => saysUtc.test(column) && isDated(fields[names[index] ?? '']))
   const asked = askedColumns(header.columns, reading)
   const read = rowReader(given, reading)
   let last: { readonly record: FileRecord; readonly row: CsvRow } | undefined
   let fullRows = 0
-  const csv = new CsvText(delimiter)
+  const csv = new CsvText(delimiter, isSheet)
   const take = function* (piece: string, isLast: boolean): Generator<FileRecord> {
     for (const row of csv.push(piece, isLast)) {
       if (row.line <= header.line || (row.damaged === undefined && row.cells.every(isBlank))) continue
@@ -148,7 +151,7 @@ export async function* csvRows(
 export async function askBefore(chunks: AsyncIterable<Buffer>, header: CsvHeader, reading: FileReading): Promise<void> {
   const asked = askedColumns(header.columns, reading)
   if (asked.count === 0) return
-  const csv = new CsvText(header.delimiter)
+  const csv = new CsvText(header.delimiter, header.isSheet)
   const look = (piece: string, isLast: boolean) => {
     for (const { line, cells } of csv.push(piece, isLast))
       if (line > header.line && !isHeaderAgain(cells, header.columns)) asked.look(cells)

@@ -25,14 +25,17 @@ type NoCell = 'more' | 'damaged'
  */
 export class CsvText {
   readonly #delimiter: string
+  readonly #isSheet: boolean
   #text = ''
   #line = 1
   #isLast = false
   // The most cells of a row that ended with CR LF.
   #columns = 0
 
-  constructor(delimiter: string) {
+  /** `isSheet`: each row is a line, whatever its cells have. */
+  constructor(delimiter: string, isSheet = false) {
     this.#delimiter = delimiter
+    this.#isSheet = isSheet
   }
 
   /**
@@ -82,7 +85,7 @@ export class CsvText {
       const end = this.#afterLineEnd(cell.end)
       if (end === undefined) return undefined
       if (sign === '\r') this.#columns = Math.max(this.#columns, cells.length)
-      const lines = countLines(this.#text, start, end)
+      const lines = this.#isSheet ? 1 : countLines(this.#text, start, end)
       const row = {
         line: this.#line,
         cells,

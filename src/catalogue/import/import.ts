@@ -313,6 +313,10 @@ async function importFile<Row, Prepared>(
         found.push(() => tally.breakFile(file, item.broken))
         continue
       }
+      if ('told' in item) {
+        found.push(() => tally.note({ file, line: item.line, source: undefined }, item.told))
+        continue
+      }
       if ('leftOut' in item) {
         tally.leaveOut(item.leftOut)
         settleUnread(tally, importer, item.value, 'leftOut', saving)

@@ -99,25 +99,21 @@ function shapeOf(token: string): RegExp {
 }
 
 // As `5. März 2026`, `1er août 2025`, `5 de marzo de 2026`, `March 5th, 2026` and `Thu, 05 Mar 2026` have it.
-const partsOfDay = {
-  d: '(?<day>\\d{1,2})(?:st|nd|rd|th|er|\\.?[\u00BA\u00AA\u00B0])?(?![\\p{L}\\d])',
-  m: '(?<month>\\p{L}{3,})\\.?',
-  y: '(?<year>\\d{4}|\\d{2})(?!\\d)',
-}
-const betweenParts = '(?:[\\s.,/-]|(?:de|del|of)\\s)*'
-const namedOrders = new Map<string, RegExp>()
+const namedOrders = new Map([
+  [
+    'dmy',
+    /^(?:\p{L}+\.?,? *)?(?<day>\d{1,2})(?:st|nd|rd|th|er|\.?[ºª°])?(?![\p{L}\d])(?:[\s.,/-]|(?:de|del|of)\s)*(?<month>\p{L}{3,})\.?(?:[\s.,/-]|(?:de|del|of)\s)*(?<year>\d{4}|\d{2})(?!\d)/iu,
+  ],
+  [
+    'mdy',
+    /^(?:\p{L}+, *)?(?<month>\p{L}{3,})\.?[\s.,/-]*(?<day>\d{1,2})(?:st|nd|rd|th)?(?![\p{L}\d])[\s.,/-]*(?<year>\d{4}|\d{2})(?!\d)/iu,
+  ],
+  ['ymd', /^(?<year>\d{4}|\d{2})[\s.,/-]*(?<month>\p{L}{3,})\.?[\s.,/-]*(?<day>\d{1,2})(?![\p{L}\d])/iu],
+])
 
 /** A day whose month has its name: its pattern says the order of the parts, and the century. */
 function readNamedMonth(given: string, pattern: string): DayParts | undefined {
-  const order = orderOfPattern(pattern)
-  const shape =
-    namedOrders.get(order) ??
-    new RegExp(
-      `^(?:\\p{L}+(?:,|\\.,?)? *(?=\\d)|\\p{L}+, *)?${[...order].map((part) => partsOfDay[part as 'd']).join(betweenParts)}`,
-      'iu',
-    )
-  namedOrders.set(order, shape)
-  const found = shape.exec(given)
+  const found = namedOrders.get(orderOfPattern(pattern))?.exec(given)
   const { day = '', month = '', year = '' } = found?.groups ?? {}
   const [century = ''] = /(?:19|20)(?=yy)/.exec(pattern) ?? []
   if (!found || (year.length === 2 && century === '')) return undefined

@@ -29,6 +29,10 @@ export async function previewRecords(
       tally.breakFile(file, item.broken)
       continue
     }
+    if ('told' in item) {
+      tally.note({ file, line: item.line, source: undefined }, item.told)
+      continue
+    }
     if ('leftOut' in item) {
       tally.leaveOut(item.leftOut)
       continue

@@ -57,6 +57,7 @@ export const readingChecks = {
   date: textMember(expectedDatePattern(''), isDatePattern),
   encoding: textMember('an encoding such as windows-1252 or utf-8', isEncoding),
   missing: oneOf('empty', 'text'),
+  sheet: textMember('the name of a sheet', (text) => text.trim() !== '' && text.length <= 100),
 } as const satisfies { readonly [Name in keyof FileReading]-?: Check<NonNullable<FileReading[Name]>> }
 
 function isZone(raw: string): boolean {

@@ -39,13 +39,14 @@ export type RecognisedFile = {
 /**
  * Recognises the form and kind of a file by the kind asked for, its name (`gifts-2025.csv`) and its head: an XML root, a wire
  * document in JSON, the columns of a CSV header or the members of the first line of NDJSON. Throws `input-unusable` when
- * no kind, or more than one, fits.
+ * no kind, or more than one, fits. `isSheet`: it is the CSV of a sheet.
  */
 export function recogniseFile(
   file: string,
   head: Buffer,
   asked: string | undefined,
   reading: FileReading = {},
+  isSheet = false,
 ): RecognisedFile {
   const first = firstCharacterOf(head)
   if (first === undefined) throw new ServiceError('input-unusable', 'an empty file')
@@ -62,7 +63,7 @@ export function recogniseFile(
     const importer = importerOfKind(kindOf(kind, Object.keys(object ?? {})), 'other')
     return { importer, form: { name: 'ndjson' }, records: jsonLines }
   }
-  const header = readCsvHeader(head, reading, (columns) => fits(kind, columns, reading))
+  const header = readCsvHeader(head, { ...reading, isSheet }, (columns) => fits(kind, columns, reading))
   const known = kindOf(kind, mapColumns(header.columns, reading), reading)
   return {
     importer: importerOfKind(known, 'csv'),

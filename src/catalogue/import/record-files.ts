@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { type ErrorCode, ServiceError } from '../../kernel/errors.js'
+import { type ErrorCode, type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
 import type { FileReading } from '../sql/reading.js'
@@ -11,12 +11,16 @@ import { kinds } from './kinds.js'
 import { findPacked, type PackedFile } from './packed-file.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
+import type { Sheet } from './workbook.js'
 
 /** Progress of reading; standard input has no `bytesTotal`. */
 export type ReadProgress = { readonly file: string; readonly bytesRead: number; readonly bytesTotal?: number }
 
 /** The reason why a file, or the rest of it, cannot be read. */
 type Broken = { readonly broken: string }
+
+/** What a person must know of a file that was read to its end. */
+type Told = { readonly line: number; readonly told: FieldProblem }
 
 /** A file whose form and kind are known. */
 export type ReadableFile<Row = unknown, Prepared = unknown> = {
@@ -28,7 +32,7 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
   /** The hash of its content, once all of it was read. */
   hash(): { readonly sha256?: string }
   /** Its records; where it cannot be read on, one `broken` item is the last. */
-  records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken>
+  records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Told>
 }
 
 /** How files are read; standard input is that of the process where none is given. */
@@ -68,12 +72,17 @@ async function recognise(
   signal: AbortSignal | undefined,
 ): Promise<ReadableFile> {
   const bytesTotal = file === '-' ? undefined : await sizeOfRegularFile(file)
-  const packed = bytesTotal === undefined ? undefined : await findPacked(file)
+  const packed = bytesTotal === undefined ? undefined : await findPacked(file, reading)
   const chunks = () => packed?.chunks(signal) ?? chunksOf(file, stdin, signal)
   const { head, rest, close } = await sniff(chunks())
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
-  const { importer, form, records: read, ask } = recogniseFile(packed?.name ?? file, head, kind, reading)
+  const {
+    importer,
+    form,
+    records: read,
+    ask,
+  } = recogniseFile(packed?.name ?? file, head, kind, reading, packed?.sheet !== undefined)
   // What comes from standard input is asked about while it is read.
   if (bytesTotal !== undefined) await ask?.(chunks())
   let sha256: string | undefined
@@ -85,10 +94,11 @@ async function recognise(
     }
     sha256 = content.digest('hex')
   }
-  async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken> {
+  async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Told> {
     const input = hashed(bytesTotal === undefined ? rest : chunks())
     try {
       yield* read(reported(file, input, onProgress, bytesTotal))
+      if (packed?.sheet && packed.sheet.hidden.rows > 0) yield toldOf(packed.sheet.hidden)
     } catch (error) {
       yield toBroken(error, signal)
     }
@@ -96,10 +106,22 @@ async function recognise(
   return { file, importer, form, bytes: bytesTotal, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
 }
 
-/** The bytes of a regular file, unpacked where it is an archive with one file. Throws `input-unusable` for other archives. */
-export async function openBytes(file: string): Promise<PackedFile> {
+function toldOf({ rows, first }: Sheet['hidden']): Told {
+  return {
+    line: first,
+    told: { field: 'row', expected: 'rows that are seen', got: `${rows} hidden rows, which are read` },
+  }
+}
+
+/**
+ * The bytes of a regular file, unpacked where it is an archive with one file; of a workbook the sheet that the reading names,
+ * else the first one. Throws `input-unusable` for other archives.
+ */
+export async function openBytes(file: string, reading?: FileReading): Promise<PackedFile> {
   await sizeOfRegularFile(file)
-  return (await findPacked(file)) ?? { name: file, chunks: (signal) => chunksOf(file, undefined, signal) }
+  return (
+    (await findPacked(file, reading, 'first')) ?? { name: file, chunks: (signal) => chunksOf(file, undefined, signal) }
+  )
 }
 
 /** The first bytes of an input, enough to recognise it. */

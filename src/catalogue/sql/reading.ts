@@ -31,6 +31,8 @@ export type FileReading = {
   readonly date?: string | undefined
   /** The encoding of CSV without a byte order mark, as the WHATWG Encoding Standard names it; absent: UTF-8. */
   readonly encoding?: string | undefined
+  /** The sheet of a workbook that is read; absent: the only one that is seen and has rows. */
+  readonly sheet?: string | undefined
   /** What `NULL`, `N/A` and the like mean; absent: they are refused where a text may be meant. */
   readonly missing?: 'empty' | 'text' | undefined
 }

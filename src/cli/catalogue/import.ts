@@ -98,6 +98,7 @@ export function addReading(command: Command): Command {
       'a column of CSV that is left out although its values tell rows apart, such as a status; may be repeated',
       (name: string, earlier: readonly string[] = []) => [...earlier, name],
     )
+    .option('--sheet <name>', 'the sheet of a workbook (.xlsx); default: the only one that is seen and has rows')
     .addOption(
       new Option(
         '--missing <meaning>',
@@ -115,8 +116,8 @@ export type ReadingOptions = Omit<FileReading, 'ignore'> & {
 /** The recipe that options say; what they say beside a named one counts before it. */
 export async function recipeOf(db: Db | undefined, { recipe, ...options }: ReadingOptions): Promise<Recipe> {
   const named = recipe === undefined ? {} : await findNamedRecipe(db, recipe)
-  const { map, ignoreColumn, decimal, date, encoding, missing } = options
-  const said: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing }
+  const { map, ignoreColumn, decimal, date, encoding, missing, sheet } = options
+  const said: FileReading = { map, ignore: ignoreColumn, decimal, date, encoding, missing, sheet }
   return { ...named, ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined)) }
 }
 

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { savingOf } from '../../catalogue/import/import.js'
@@ -8,7 +7,7 @@ import { type PreviewedRecord, previewRecords } from '../../catalogue/import/pre
 import { readingOfRecipe } from '../../catalogue/import/reading.js'
 import type { RecipeGuess } from '../../catalogue/import/recipes/guess.js'
 import { guessOrNone, isOwnForm, notationOf } from '../../catalogue/import/recipes/look-at-file.js'
-import { openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
+import { openBytes, openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
 import { TrialStore } from '../../catalogue/import/trial-store.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
@@ -171,20 +170,21 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
   return most && parseCurrencyCode(most[0])
 }
 
-/** The first bytes of a file as text; none of what cannot be read, which is told where it is opened. */
+/** The first text of a file, as it is unpacked; none of what cannot be read, which is told where it is opened. */
 async function beginningOf(file: string): Promise<string> {
   if (file === '-') return ''
+  const pieces: Buffer[] = []
+  let bytes = 0
   try {
-    const handle = await open(file)
-    try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(readForCurrency))
-      return buffer.toString('utf8', 0, bytesRead)
-    } finally {
-      await handle.close()
+    for await (const chunk of (await openBytes(file)).chunks()) {
+      pieces.push(chunk)
+      bytes += chunk.length
+      if (bytes >= readForCurrency) break
     }
   } catch {
     return ''
   }
+  return Buffer.concat(pieces).toString('utf8', 0, readForCurrency)
 }
 
 type Opened = { readonly recipe: Recipe; readonly guess?: RecipeGuess }
@@ -206,9 +206,10 @@ async function openAll(
   const opened: ((ReadableFile & Opened) | Broken)[] = []
   for (const file of files) {
     const [first] = await openFiles([file], { kind, reading: readingOfRecipe(recipe), stdin }, signal)
-    const mayGuess = first && file !== '-' && Object.keys(recipe).length === 0
+    const mayGuess = first && file !== '-' && Object.keys(recipe).every((name) => name === 'sheet')
     const isOwn = first !== undefined && isOwnForm(first)
-    const guess = mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, signal }) : undefined
+    const guess =
+      mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, reading: recipe, signal }) : undefined
     const used = guess && isOwn ? notationOf(guess) : guess
     const reading = used && readingOfRecipe(used.recipe)
     const [one] = reading

@@ -15,6 +15,7 @@ import { findKind, kinds } from '../kinds.js'
 import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation, orderOfPattern } from '../number-notation.js'
 import { headOf, openBytes } from '../record-files.js'
 import { isHeaderAgain, isTelling } from '../row-reading.js'
+import type { Sheet } from '../workbook.js'
 import { countryCodes, countryNamed, foldedName, type HeaderWords, headerWords } from './header-words.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
@@ -31,6 +32,8 @@ type Guessing = {
   readonly kind?: string | undefined
   /** What amounts are in where the file does not say it. */
   readonly currency: CurrencyCode
+  /** What a person has said already: which sheet. */
+  readonly reading?: Pick<Recipe, 'sheet'> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -58,31 +61,36 @@ export type CsvTable = {
   readonly name: string
   readonly encoding: Encoding
   readonly header: CsvHeader
+  /** Of a workbook: the sheet that it is. */
+  readonly sheet?: Sheet
 } & Awaited<ReturnType<typeof readColumns>>
 
 /** Guesses how a CSV file is read. Throws `input-unusable` for other files. */
 export async function guessRecipe(file: string, guessing: Guessing): Promise<RecipeGuess> {
-  return guessOf(await readTable(file, guessing.signal), guessing)
+  return guessOf(await readTable(file, guessing.signal, guessing.reading), guessing)
 }
 
-/** Reads the columns of a CSV file. Throws `input-unusable` for other files. */
-export async function readTable(file: string, signal?: AbortSignal): Promise<CsvTable> {
-  const { name, chunks } = await openBytes(file)
+/** Reads the columns of a CSV file, or of a sheet. Throws `input-unusable` for other files. */
+export async function readTable(file: string, signal?: AbortSignal, reading?: Guessing['reading']): Promise<CsvTable> {
+  const { name, chunks, sheet } = await openBytes(file, reading)
   const head = await headOf(chunks(signal))
   if (/^[\s\0\uFEFF]*[<{[]/.test(new TextDecoder(encodingOf(head)).decode(head.subarray(0, 200)))) {
     throw new ServiceError('input-unusable', 'no table: CSV needs a recipe, XML and JSON are imported as they are')
   }
   const words = headerWords()
   const encoding = await guessEncoding(head, chunks(signal))
-  const header = readCsvHeader(head.subarray(0, csvHeadBytes), { encoding: encoding.name }, (columns) =>
-    isHeader(columns, words),
+  const header = readCsvHeader(
+    head.subarray(0, csvHeadBytes),
+    { encoding: encoding.name, isSheet: sheet !== undefined },
+    (columns) => isHeader(columns, words),
   )
-  return { name, encoding, header, ...(await readColumns(chunks(signal), header, words)) }
+  return { name, encoding, header, ...(sheet && { sheet }), ...(await readColumns(chunks(signal), header, words)) }
 }
 
 /** Guesses how a table is read. Throws `input-unusable` where its columns are those of no kind. */
-export function guessOf(table: CsvTable, { kind: asked, currency }: Omit<Guessing, 'signal'>): RecipeGuess {
-  const { name, encoding, header, columns, rows, totals, footers } = table
+export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omit<Guessing, 'signal'>): RecipeGuess {
+  const { encoding, header, sheet, columns, rows, totals, footers } = table
+  const name = sheet ? `${table.name} ${sheet.name}` : table.name
   const words = headerWords()
   const reasons: { member: string; why: string }[] = []
   const open: string[] = []
@@ -90,13 +98,15 @@ export function guessOf(table: CsvTable, { kind: asked, currency }: Omit<Guessin
 
   if (encoding.why) say('encoding', encoding.why)
   say('header', `line ${header.line}, cells parted by ${header.delimiter === '\t' ? 'tabs' : header.delimiter}`)
+  if (sheet && sheet.others.length > 0)
+    say('sheet', `${sheet.name}, the first of ${listed([sheet.name, ...sheet.others])}`)
   if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
 
   const kind = guessKind(asked, name, columns, words)
   say('kind', kind.why)
   const { fields } = kind.kind
   const candidates = candidatesOf(columns, kind.kind, words, currency)
-  const notation = guessNotation(candidates, kind.kind, say, open)
+  const notation = guessNotation(candidates, kind.kind, sheet !== undefined, say, open)
   const assigned = assign(columns, candidates, kind.kind, notation, words, currency)
 
   const map: Record<string, string> = {}
@@ -123,7 +133,11 @@ export function guessOf(table: CsvTable, { kind: asked, currency }: Omit<Guessin
         `values of "${column.name}" that are no ${field} ` +
           `(${field === 'themes' ? 'add them with giving import --kind themes, or name others in values' : type.expected}): ${listed(known.unknown)}`,
       )
-    if (field === 'project' && column.blank > 0 && !column.isBlankAtTop) {
+    const isMerged =
+      sheet?.merged.has(columns.indexOf(column)) === true &&
+      !/amount|count/.test(type?.name ?? '') &&
+      field !== 'reference'
+    if ((field === 'project' || isMerged) && column.blank > 0 && !column.isBlankAtTop) {
       fillDown.push(column.name)
       say(
         'fillDown',
@@ -213,6 +227,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency }: Omit<Guessin
     ),
     ...notation,
     ...(encoding.isTold && { encoding: encoding.name }),
+    ...(sheet && (sheet.others.length > 0 || reading?.sheet !== undefined) && { sheet: sheet.name }),
   }
   return { recipe: guessed, reasons, open }
 }
@@ -270,7 +285,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
   const leave = (of: Map<string, Set<string>>, column: Column, words: string) =>
     of.set(column.name, (of.get(column.name) ?? new Set()).add(words))
   const yieldIfDue = createYielder()
-  const csv = new CsvText(header.delimiter)
+  const csv = new CsvText(header.delimiter, header.isSheet)
   const decoder = new TextDecoder(header.encoding)
   let [rows, kept] = [0, 0]
   // Rows with one cell are what stands below a table, unless rows follow them.
@@ -333,8 +348,12 @@ function totalIn(first: string, isSparse: boolean, words: HeaderWords): string |
   if (words.totals.includes(name)) return first.trim()
   const [begin = ''] = words.totals.filter((word) => name.startsWith(`${word} `)).sort((a, b) => b.length - a.length)
   if (!isSparse || begin === '') return undefined
-  const [start = ''] =
-    new RegExp(`^(?:[^\\p{L}\\p{N}]*[\\p{L}\\p{N}]+){${begin.split(' ').length}}`, 'u').exec(first.trim()) ?? []
+  // Up to where the words for a total end, with its own letter case and signs.
+  let start = ''
+  for (const word of first.trim().match(/[^\p{L}\p{N}]*[\p{L}\p{N}]+/gu) ?? []) {
+    if (foldedName(start) === begin) break
+    start += word
+  }
   return start === '' ? undefined : `${start}*`
 }
 
@@ -414,6 +433,7 @@ const isNumeric = (name: string) => /amount|latitude|longitude/.test(name)
 function guessNotation(
   candidates: ReadonlyMap<Column, readonly string[]>,
   { fields }: Kind,
+  isSheet: boolean,
   say: Say,
   open: string[],
 ): Pick<Recipe, 'decimal' | 'date'> {
@@ -424,6 +444,8 @@ function guessNotation(
   const numbers = cellsOf(isNumeric)
     .map(withoutMark)
     .filter((text) => /^[-(\u2212\u2013]?\d/.test(text))
+    // Numbers of a sheet are written as the recipe has them.
+    .filter((text) => !(isSheet && /^-?\d+(?:\.\d+)?$/.test(text)))
   const days = cellsOf(isDated)
   const readings = (['point', 'comma'] as const).map((decimal) => ({
     decimal,
@@ -491,7 +513,8 @@ function guessDays(
     open.push(`date: ${listed(days.slice(0, 2))} may be ${best.map(({ pattern }) => pattern).join(' or ')}`)
     return {}
   }
-  say('date', `${chosen.pattern}: "${example}" is ${isoDayOf(example, chosen.pattern)}`)
+  const read = days.find((text) => isReadBy(text, chosen.pattern)) ?? example
+  say('date', `${chosen.pattern}: "${read}" is ${isoDayOf(read, chosen.pattern)}`)
   return { date: chosen.pattern }
 }
 
@@ -509,6 +532,7 @@ function assign(
   currency: CurrencyCode,
 ): Map<Column, string> {
   const notation: NumberNotation = { decimal, date, hasThreeDecimals: false, zone: 'UTC', currency }
+  const plain: NumberNotation = { ...notation, decimal: undefined }
   const isWhole = (column: Column) => [...column.values.keys()].every((text) => /^[1-9]\d{0,15}$/.test(text))
   const fitOf = (column: Column, field: string): number => {
     const type = fields[field]?.type
@@ -519,11 +543,10 @@ function assign(
     const cells = [...column.values.keys()]
     if (cells.length === 0) return 0.4
     const share = (is: (text: string) => boolean) => cells.filter(is).length / cells.length
-    const isRead = (text: string) =>
-      type.parse(
-        isNumeric(type.name) ? withoutMark(text) : type.name === 'currency' ? text.toUpperCase() : text,
-        notation,
-      ) !== undefined
+    const isRead = (text: string) => {
+      const told = isNumeric(type.name) ? withoutMark(text) : type.name === 'currency' ? text.toUpperCase() : text
+      return (type.parse(told, notation) ?? type.parse(told, plain)) !== undefined
+    }
     if (field === 'images' && cells.some(hasAddressInBrackets)) return 1
     if (isDated(type.name) && dayPatternsOf(cells[0] ?? '').length > 1) return 0.5 + share(isRead) / 2
     if (type.refersTo) return 0.5 + share((text) => /^[\w.:/-]{1,80}$/.test(text)) / 2
@@ -658,6 +681,8 @@ const mostSampled = 50_000
 /** The encoding of a text, with its reason where it is not plainly UTF-8. */
 async function guessEncoding(head: Buffer, chunks: AsyncIterable<Buffer>): Promise<Encoding> {
   const known = encodingOf(head)
+  // A mark counts before all else.
+  if (head[0] === 0xef && head[1] === 0xbb) return { name: known, isTold: false }
   if (known !== 'utf-8') {
     const isMarked = head[0] === 0xff || head[0] === 0xfe
     const why = `${known}, ${isMarked ? 'as its byte order mark says' : 'as its zeros tell'}`

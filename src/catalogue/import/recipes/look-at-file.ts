@@ -29,8 +29,8 @@ export async function guessOrNone(...args: Parameters<typeof guessRecipe>): Prom
 
 /** Of a table with the columns of its kind, what a guess says of its rows; undefined where it says nothing. */
 export function notationOf({ recipe, reasons }: RecipeGuess): RecipeGuess | undefined {
-  const { values, without, fillDown, decimal, date, encoding } = recipe
-  const said = Object.entries({ values, without, fillDown, decimal, date, encoding }).filter(
+  const { values, without, fillDown, decimal, date, encoding, sheet } = recipe
+  const said = Object.entries({ values, without, fillDown, decimal, date, encoding, sheet }).filter(
     ([, one]) => one !== undefined,
   )
   return said.length === 0 ? undefined : { recipe: Object.fromEntries(said), reasons, open: [] }
