@@ -65,6 +65,33 @@ export type DetailTask = {
   readonly title: string
 }
 
+/** Of active mirrored projects after $1: what their records state, and whether that differs from when it was fetched. */
+const detailTasks = `
+    select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
+      u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
+        or p.date_of_most_recent_report is not null
+        or exists (select from progress_report r where r.project_id = p.id)) as reports_due,
+      u.gallery_key is distinct from k.gallery_key and (coalesce(p.image_gallery_size, 0) > 0
+        or exists (select from photo g where g.project_id = p.id and g.position > 0)) as gallery_due
+    from project p
+      join upstream_project u on u.project_id = p.id
+      left join photo main on main.project_id = p.id and main.position = 0
+      cross join lateral (select
+        coalesce(p.number_of_reports, 0) || ' ' || coalesce(extract(epoch from p.date_of_most_recent_report)::text, '-')
+          as reports_key,
+        coalesce(p.image_gallery_size, 0) || ' ' || coalesce(main.original_url, p.image_link, '-') as gallery_key) k
+    where p.source = 'upstream' and p.active and u.present and p.id > $1`
+
+/** How many requests the details of these projects will take. */
+export async function countDetailRequests(db: Db, after: number): Promise<number> {
+  const { rows } = await db.query<{ requests: number }>(
+    `select count(*) filter (where reports_due) + count(*) filter (where gallery_due) as requests
+      from (${detailTasks}) task`,
+    [after],
+  )
+  return rows[0]?.requests ?? 0
+}
+
 /**
  * Active mirrored projects after `after`, in id order, whose record states another number or date of reports, or another
  * gallery, than when they were last fetched. Requests for inactive ones would be answered with 410.
@@ -73,22 +100,7 @@ export async function listDetailTasks(db: Db, after: number, limit: number): Pro
   const { rows } = await db.query<DetailTask>(
     `select project_id, title, case when reports_due then reports_key end as reports_key,
        case when gallery_due then gallery_key end as gallery_key, main_image
-     from (
-       select p.id as project_id, p.title, k.reports_key, k.gallery_key, main.original_url as main_image,
-         u.reports_key is distinct from k.reports_key and (coalesce(p.number_of_reports, 0) > 0
-           or p.date_of_most_recent_report is not null
-           or exists (select from progress_report r where r.project_id = p.id)) as reports_due,
-         u.gallery_key is distinct from k.gallery_key and (coalesce(p.image_gallery_size, 0) > 0
-           or exists (select from photo g where g.project_id = p.id and g.position > 0)) as gallery_due
-       from project p
-         join upstream_project u on u.project_id = p.id
-         left join photo main on main.project_id = p.id and main.position = 0
-         cross join lateral (select
-           coalesce(p.number_of_reports, 0) || ' ' || coalesce(extract(epoch from p.date_of_most_recent_report)::text, '-')
-             as reports_key,
-           coalesce(p.image_gallery_size, 0) || ' ' || coalesce(main.original_url, p.image_link, '-') as gallery_key) k
-       where p.source = 'upstream' and p.active and u.present and p.id > $1
-     ) task
+     from (${detailTasks}) task
      where reports_due or gallery_due
      order by project_id limit $2`,
     [after, limit],

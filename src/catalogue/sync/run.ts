@@ -1,3 +1,4 @@
+import { type Clock, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { ConfigOf, Secrets, UpstreamConfig } from '../../platform/config/config.js'
@@ -78,13 +79,45 @@ export async function syncOnce(
   const [{ runSync }, { UpstreamClient }] = await Promise.all([import('./sync.js'), import('./upstream-client.js')])
   await using client = new UpstreamClient(clientOptions)
   const renew = () => renewLease(store.db, lease)
+  const tell = tellingProgress(clock, (details, message) => log.info({ runId, ...details }, message))
   const outcome = await underLease({ lease, renew, signal }, (leased) =>
-    runSync({ store, client, clock, currency, lease, run, signal: leased, ...(onProgress && { onProgress }) }),
+    runSync({
+      ...{ store, client, clock, currency, lease, run, signal: leased },
+      onProgress: (progress) => {
+        tell(progress)
+        onProgress?.(progress)
+      },
+    }),
   )
   if (!outcome || !(await finishSync(store.db, lease, outcome, clock()))) return 'superseded'
   if (outcome.state === 'held') log.warn({ runId, reason: outcome.reason }, 'sync run held')
   else log.info({ runId }, 'sync run finished')
   return outcome.state
+}
+
+// How often the log says how far a sync has come.
+const tellEveryMs = 15_000
+
+/** Tells how far a sync has come, now and then: what is left, and until when at the pace so far. */
+function tellingProgress(clock: Clock, tell: (details: object, message: string) => void) {
+  const begun = clock().getTime()
+  let [toldAt, phase, since, leftThen] = [begun, '', begun, 0]
+  return (progress: SyncProgress) => {
+    const now = clock().getTime()
+    if (progress.phase !== phase || (progress.left ?? 0) > leftThen) {
+      phase = progress.phase
+      since = now
+      leftThen = progress.left ?? 0
+    }
+    if (now - toldAt < tellEveryMs) return
+    toldAt = now
+    const { left } = progress
+    const made = leftThen - (left ?? 0)
+    const until = left !== undefined && made > 0 ? new Date(now + ((now - since) / made) * left) : undefined
+    const rest =
+      left === undefined ? '' : `, ${left} requests left${until ? ` until about ${isoInstantOf(until)}` : ''}`
+    tell({ ...progress, ...(until && { until }) }, `sync run: ${phase}, ${progress.records} records${rest}`)
+  }
 }
 
 /** A whole sync in this process, without a queue; see `runInline`. */

@@ -5,7 +5,13 @@ import type { Db } from '../../platform/database/connection.js'
 import { replaceReports } from '../sql/mirrored-reports.js'
 import { replaceGalleries } from '../sql/photos.js'
 import type { SyncCounts, SyncProblem } from '../sql/sync-runs.js'
-import { type DetailTask, deactivateMirrored, listDetailTasks, saveDetailKeys } from '../sql/upstream-projects.js'
+import {
+  countDetailRequests,
+  type DetailTask,
+  deactivateMirrored,
+  listDetailTasks,
+  saveDetailKeys,
+} from '../sql/upstream-projects.js'
 import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { parseImageRecord } from '../wire/read/project-record.js'
 import { readReportFeed } from '../wire/read/report-feeds.js'
@@ -32,6 +38,7 @@ type Fetched = {
  */
 export async function syncDetails(session: SyncSession): Promise<void> {
   const { store } = session.deps
+  session.expectRequests(await countDetailRequests(store.db, session.at.cursor))
   let failures = 0
   for (let singles = session.careful ? batchSize : 0; ; singles--) {
     const tasks = await listDetailTasks(store.db, session.at.cursor, singles > 0 ? 1 : batchSize)

@@ -56,6 +56,9 @@ export async function walkProjects(session: SyncSession): Promise<string | undef
     const records = session.careful ? await writeSingly(session, page.records) : page.records
     session.careful = false
     const read = await readProjectRecords(records, session)
+    if (next.found !== undefined && page.records.length > 0) {
+      session.expectRequests(Math.ceil((next.found - next.walked) / page.records.length))
+    }
     if (page.next === undefined) {
       await writePage(session, read, { ...next, phase: afterProjects(at), cursor: 0, walked: 0 })
       return undefined

@@ -29,6 +29,8 @@ export type SyncProgress = {
   readonly pages: number
   readonly records: number
   readonly found?: number
+  /** Requests that are left, as far as is known by now. */
+  readonly left?: number
 }
 
 type SyncPhase = 'plan' | 'reference' | 'bulk' | 'projects' | 'vanished' | 'organisations' | 'details'
@@ -63,6 +65,7 @@ export class SyncSession {
   #counted = 0
   #pages = 0
   #records = 0
+  #left: number | undefined
   readonly #lostAt: string | undefined
   /** Whether a worker was lost where this attempt begins: then the first page is saved record by record. */
   careful: boolean
@@ -83,6 +86,11 @@ export class SyncSession {
     return this.#checkpoint
   }
 
+  /** States how many requests are left; each that is made counts from then on. */
+  expectRequests(left: number): void {
+    this.#left = left
+  }
+
   /**
    * Writes a page and the next checkpoint in one transaction, so that a kill leaves both or neither. Throws
    * `run-superseded`, and writes nothing, when another worker has taken the run over.
@@ -100,12 +108,19 @@ export class SyncSession {
       }
       return all
     })
+    if (next.phase !== this.#checkpoint.phase) this.#left = undefined
+    else if (this.#left !== undefined) this.#left = Math.max(0, this.#left - (requests - this.#counted))
     this.#counted = requests
     this.#checkpoint = next
     this.#pages += counts.pages
     this.#records += counts.records
     const { phase, found } = next
-    onProgress?.({ phase, pages: this.#pages, records: this.#records, ...(found !== undefined && { found }) })
+    const left = this.#left
+    onProgress?.({
+      ...{ phase, pages: this.#pages, records: this.#records },
+      ...(found !== undefined && { found }),
+      ...(left !== undefined && { left }),
+    })
     return counts
   }
 

@@ -40,16 +40,20 @@ export function syncWork(store: Store, url: string, changes: Partial<ClientOptio
   }
 }
 
-export type SyncChanges = Partial<ClientOptions> & { readonly acceptLoss?: boolean; readonly clock?: () => Date }
+export type SyncChanges = Partial<ClientOptions> & {
+  readonly acceptLoss?: boolean
+  readonly clock?: () => Date
+  readonly log?: pino.Logger
+}
 
 /** Enters a sync and does it here. */
 export async function sync(
   store: Store,
   url: string,
   kind: SyncKind,
-  { acceptLoss = false, clock, ...client }: SyncChanges = {},
+  { acceptLoss = false, clock, log, ...client }: SyncChanges = {},
 ): Promise<SyncSummary> {
-  const work = { ...syncWork(store, url, client), ...(clock && { clock }) }
+  const work = { ...syncWork(store, url, client), ...(clock && { clock }), ...(log && { log }) }
   const { id } = await createSyncRun(store.db, {
     kind,
     trigger: 'manual',

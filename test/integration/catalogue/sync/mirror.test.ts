@@ -1,3 +1,4 @@
+import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { decideProjectState } from '../../../../src/catalogue/sql/project-states.js'
 import { listSyncProblems, listSyncRuns } from '../../../../src/catalogue/sql/sync-runs.js'
@@ -384,5 +385,54 @@ describe('reports and galleries', () => {
     }
     expect(await full()).toMatchObject({ state: 'done', deactivated: 1 })
     expect(await rows('select id from project where not active')).toEqual([{ id: 1 }])
+  })
+})
+
+describe('what a mirror costs its upstream', () => {
+  const atom = {
+    type: 'application/atom+xml',
+    body: '<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:x</id><title>F</title></feed>',
+  }
+  const detailed = (record: { readonly id: number }) => ({ ...record, numberOfReports: 1, imageGallerySize: 2 })
+  const changed = 4
+
+  beforeEach(() => {
+    const state = { since: true, pageSize: 100, records: records(400).map(detailed) }
+    Object.assign(upstream.state, state)
+    for (const { id } of upstream.state.records) {
+      upstream.state.reports.set(id, atom)
+      upstream.state.galleries.set(id, [])
+    }
+  })
+
+  test('is two requests a project at first, and then two for each that changed', async () => {
+    const first = await full()
+    // Whether it knows changes, themes, regions, the bulk file that it lacks, organisations, and four pages.
+    expect(first).toMatchObject({ state: 'done', created: 400, requests: 2 * 400 + 4 + 5 })
+    upstream.requests.length = 0
+    for (const record of upstream.state.records.slice(0, changed)) {
+      Object.assign(record, { numberOfReports: 2, imageGallerySize: 3 })
+      upstream.state.changedAt.set(record.id, Date.now())
+    }
+    expect(await incremental()).toMatchObject({ state: 'done', changed, requests: 2 * changed + 1 })
+    expect(upstream.requests).toHaveLength(2 * changed + 1)
+  })
+
+  test('is told while it lasts: what is left, and until when', async () => {
+    let now = Date.parse('2026-06-01T03:00:00Z')
+    const lines: { readonly msg: string }[] = []
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    await full({
+      log,
+      clock: () => {
+        now += 5_000
+        return new Date(now)
+      },
+    })
+    const told = lines.map(({ msg }) => msg).join('\n')
+    expect(told).toMatch(
+      /^sync run: projects, \d+ records, [123] requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m,
+    )
+    expect(told).toMatch(/^sync run: details, 400 records, 600 requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m)
   })
 })
