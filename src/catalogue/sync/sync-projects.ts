@@ -20,10 +20,14 @@ const projectService = '/public/projectservice'
 
 /**
  * The instant up to which this run mirrors the upstream's changes: what the upstream itself says (`X-Modified-Until`), else
- * the time of its first answer, less an overlap.
+ * the time of its first answer, less an overlap. Never later than our clock: an upstream whose clock is ahead, and is set
+ * right, would hide what changes until then.
  */
 export function mirroredUntil({ deps: { client, clock } }: SyncSession): string {
-  return (client.modifiedUntil ?? new Date((client.firstDate ?? clock()).getTime() - overlapMs)).toISOString()
+  const now = clock().getTime()
+  const { modifiedUntil: stated, firstDate = new Date(now) } = client
+  const until = stated ? Math.min(stated.getTime(), now) : Math.min(firstDate.getTime(), now) - overlapMs
+  return new Date(until).toISOString()
 }
 
 /**
