@@ -15,7 +15,6 @@ import { sync } from './sync.js'
 
 /** The day that mirrors of tests are mapped on. */
 export const today = day('2026-11-21')
-const clock = () => new Date('2026-11-21T09:00:00Z')
 
 /** Everything in the store that activities are made of, in id order, a thousand at a time. */
 export async function* allGraphs(store: Store): AsyncGenerator<ProjectGraph> {
@@ -94,7 +93,7 @@ export async function serviceMirror(projects: number): Promise<ServiceMirror> {
   const asked: string[] = []
   app.addHook('onRequest', async (request) => void asked.push(request.url))
   const url = await listen(app)
-  return { theirs, ours, app, asked, sync: (kind) => sync(ours, url, kind, { apiKey, clock }) }
+  return { theirs, ours, app, asked, sync: (kind) => sync(ours, url, kind, { apiKey }) }
 }
 
 /** The first project of which the mirror's activity differs in what the record carries, and both texts. */
