@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { copyFile, mkdir, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -24,6 +24,15 @@ test('the package of npm pack, installed into an empty folder, starts with npx, 
   await run('npm', ['install', '--prefix', folder, path.join(folder, tarball)], { cwd: folder })
 
   const { PATH, HOME } = process.env
+  // The shortest way to see what this is: no store, no set-up, another folder's file.
+  const csv = 'Campaign;Amount;Currency;Donated At;Donation Id\nWells;1.250,00;USD;05.03.2025;D-1\n'
+  await writeFile(path.join(folder, 'donations.csv'), csv)
+  const tried = await run('npx', ['giving-iati', 'try', 'donations.csv', '--out', 'trial.xml'], {
+    cwd: folder,
+    env: { PATH, HOME },
+  })
+  expect(tried.stdout).toContain('project Wells; date 2025-03-05; amount 1250.00; currency USD; reference D-1')
+  expect(tried.stdout).toContain('trial.xml: 1 activities')
   const dataDir = path.join(folder, 'data')
   const service = spawn('npx', ['giving-iati', 'start'], {
     cwd: folder,

@@ -3,7 +3,6 @@ import { ServiceError } from '../../kernel/errors.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
 import type { FileReading } from '../sql/reading.js'
-import type { PackedFile } from './packed-file.js'
 import { SharedTexts } from './shared-texts.js'
 import { cellFormats, dayOfSerial, type SheetFormat } from './sheet-formats.js'
 import type { Growth, ZipEntry } from './zip-archive.js'
@@ -16,6 +15,13 @@ export type Sheet = {
   readonly hidden: { rows: number; first: number }
   /** Columns, from 0, with cells that were merged over rows. */
   readonly merged: Set<number>
+}
+
+/** A sheet as CSV. */
+type SheetFile = {
+  readonly name: string
+  readonly sheet: Sheet
+  chunks(signal?: AbortSignal): AsyncGenerator<Buffer>
 }
 
 /** Which sheet: the one that the reading names, else the only one, or else the first one, for a guess. */
@@ -46,7 +52,7 @@ export async function openSheet(
   entries: readonly ZipEntry[],
   reading: FileReading,
   choice: SheetChoice,
-): Promise<PackedFile> {
+): Promise<SheetFile> {
   const parts = partsOf(entries)
   const { sheets, is1904 } = await readWorkbook(parts)
   const { entry, sheet } = await chooseSheet(sheets, reading.sheet, choice)

@@ -93,3 +93,39 @@ export async function sumsOfStore(db: Db, months: readonly string[]): Promise<St
   )
   return rows
 }
+
+/** A month of a project in the books, and what each import has brought to it. */
+export type ProjectMonth = {
+  readonly month: string
+  readonly kind: string
+  readonly currency: CurrencyCode
+  readonly amount: Decimal
+  readonly count: number
+  /** Single gifts by the import that brought them; without its number where none is known. */
+  readonly imports: readonly {
+    readonly import?: number
+    readonly at?: string
+    readonly actor?: string
+    readonly files?: readonly string[]
+    readonly amount: Decimal
+    readonly count: number
+  }[]
+}
+
+/** What imports have brought to a project, by month and kind, beside what the books have. */
+export async function receiptsOfProject(db: Db, project: number): Promise<ProjectMonth[]> {
+  const { rows } = await db.query<ProjectMonth>(
+    `with brought as (
+        select date_trunc('month', given_on)::date as month, kind, import_id, sum(amount) as amount, sum(coalesce(count, 1)) as count
+          from imported_gift where project_id = $1 and given_on is not null group by 1, 2, 3)
+      select to_char(m.month, 'YYYY-MM') as month, m.kind, m.currency, sum(m.amount) as amount, sum(m.count)::integer as count,
+          coalesce((select json_agg(json_strip_nulls(json_build_object('import', b.import_id, 'at',
+              to_char(i.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), 'actor', i.actor, 'files',
+              (select json_agg(f ->> 'name' order by n) from jsonb_array_elements(i.files) with ordinality as l (f, n)),
+              'amount', b.amount::text, 'count', b.count)) order by b.import_id nulls first)
+            from brought b left join import i on i.id = b.import_id where b.month = m.month and b.kind = m.kind), '[]') as imports
+        from donation_month m where m.project_id = $1 group by m.month, m.kind, m.currency order by m.month, m.kind, m.currency`,
+    [project],
+  )
+  return rows
+}

@@ -9,8 +9,10 @@ import {
   projectStates,
   undecideProjectState,
 } from '../../catalogue/sql/project-states.js'
+import { type ProjectMonth, receiptsOfProject } from '../../catalogue/sql/receipts.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { type Decimal, roundToCurrency } from '../../kernel/money.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
@@ -31,6 +33,7 @@ export function registerProjects(program: Command, { storeAction }: CommandLine)
     .action(storeAction([], list))
   addCommand(projects, 'show', 'show a project: its state, who set it, its identifier, its notices')
     .argument('<id>', 'number or externalId of the project')
+    .option('--receipts', 'also its months in the books, and what each import has brought to them', false)
     .action(storeAction([], show))
   addCommand(projects, 'set', 'override the state of a project, which imports and syncs then no longer change')
     .argument('<id>', 'number or externalId of the project')
@@ -67,9 +70,15 @@ async function list(
   return await output.list('projects', pages, describe, 'no projects')
 }
 
-async function show({ store }: Runtime, output: Output, name: string): Promise<number> {
+async function show(
+  { store }: Runtime,
+  output: Output,
+  name: string,
+  { receipts }: { readonly receipts: boolean },
+): Promise<number> {
   const id = await numberOf(store.db, 'project', name)
-  return printDetails(output, orNotFound(await findProjectState(store.db, id), unknown(id)))
+  const project = orNotFound(await findProjectState(store.db, id), unknown(id))
+  return printDetails(output, project, receipts ? await receiptsOfProject(store.db, id) : undefined)
 }
 
 async function set(
@@ -101,7 +110,24 @@ function describe({ id, externalId, title, state, decided, source }: ProjectStat
   return `${id}  ${`${state}${decided ? ' (decided)' : ''}`.padEnd(18)}  ${source.padEnd(8)}  ${title}${own}`
 }
 
-function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStateDetails): number {
+/** A month in the books on a line, and below it what each import has brought. */
+function describeMonth({ month, kind, currency, amount, count, imports }: ProjectMonth): string[] {
+  const shown = (sum: Decimal) => `${roundToCurrency(sum, currency)} ${currency}`
+  return [
+    `${month} ${kind}: ${shown(amount)} in the books, ${count} in number`,
+    ...imports.map(
+      ({ import: id, at, actor, files = [], ...brought }) =>
+        `  ${shown(brought.amount)}, ${brought.count} in number, by ` +
+        (id === undefined ? 'an import that is not known' : `import ${id} of ${at} (${files.join(', ')}; ${actor})`),
+    ),
+  ]
+}
+
+function printDetails(
+  output: Output,
+  { lastUpdatedAt, ...project }: ProjectStateDetails,
+  receipts?: readonly ProjectMonth[],
+): number {
   const updated = lastUpdatedAt && isoInstantOf(lastUpdatedAt)
   const { organizationId, organizationName = '', paused, decided, source } = project
   const facts = [
@@ -112,10 +138,14 @@ function printDetails(output: Output, { lastUpdatedAt, ...project }: ProjectStat
     ['identifier', project.identifier ?? 'not published yet'],
     ['last updated', updated],
   ] as const
-  return output.result({ ...project, ...(updated && { lastUpdatedAt: updated }) }, () => [
-    describe(project),
-    ...labelled(facts, 14),
-    ...project.notices.map(({ code, path, detail }) => `${code}  ${ruleOf(code)} (${path}: ${detail})`),
-    ...(project.stale ? ['the next publication renders it again'] : []),
-  ])
+  return output.result(
+    { ...project, ...(updated && { lastUpdatedAt: updated }), ...(receipts && { receipts }) },
+    () => [
+      describe(project),
+      ...labelled(facts, 14),
+      ...project.notices.map(({ code, path, detail }) => `${code}  ${ruleOf(code)} (${path}: ${detail})`),
+      ...(project.stale ? ['the next publication renders it again'] : []),
+      ...(receipts ?? []).flatMap(describeMonth),
+    ],
+  )
 }

@@ -89,6 +89,12 @@ type Answer = {
   readonly outcome?: string
   readonly import?: number
   readonly imports?: readonly { readonly import: number; readonly refused: number }[]
+  readonly receipts?: readonly {
+    readonly month: string
+    readonly kind: string
+    readonly amount: string
+    readonly imports: readonly { readonly amount: string }[]
+  }[]
   readonly receipt?: {
     readonly rows: Readonly<Record<string, number>>
     readonly sums: readonly Readonly<Record<'currency' | 'file' | 'taken' | 'refused' | 'leftOut', string>>[]
@@ -174,6 +180,16 @@ async function moveIn(name: string, exports: string) {
   }
   for (const { books, giving, drop: end } of [day, night]) {
     expect(sorted(await books())).toEqual(sorted(counted.months))
+    // What each import has brought to a project is what the books have of it.
+    for (const project of counted.named) {
+      const { receipts = [] } = await giving('projects', 'show', project, '--receipts')
+      for (const { month, kind, amount, imports } of receipts) {
+        expect(centsOf(amount)).toBe(counted.months.get(`${project} ${month} ${kind}`))
+        expect(imports.reduce((sum, one) => sum + centsOf(one.amount), 0)).toBe(centsOf(amount))
+        for (const one of imports) expect(one).toMatchObject({ files: [expect.stringMatching(/gifts-.*csv$/)] })
+      }
+      expect(receipts).toHaveLength([...counted.months.keys()].filter((key) => key.startsWith(project)).length)
+    }
     // First lines have refunds of gifts that are on later ones.
     if (exports === own) await giving('books', 'check')
     await end()
