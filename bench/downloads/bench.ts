@@ -37,6 +37,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
     GIVING_DATA_DIR: dataDir,
     BASE_URL: baseUrl,
     REPORTING_ORG_REF: mappingConfig.reportingOrg.ref,
+    FACTS_CONFIRMED: 'yes',
     REPORTING_ORG_NAME: mappingConfig.reportingOrg.name,
     REPORTING_ORG_TYPE: mappingConfig.reportingOrg.type,
     DEFAULT_CURRENCY: currency,

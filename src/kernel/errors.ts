@@ -238,6 +238,12 @@ export const errorKinds = {
     remedy: 'stop',
     public: false,
   },
+  'facts-unconfirmed': {
+    meaning: 'Nobody has confirmed yet what activities say although nobody states it: giving facts lists it.',
+    status: 500,
+    remedy: 'stop',
+    public: false,
+  },
   'folder-differs': {
     meaning: "This folder of published files is not the store's; giving releases folder names both.",
     status: 500,

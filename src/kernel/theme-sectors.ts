@@ -1,10 +1,10 @@
 import { lookupTable } from './lookup-table.js'
 
 /** What a platform theme means in IATI; `sectorCode` is an active OECD DAC 5-digit purpose code (vocabulary 1). */
-export type ThemeDefault = { readonly name: string; readonly sectorCode: string; readonly humanitarian: boolean }
+export type ThemeDefault = { readonly name: string; readonly sectorCode: string; readonly humanitarian?: true }
 
-function theme(name: string, sectorCode: string, humanitarian = false): ThemeDefault {
-  return { name, sectorCode, humanitarian }
+function theme(name: string, sectorCode: string, humanitarian?: true): ThemeDefault {
+  return { name, sectorCode, ...(humanitarian && { humanitarian }) }
 }
 
 /**

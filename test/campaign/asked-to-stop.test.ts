@@ -46,6 +46,7 @@ describe.skipIf(missing)('a command in a terminal that is asked to stop', async 
   const env = {
     ...{ PATH, HOME, TERM: 'xterm', DATABASE_URL: url, GIVING_DATA_DIR: folder, PORT: '0', OPS_PORT: '0' },
     ...{ REPORTING_ORG_REF: 'US-EIN-123456789', WORKER_PROCESSES: '1', ALLOW_PRIVATE_NETWORKS: 'true' },
+    FACTS_CONFIRMED: 'yes',
     ...{ UPSTREAM_URL: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`, UPSTREAM_API_KEY: 'x' },
   }
 

@@ -29,7 +29,8 @@ async function installation() {
   const { PATH = '', HOME = '' } = process.env
   const environment = {
     ...{ PATH, HOME, DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' },
-    ...{ REPORTING_ORG_REF: 'US-EIN-123456789', BASE_URL: 'https://giving.example', LICENCE_ID: 'cc-by' },
+    ...{ FACTS_CONFIRMED: 'yes', REPORTING_ORG_REF: 'US-EIN-123456789', BASE_URL: 'https://giving.example' },
+    LICENCE_ID: 'cc-by',
     ...{ REGISTRY_URL: server.url, REGISTRY_TOKEN: server.issueToken() },
   }
   const begin = (operation: string) => {

@@ -45,6 +45,7 @@ async function measured(state: Partial<UpstreamState>) {
     const environment = {
       ...{ UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: apiKey, UPSTREAM_RATE: '10000' },
       ...{ REPORTING_ORG_REF: 'US-EIN-123456789', ALLOW_PRIVATE_NETWORKS: 'true' },
+      FACTS_CONFIRMED: 'yes',
     }
     const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify({ url, environment })])
     return JSON.parse(stdout) as Measured

@@ -40,6 +40,7 @@ export const auditActions = {
   'vetting-changed': 'an operator vouched for an organisation, or no longer',
   'publisher-changed':
     "the publisher's identifier, type or language was changed (`what`, `from`, `to`); its activities keep their identifiers",
+  'facts-confirmed': 'a person confirmed what activities say although nobody states it (`edition`)',
   'datasets-registered': 'datasets were created or corrected at the IATI registry (`created`, `corrected`)',
   'datasets-unregistered': 'datasets were deleted at the IATI registry (`deleted`)',
   'store-exported': 'the store was written as files; `donors` and `accounts`: with these',

@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
+import { recordAssumptions } from '../../platform/database/confirmed-assumptions.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
 import { listPublishers, recordPublisher } from '../../platform/database/publisher.js'
@@ -51,7 +52,8 @@ export async function importExport(
       }
     }
     await continueNumbers(db)
-    const { demoSeeded, publisherRecord, publishers = [] } = descriptor.giving
+    const { demoSeeded, publisherRecord, publishers = [], assumptions = { edition: 1 } } = descriptor.giving
+    await recordAssumptions(db, assumptions, clock())
     if (demoSeeded !== undefined) await recordFact(db, 'demo-seeded', demoSeeded, clock())
     if (publisherRecord) await recordFact(db, 'publisher-record', JSON.stringify(publisherRecord), clock())
     for (const one of publishers) await recordPublisher(db, one, new Date(one.recordedAt))

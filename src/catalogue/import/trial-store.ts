@@ -162,7 +162,7 @@ export class TrialStore {
       id,
       name: name ?? firstThemeName(id, id),
       sectorCode: sector ?? known?.sectorCode,
-      humanitarian: humanitarian ?? known?.humanitarian ?? false,
+      humanitarian: humanitarian ?? known?.humanitarian,
     })
   }
 
@@ -263,7 +263,7 @@ export class TrialStore {
   #themeOf({ id, name }: { readonly id: string; readonly name: string }): Theme {
     const wanted = knownThemeId(name) ?? id
     const stored = this.#themes.get(id) ?? [...this.#themes.values()].find((one) => one.name === name)
-    const { name: official, sectorCode, humanitarian = false } = themeDefault(wanted, name) ?? {}
+    const { name: official, sectorCode, humanitarian } = themeDefault(wanted, name) ?? {}
     return stored ?? { id: wanted, name: official ?? name, sectorCode, humanitarian }
   }
 

@@ -52,7 +52,7 @@ export async function saveThemes(db: Db, themes: readonly ThemeRecord[], source:
       id,
       name: firstThemeName(id, stated),
       sector_code: known?.sectorCode,
-      humanitarian: known?.humanitarian ?? false,
+      humanitarian: known?.humanitarian,
       name_source: source,
     }
   })

@@ -39,7 +39,7 @@ export async function saveThemeSectors(db: Db, themes: readonly ThemeSector[]): 
         name: name ?? firstThemeName(id, id),
         name_source: 'local',
         sector_code: sector ?? (now ? now.sectorCode : known?.sectorCode),
-        humanitarian: humanitarian ?? now?.humanitarian ?? known?.humanitarian ?? false,
+        humanitarian: humanitarian ?? now?.humanitarian ?? known?.humanitarian,
       }
     }),
   )
@@ -61,6 +61,6 @@ type ThemeRow = {
   readonly id: string
   readonly name: string
   readonly sectorCode: string | undefined
-  readonly humanitarian: boolean
+  readonly humanitarian: boolean | undefined
   readonly nameSource: string
 }

@@ -11,6 +11,7 @@ import { openBytes, openFiles, type ReadableFile } from '../../catalogue/import/
 import { TrialStore } from '../../catalogue/import/trial-store.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { newestEdition } from '../../iati/mapping/assumptions.js'
 import { iatiEnvelope } from '../../iati/mapping/envelope.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isActiveCode } from '../../iati/standard/index.js'
@@ -252,7 +253,7 @@ function mappingOf(config: ConfigOf<(typeof trialFields)[number]>): MappingConfi
   const { reportingOrg, currency, language, contact, assumed, baseUrl } = config
   const { name, type } = reportingOrg
   return {
-    ...{ currency, language, contact, assumed },
+    ...{ currency, language, contact, assumed, edition: newestEdition },
     reportingOrg: { ref: demoReportingOrgRef, name, type },
     baseUrl: baseUrl ?? 'https://trial.example',
   }

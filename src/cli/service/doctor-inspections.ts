@@ -183,6 +183,7 @@ async function inspectFileSystem(directory: string): Promise<readonly Finding[]>
 const refusalFixes = {
   'publisher-differs': 'docs/how-to/change-publisher.md',
   'demo-data-present': 'giving reset-demo, then giving publish',
+  'facts-unconfirmed': 'giving facts, then giving facts --confirm',
   'folder-differs': 'giving releases folder',
 } as const
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Command } from 'commander'
+import { type AssumptionName, assumptions, isMade, newestEdition } from '../../iati/mapping/assumptions.js'
 import { hasActiveAgency } from '../../iati/standard/standard.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -16,6 +17,12 @@ type Question = {
   readonly variable: VariableName
   readonly flag: string
   readonly ask: string
+  /** It is published. */
+  readonly isFact?: true
+  /** Given as an option it has no value: yes. */
+  readonly isSwitch?: true
+  /** What is said before it is asked; where that is nothing, it is not asked. */
+  readonly about?: (answers: ReadonlyMap<VariableName, string>) => readonly string[]
   /** Why a value that the variable may have is refused all the same. */
   readonly refuse?: (value: string) => string | undefined
   /** The variables that this answer makes necessary; a person fills them in. */
@@ -39,7 +46,12 @@ const questions: readonly Question[] = [
         ? undefined
         : 'an identifier that begins with a registration agency of org-id.guide, such as GB-CHC-1164883',
   },
-  { variable: 'DEFAULT_CURRENCY', flag: 'currency', ask: 'Its currency' },
+  {
+    ...{ variable: 'REPORTING_ORG_TYPE', flag: 'publisher-type', isFact: true },
+    ask: 'Its type (IATI OrganisationType: 21 international NGO, 22 national NGO, 60 foundation, ...)',
+  },
+  { variable: 'DEFAULT_CURRENCY', flag: 'currency', ask: 'Its currency', isFact: true },
+  { variable: 'DEFAULT_LANGUAGE', flag: 'language', ask: 'Language of its texts (ISO 639-1)', isFact: true },
   { variable: 'BASE_URL', flag: 'base-url', ask: 'Public address of the service; empty: this machine only' },
   {
     ...{ variable: 'UPSTREAM_URL', flag: 'upstream', ask: 'Platform to mirror; empty: data come by giving import' },
@@ -54,7 +66,22 @@ const questions: readonly Question[] = [
     needs: () => ['SMTP_URL'],
   },
   { variable: 'PUBLISH_SCHEDULE', flag: 'schedule', ask: 'When to publish (cron, UTC)' },
+  {
+    ...{ variable: 'FACTS_CONFIRMED', flag: 'confirm-facts', isSwitch: true },
+    ask: 'May activities say this where no record says otherwise? yes; empty: giving facts --confirm will ask',
+    about: statements,
+  },
 ]
+
+/** What activities will say although nobody states it, as far as the answers leave it open; nothing for a trial. */
+function statements(answers: ReadonlyMap<VariableName, string>): readonly string[] {
+  if (isDemoPublisher(answers.get('REPORTING_ORG_REF') || undefined)) return []
+  return (Object.keys(assumptions) as AssumptionName[]).flatMap((name) => {
+    const { element, reason, change } = assumptions[name]
+    const isOpen = isMade(name, newestEdition) && !answers.get(change as VariableName)
+    return isOpen ? [`  ${element}: ${reason} To change it: ${change}`] : []
+  })
+}
 
 /** `giving init`. */
 export function registerInit(program: Command, commandLine: CommandLine): void {
@@ -65,7 +92,8 @@ export function registerInit(program: Command, commandLine: CommandLine): void {
   )
     .option('--demo', 'configure a trial with demo data, and ask nothing')
     .option('--file <file>', 'where to write; every command reads .env of the folder it is started in', '.env')
-  for (const { flag, variable } of questions) command.option(`--${flag} <value>`, variable)
+  for (const { flag, variable, isSwitch } of questions)
+    command.option(isSwitch ? `--${flag}` : `--${flag} <value>`, variable)
   command.action(commandLine.action((output, options: Options) => init(commandLine, output, options)))
 }
 
@@ -75,6 +103,7 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
   await using target = await createFile(file)
   const given = questions.flatMap((question): [Question, string][] => {
     const raw = flags[question.flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())]
+    if (question.isSwitch) return raw === true ? [[question, 'yes']] : []
     if (typeof raw !== 'string') return []
     const wrong = problemOf(question, raw)
     if (wrong !== undefined) throw new ServiceError('configuration-invalid', `--${question.flag}: ${wrong}`)
@@ -82,7 +111,7 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
   })
   const answers = new Map(given)
   const open = demo ? [] : questions.filter((question) => !answers.has(question))
-  for (const [question, answer] of await askAll(commandLine, open)) answers.set(question, answer)
+  for (const [question, answer] of await askAll(commandLine, open, answers)) answers.set(question, answer)
   const { text, values, missing } = environmentOf(answers)
   await target.write(text)
   // What the environment says goes before the file, as for every command.
@@ -134,6 +163,7 @@ function problemOf({ variable, refuse }: Question, raw: string): string | undefi
 async function askAll(
   commandLine: CommandLine,
   open: readonly Question[],
+  given: ReadonlyMap<Question, string>,
 ): Promise<readonly (readonly [Question, string])[]> {
   if (open.length === 0) return []
   await using terminal = await commandLine.openTerminal()
@@ -142,6 +172,10 @@ async function askAll(
   for (const [index, question] of open.entries()) {
     const fallback = (variables[question.variable] as Variable).fallback
     const prompt = `${index + 1}/${open.length} ${question.ask}${fallback === undefined ? '' : ` [${fallback}]`}: `
+    const known = new Map([...given, ...answers].map(([{ variable }, answer]) => [variable, answer]))
+    const about = question.about?.(known)
+    if (about?.length === 0) continue
+    for (const line of about ?? []) terminal.say(line)
     for (;;) {
       const answer = (await terminal.ask(prompt)).trim()
       const wrong = problemOf(question, answer)
@@ -149,7 +183,8 @@ async function askAll(
         terminal.say(wrong)
         continue
       }
-      answers.push([question, answer])
+      // Who accepts the default of a published fact has stated it.
+      answers.push([question, answer || (question.isFact && fallback) || ''])
       break
     }
   }

@@ -1,11 +1,13 @@
 import { moveDemo } from '../../demo/sql/demo.js'
+import { newestEdition } from '../../iati/mapping/assumptions.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { demoReportingOrgRef, formerDemoRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
-import { findFact } from '../../platform/database/facts.js'
-import { earlierPublisherRefs } from '../../platform/database/publisher.js'
+import { findConfirmedAssumptions, recordAssumptions } from '../../platform/database/confirmed-assumptions.js'
+import { findFact, lockFacts } from '../../platform/database/facts.js'
+import { earlierPublisherRefs, findPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
@@ -67,6 +69,7 @@ export async function openPublication(
   return {
     planShards: async (...args) => {
       await refuseToPublish(runtime)
+      await confirmByVariable(runtime)
       return await (await current()).planShards(...args)
     },
     renderShard: async (...args) => await (await current()).renderShard(...args),
@@ -80,13 +83,24 @@ export async function openPublication(
   }
 }
 
+/** Before the first release that is not a trial's, `FACTS_CONFIRMED` is a person's word. */
+async function confirmByVariable({ config, store, clock }: Runtime<(typeof publisherFields)[number]>): Promise<void> {
+  if (!config.factsConfirmed || isDemoPublisher(config.reportingOrg.ref) || (await findPublisher(store.db))) return
+  await store.transaction(async (db) => {
+    await lockFacts(db)
+    const known = await findConfirmedAssumptions(db)
+    if (known?.by === undefined) await recordAssumptions(db, { edition: newestEdition, by: 'FACTS_CONFIRMED' }, clock())
+  })
+}
+
 /** The configuration of the mapping with what the store adds, now. Throws as `resolveMapping`. */
 export async function currentMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
   return await withStored(await resolveMapping(runtime), runtime.store)
 }
 
 async function withStored(config: MappingConfig, { db }: Store): Promise<MappingConfig> {
-  return { ...config, earlierRefs: await earlierPublisherRefs(db) }
+  const { edition = newestEdition } = (await findConfirmedAssumptions(db)) ?? {}
+  return { ...config, edition, earlierRefs: await earlierPublisherRefs(db) }
 }
 
 /**

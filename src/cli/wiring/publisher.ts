@@ -3,6 +3,7 @@ import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publi
 import { ServiceError } from '../../kernel/errors.js'
 import { type ConfiguredPublisher, publisherDifferences } from '../../kernel/publisher.js'
 import type { ConfigOf } from '../../platform/config/config.js'
+import { findConfirmedAssumptions } from '../../platform/database/confirmed-assumptions.js'
 import { findFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
@@ -10,14 +11,17 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { countIdentifiersOf } from '../../release/sql/published-identifiers.js'
 import { type FolderRuntime, ownFolderRefusal } from './folder.js'
 
-export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket'] as const
+export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket', 'factsConfirmed'] as const
 
 type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>
 type PublisherRuntime = { readonly config: PublisherConfig; readonly store: Store }
 type TellingRuntime = PublisherRuntime & Pick<FolderRuntime, 'config' | 'store' | 'feedsDir'>
 
 /** Why nothing is published, registered or told to others until a person has decided. */
-type Refusal = { readonly code: 'publisher-differs' | 'demo-data-present' | 'folder-differs'; readonly message: string }
+type Refusal = {
+  readonly code: 'publisher-differs' | 'demo-data-present' | 'facts-unconfirmed' | 'folder-differs'
+  readonly message: string
+}
 
 /** Who publishes, as it is configured. */
 export function configuredPublisher({ reportingOrg, currency, language }: PublisherConfig): ConfiguredPublisher {
@@ -33,8 +37,8 @@ export async function publisherRefusal({ config, store }: PublisherRuntime): Pro
 }
 
 /**
- * Throws `publisher-differs`, `demo-data-present` when the store has demo projects and the publisher is a real one, or
- * `folder-differs`.
+ * Throws `publisher-differs`, `demo-data-present` when the store has demo projects and the publisher is a real one,
+ * `facts-unconfirmed`, or `folder-differs`.
  */
 export async function refuseToPublish(runtime: TellingRuntime): Promise<void> {
   refuse(await publishingRefusals(runtime))
@@ -63,10 +67,12 @@ export async function tellingRefusals({ config, store, feedsDir }: TellingRuntim
 
 async function publishingRefusals(runtime: TellingRuntime): Promise<readonly Refusal[]> {
   const [differs, demo] = [await publisherRefusal(runtime), await demoDataRefusal(runtime)]
+  const unconfirmed = await unconfirmedRefusal(runtime)
   const folder = await ownFolderRefusal(runtime)
   return [
     ...(differs === undefined ? [] : [{ code: 'publisher-differs', message: differs } as const]),
     ...(demo === undefined ? [] : [{ code: 'demo-data-present', message: demo } as const]),
+    ...(unconfirmed === undefined ? [] : [{ code: 'facts-unconfirmed', message: unconfirmed } as const]),
     ...(folder === undefined ? [] : [{ code: 'folder-differs', message: folder } as const]),
   ]
 }
@@ -78,6 +84,17 @@ function refuse(refusals: readonly Refusal[]): void {
 
 function inOne(refusals: readonly Refusal[]): string {
   return refusals.map(({ message }) => message).join('; ')
+}
+
+/** Before the first release that is not a trial's, a person reads what activities would say although nobody states it. */
+async function unconfirmedRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+  const { ref } = config.reportingOrg
+  if (ref === undefined || isDemoPublisher(ref) || config.factsConfirmed) return undefined
+  if ((await findPublisher(store.db)) || (await findConfirmedAssumptions(store.db))?.by !== undefined) return undefined
+  return (
+    `nothing is published as ${ref} before a person has confirmed once what activities say although nobody states it: ` +
+    'read giving facts, then giving facts --confirm'
+  )
 }
 
 async function demoDataRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {

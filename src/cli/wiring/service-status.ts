@@ -228,6 +228,7 @@ export async function findNeeds(
 const publisherCauses = {
   'publisher-differs': 'publisher',
   'demo-data-present': 'demo-data',
+  'facts-unconfirmed': 'facts',
   'folder-differs': 'folder',
 } as const
 

@@ -94,8 +94,8 @@ export function toActivity(
       'default-currency': config.currency,
       humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
-      // BudgetNotProvided 3: a rapid onset emergency is answered before anyone sets a goal.
-      ...(humanitarian && !hasGoal(graph, config.currency) && { 'budget-not-provided': '3' }),
+      ...(humanitarian &&
+        !hasGoal(graph, config.currency) && { 'budget-not-provided': context.assume('budget-not-provided') }),
     },
     [
       textElement('iati-identifier', identifier),

@@ -6,12 +6,20 @@ type Assumption = {
   readonly element: string
   /** The code; what it says where that differs by activity. The default of a variable is in the configuration. */
   readonly states: string | ((config: MappingConfig) => string)
+  /** The last edition that makes it; absent: all do. */
+  readonly until?: number
   /** The clause of docs/contract/iati.md. */
   readonly clause: string
   readonly reason: string
   /** How a person says otherwise. */
   readonly change: string
 }
+
+/**
+ * What is assumed changes with an edition: stores that publish keep theirs until a person confirms a later one. A migration
+ * with a new one records the one before for the stores that have published.
+ */
+export const newestEdition = 2
 
 const codes = (name: string) => `ASSUMED_CODES=${name}=CODE, or ${name}=none`
 
@@ -40,11 +48,18 @@ export const assumptions = {
   },
   humanitarian: {
     element: '@humanitarian',
-    states: '0',
+    states: ({ edition = 1 }) => (edition === 1 ? '0' : '1'),
     clause: '3.7',
     reason:
       'A purpose code of the activity is one of emergencies (72xxx to 74xxx), and no theme or GLIDE number says so.',
     change: 'giving themes map ID CODE --humanitarian, or the field glideNumber',
+  },
+  'budget-not-provided': {
+    element: '@budget-not-provided',
+    states: '3',
+    clause: '2.1',
+    reason: 'The standard wants a reason where there is no budget: an emergency is answered before anyone sets a goal.',
+    change: 'the field goal',
   },
   donors: {
     element: 'participating-org/narrative',
@@ -147,6 +162,7 @@ export const assumptions = {
   'tied-status': {
     element: 'default-tied-status',
     states: '5',
+    until: 1,
     clause: '3.6',
     reason: 'No record says where the money must be spent.',
     change: codes('tied-status'),
@@ -173,4 +189,10 @@ export type AssumptionName = keyof typeof assumptions
 export function statementOf(name: AssumptionName, config: MappingConfig): string {
   const { states }: Assumption = assumptions[name]
   return typeof states === 'string' ? states : states(config)
+}
+
+/** Whether an edition makes the assumption. */
+export function isMade(name: AssumptionName, edition: number): boolean {
+  const { until = edition }: Assumption = assumptions[name]
+  return edition <= until
 }

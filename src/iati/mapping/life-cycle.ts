@@ -16,6 +16,8 @@ export type LifeCycle = {
   readonly startDerivedFrom?: StartSource
   /** Type 2; absent where neither a payout nor the first gift is known. */
   readonly actualStart?: IsoDate
+  /** What its narrative says of a type 2 that no record states. */
+  readonly actualStartNote?: string
   /** Type 3; absent for open-ended projects. */
   readonly plannedEnd?: IsoDate
 }
@@ -30,13 +32,14 @@ const longestProjectYears = 60
 export function lifeCycle(graph: ProjectGraph, context: MappingContext): LifeCycle {
   const status = activityStatus(graph, context)
   const { day: plannedStart, source } = plannedStartOf(graph, context)
-  const actualStart = actualStartOf(graph, status, plannedStart, context)
+  const { day: actualStart, note: actualStartNote } = actualStartOf(graph, status, plannedStart, context)
   const plannedEnd = plannedEndOf(graph, plannedStart, context)
   return {
     status,
     plannedStart,
     ...(source && { startDerivedFrom: source }),
     ...(actualStart && { actualStart }),
+    ...(actualStartNote && { actualStartNote }),
     ...(plannedEnd && { plannedEnd }),
   }
 }
@@ -106,18 +109,18 @@ function actualStartOf(
   status: ActivityStatus,
   plannedStart: IsoDate,
   context: MappingContext,
-): IsoDate | undefined {
+): { readonly day?: IsoDate; readonly note?: string } {
   const { day } = context
   const payout = graph.disbursements.find((one) => one.disbursedOn <= day)?.disbursedOn
-  if (payout) return payout
-  if (status !== '3' && status !== '4') return undefined
+  if (payout) return { day: payout }
+  if (status !== '3' && status !== '4') return {}
   // An opening total has the gifts before the first month, and does not say of which days they are.
-  if (graph.months.some(({ kind }) => kind === 'opening')) return undefined
+  if (graph.months.some(({ kind }) => kind === 'opening')) return {}
   const firstGift = graph.months.find((month) => month.kind === 'gift' && month.lastOn <= day)
   const start = firstGift && later(firstGift.month, plannedStart)
-  if (start === undefined || start > day) return undefined
+  if (start === undefined || start > day) return {}
   context.assume('actual-start')
-  return start
+  return { day: start, ...(context.edition > 1 && { note: firstGiftsNote }) }
 }
 
 /** `activity-status` [1]. */
@@ -131,10 +134,13 @@ export function activityDates(cycle: LifeCycle): Element[] {
     day && element('activity-date', { type, 'iso-date': day }, [narrative(note)])
   return [
     date('1', cycle.plannedStart, cycle.startDerivedFrom && startNotes[cycle.startDerivedFrom]),
-    date('2', cycle.actualStart),
+    date('2', cycle.actualStart, cycle.actualStartNote),
     date('3', cycle.plannedEnd),
   ].filter((one) => one !== undefined)
 }
+
+const firstGiftsNote =
+  'Derived: the first month of gifts, not before the planned start. The source states no actual start.'
 
 const startNotes: Readonly<Record<StartSource, string>> = {
   event: 'Derived: the earliest day on which money or a report of the project is known. The source states no start.',

@@ -24,6 +24,8 @@ export type MappingConfig = {
   /** Where the publisher answers enquiries. */
   readonly contact?: { readonly email?: string | undefined; readonly page?: string | undefined }
   readonly assumed: Assumptions
+  /** Of the assumptions; absent: the first. */
+  readonly edition?: number
   /** Variables that nobody has set; only who lists assumptions needs them. */
   readonly unset?: readonly string[]
   /** Identifiers that the publisher had before, oldest first. */

@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Notice, Severity } from '../../kernel/notice.js'
-import { type AssumptionName, statementOf } from './assumptions.js'
+import { type AssumptionName, isMade, statementOf } from './assumptions.js'
 import type { MappingConfig } from './mapping-config.js'
 import { type MappingNoticeCode, mappingNotices } from './notices.js'
 
@@ -32,6 +32,11 @@ export class MappingContext {
     this.notices.push({ code, severity, subject: this.identifier, path: field, detail })
   }
 
+  /** The edition of the assumptions. */
+  get edition(): number {
+    return this.config.edition ?? 1
+  }
+
   /** Notes the assumption; returns the code that it states. */
   assume(name: AssumptionName): string {
     this.assumed.add(name)
@@ -45,7 +50,7 @@ export class MappingContext {
 
   /** The code that the operator states for all activities, else the assumed one; undefined: the element is left out. */
   codeOf(name: AssumptionName): string | undefined {
-    const code = this.config.assumed.codes?.[name] ?? this.assume(name)
+    const code = this.config.assumed.codes?.[name] ?? (isMade(name, this.edition) ? this.assume(name) : 'none')
     return code === 'none' ? undefined : code
   }
 

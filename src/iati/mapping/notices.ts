@@ -32,6 +32,10 @@ export const mappingNotices = {
     severity: 'info',
     sentence: 'No theme of the project is mapped to a DAC purpose code; 99810 (sectors not specified) is reported.',
   },
+  'humanitarian-contradicted': {
+    severity: 'warning',
+    sentence: 'A purpose code of the activity is one of emergencies, and its theme says that it is not humanitarian.',
+  },
   'sdg-unknown': {
     severity: 'warning',
     sentence:

@@ -14,7 +14,7 @@ export function sectors(graph: ProjectGraph, context: MappingContext): Element[]
 }
 
 /** The active DAC purpose codes of the project's themes. */
-export function purposeCodes({ themes }: ProjectGraph): string[] {
+export function purposeCodes({ themes }: Pick<ProjectGraph, 'themes'>): string[] {
   return [...new Set(themes.flatMap((theme) => theme.sectorCode ?? []))].filter((code) => isActiveCode('Sector', code))
 }
 

@@ -27,9 +27,10 @@ export const themeFields = {
     iati: 'sector (vocabulary 1)',
   },
   humanitarian: {
-    kind: 'boolean',
+    kind: 'boolean?',
     file: { kept: true },
-    means: 'Whether projects of the theme answer to emergencies.',
+    means:
+      'Whether projects of the theme answer to emergencies. Nobody has said: those with a purpose code 72xxx to 74xxx do.',
     examples: ['no', 'no'],
     iati: 'iati-activity/@humanitarian',
   },

@@ -193,6 +193,7 @@ const fields = {
     documentCategory: variable.get('ASSUMED_DOCUMENT_CATEGORY'),
     codes: variable.get('ASSUMED_CODES'),
   }),
+  factsConfirmed: (variable) => variable.get('FACTS_CONFIRMED') === 'yes',
   /** Variables of the published facts that nobody has set: their defaults are assumptions. */
   unset: (variable) => factVariables.filter((name) => !variable.isSet(name)),
   licence: (variable) => variable.get('LICENCE_ID'),

@@ -397,6 +397,10 @@ export const variables = {
     'Codes for what no record states (giving facts lists it), as name=code; none leaves the element out.',
     codesByName,
   ),
+  FACTS_CONFIRMED: variable(
+    'yes: a person has read giving facts before the first release of a real publisher; for scripts, instead of giving facts --confirm.',
+    wordOf('yes'),
+  ),
   DEFAULT_CURRENCY: variable('Currency of the platform (ISO 4217).', currency, 'USD'),
   DEFAULT_LANGUAGE: variable(
     'Language of texts in the store (ISO 639-1).',

@@ -4,6 +4,8 @@ import type { Db } from './connection.js'
 export type FactName =
   /** What the newest organisation file leaves out for errors, as JSON. */
   | 'organisation-left-out'
+  /** The edition of the assumptions that are published, and who confirmed it, as JSON. */
+  | 'assumptions'
   /** When demo data was seeded; absent: never. */
   | 'demo-seeded'
   /** The live release after which one release may lose anything, because an operator has removed data. */

@@ -1,27 +1,38 @@
 import { projectGraphs } from '../../catalogue/sql/project-graphs.js'
 import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
-import { type AssumptionName, assumptions, statementOf } from '../../iati/mapping/assumptions.js'
+import { type AssumptionName, assumptions, newestEdition, statementOf } from '../../iati/mapping/assumptions.js'
 import { readKept } from '../../iati/mapping/kept.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { hasError } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { writeElement } from '../../kernel/xml/writer.js'
 import type { Db } from '../../platform/database/connection.js'
 import { neverPublishable } from '../sql/renderings.js'
 import { everyProject, type StaleProject } from '../sql/stale-projects.js'
 
+/** How many activities, with the identifiers of the first three. */
+type Counted = { count: number; examples: string[] }
+
 /** An assumption with the activities that state it. */
-export type CountedAssumption = {
+export type CountedAssumption = Readonly<Counted> & {
   readonly name: AssumptionName
   readonly element: string
   readonly states: string
-  readonly count: number
-  /** Identifiers of the first three. */
-  readonly examples: readonly string[]
   readonly reason: string
   readonly clause: string
   readonly change: string
+}
+
+/** What changes in activities once the newest edition is confirmed: an element, or an attribute as `@name`. */
+export type CountedChange = Readonly<Counted> & { readonly element: string }
+
+export type CountedAssumptions = {
+  readonly activities: number
+  readonly facts: readonly CountedAssumption[]
+  readonly changes: readonly CountedChange[]
 }
 
 type CountingDeps = {
@@ -34,33 +45,52 @@ type CountingDeps = {
 
 const batch = 100
 
-/** What would be published of every project that nobody states, in the order of the declaration. */
-export async function countAssumptions(
-  deps: CountingDeps,
-): Promise<{ readonly activities: number; readonly facts: readonly CountedAssumption[] }> {
-  const found = new Map<AssumptionName, { count: number; examples: string[] }>()
+/**
+ * What would be published of every project that nobody states, in the order of the declaration, and what the newest edition
+ * would change. Projects that are held and were never published are left out.
+ */
+export async function countAssumptions(deps: CountingDeps): Promise<CountedAssumptions> {
+  const { config } = deps
+  const [found, changed] = [new Map<AssumptionName, Counted>(), new Map<string, Counted>()]
+  const newest = config.edition === newestEdition ? undefined : { ...config, edition: newestEdition }
   let activities = 0
-  for await (const { identifier, assumed } of assumedOfActivities(deps)) {
+  for await (const { identifier, map } of mappedActivities(deps)) {
     activities += 1
-    for (const name of assumed) {
-      const known = found.get(name) ?? { count: 0, examples: [] }
-      known.count += 1
-      if (known.examples.length < 3) known.examples.push(identifier)
-      found.set(name, known)
-    }
+    const { element, assumed } = map(config)
+    for (const name of assumed) count(found, name, identifier)
+    if (newest) for (const name of differences(element, map(newest).element)) count(changed, name, identifier)
   }
   const names = Object.keys(assumptions) as AssumptionName[]
   const facts = names.flatMap((name): CountedAssumption[] => {
     const counted = found.get(name)
     const { element, reason, clause, change } = assumptions[name]
-    const states = statementOf(name, deps.config)
+    const states = statementOf(name, config)
     return counted ? [{ name, element, states, ...counted, reason, clause: `iati.md ${clause}`, change }] : []
   })
-  return { activities, facts }
+  return { activities, facts, changes: [...changed].map(([element, counted]) => ({ element, ...counted })) }
 }
 
-/** Maps every project that is not held without ever having been published. */
-async function* assumedOfActivities({ db, config, now, signal, onProgress }: CountingDeps) {
+function count<Name>(counts: Map<Name, Counted>, name: Name, identifier: string): void {
+  const known = counts.get(name) ?? { count: 0, examples: [] }
+  known.count += 1
+  if (known.examples.length < 3) known.examples.push(identifier)
+  counts.set(name, known)
+}
+
+/** The names of attributes and children that differ. */
+function differences(before: Element, after: Element): string[] {
+  const [old, now] = [partsOf(before), partsOf(after)]
+  return [...new Set([...old.keys(), ...now.keys()])].filter((name) => old.get(name) !== now.get(name))
+}
+
+function partsOf({ attributes, children }: Element): Map<string, string> {
+  const parts = new Map(Object.entries(attributes).map(([name, value]) => [`@${name}`, value ?? '']))
+  for (const child of children) parts.set(child.name, (parts.get(child.name) ?? '') + writeElement(child))
+  return parts
+}
+
+async function* mappedActivities({ db, config, now, signal, onProgress }: CountingDeps) {
+  const day = isoDateOf(now)
   let done = 0
   for (let after = 0; ; ) {
     refuseAborted(signal, 'counting')
@@ -71,22 +101,25 @@ async function* assumedOfActivities({ db, config, now, signal, onProgress }: Cou
     const ids = projects.map(({ projectId }) => projectId)
     const held = await neverPublishable(db, ids)
     const known = new Map(projects.map((one) => [one.projectId, one]))
-    for (const graph of await projectGraphs(db, ids)) {
-      const one = known.get(graph.project.id)
+    for (const source of await projectGraphs(db, ids)) {
+      const one = known.get(source.project.id)
       if (one === undefined || held.has(one.projectId)) continue
-      const mapped = await mapAlone(graph, one, config, now)
-      if (mapped) yield mapped
+      const graph = await withKeptRead(source)
+      const identifier = one.identifier ?? newIdentifier(config, graph.project)
+      const map = (by: MappingConfig) => toActivity(graph, by, day, identifier)
+      if (!isTaken(one, graph) && !hasError(map(config).notices)) yield { identifier, map }
     }
     done += projects.length
     onProgress(done, undefined)
   }
 }
 
-async function mapAlone(source: ProjectGraph, stale: StaleProject, config: MappingConfig, now: Date) {
-  const { kept } = source
-  const graph = kept ? { ...source, kept: { ...kept, read: await readKept(kept) } } : source
-  const identifier = stale.identifier ?? newIdentifier(config, graph.project)
-  const { assumed, notices } = toActivity(graph, config, isoDateOf(now), identifier)
-  const isTaken = stale.identifier === undefined && stale.defaultTakenBy !== undefined && !graph.project.iatiIdentifier
-  return hasError(notices) || isTaken ? undefined : { identifier, assumed }
+async function withKeptRead(graph: ProjectGraph): Promise<ProjectGraph> {
+  const { kept } = graph
+  return kept ? { ...graph, kept: { ...kept, read: await readKept(kept) } } : graph
+}
+
+/** Whether another project has the identifier that this one would get, which holds it. */
+function isTaken({ identifier, defaultTakenBy }: StaleProject, { project }: ProjectGraph): boolean {
+  return identifier === undefined && defaultTakenBy !== undefined && project.iatiIdentifier === undefined
 }

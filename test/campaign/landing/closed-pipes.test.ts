@@ -28,7 +28,15 @@ describe('a command whose reader goes away', async () => {
   function start(args: readonly string[], unread: 'stdout' | 'both') {
     const { PATH = '', HOME = '' } = process.env
     const child = spawn(process.execPath, [path.join(program, 'src/cli.js'), ...args], {
-      env: { PATH, HOME, DATABASE_URL: url, GIVING_DATA_DIR: dir, REPORTING_ORG_REF: 'US-EIN-123456789', PORT: '0' },
+      env: {
+        PATH,
+        HOME,
+        DATABASE_URL: url,
+        GIVING_DATA_DIR: dir,
+        REPORTING_ORG_REF: 'US-EIN-123456789',
+        PORT: '0',
+        FACTS_CONFIRMED: 'yes',
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let stderr = ''

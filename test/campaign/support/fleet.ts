@@ -71,6 +71,7 @@ export async function createFleet(environment: Record<string, string>): Promise<
         QUEUE_LOCK_SECONDS: '2',
         WORKER_PROCESSES: '1',
         REPORTING_ORG_REF: 'US-EIN-123456789',
+        FACTS_CONFIRMED: 'yes',
         PUBLISH_SCHEDULE: neverSoon,
         BASE_URL: 'https://giving.example',
         ...noRates,

@@ -108,6 +108,7 @@ export async function liveYear(seed: number): Promise<Year> {
   const environment: Record<string, string> = {
     ...{ DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', BASE_URL: 'https://giving.example' },
     ...{ REPORTING_ORG_REF: publisher, PUBLISH_SCHEDULE: '0 2 * * *', PUBLISH_KEEP_RELEASES: '3' },
+    FACTS_CONFIRMED: 'yes',
     ...{ UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: upstreamKey, UPSTREAM_RATE: '10000' },
     ...{ ALLOW_PRIVATE_NETWORKS: 'true', SMTP_URL: mail.url, MAIL_FROM: 'gifts@giving.example' },
     ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },

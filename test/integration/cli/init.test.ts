@@ -54,7 +54,8 @@ describe('giving init', () => {
   it('takes every answer as an option, names what a person has to put in, and overwrites nothing', async () => {
     const folder = await newFolder()
     const told = ['--name', "Tara's $5 & Co", '--ref', 'GB-CHC-1164883', '--currency', 'EUR']
-    const rest = ['--base-url', 'https://giving.example', '--gateway', 'stripe', '--schedule', '0 4 * * *']
+    const facts = ['--language', 'fr', '--publisher-type', '22', '--confirm-facts']
+    const rest = [...facts, '--base-url', 'https://giving.example', '--gateway', 'stripe', '--schedule', '0 4 * * *']
     const { code, stdout, stderr } = await folder.init(...told, ...rest, '--json')
     expect([code, stderr, await readdir(folder.cwd)]).toEqual([2, expect.stringContaining('both kinds of quotes'), []])
     expect(stdout).toBe('')
@@ -68,6 +69,7 @@ describe('giving init', () => {
     expect(parseEnv(written)).toEqual({
       ...{ REPORTING_ORG_NAME: "Tara's Wells", REPORTING_ORG_REF: 'GB-CHC-1164883', DEFAULT_CURRENCY: 'EUR' },
       ...{ BASE_URL: 'https://giving.example', PAYMENT_GATEWAY: 'stripe', PUBLISH_SCHEDULE: '0 4 * * *' },
+      ...{ DEFAULT_LANGUAGE: 'fr', REPORTING_ORG_TYPE: '22', FACTS_CONFIRMED: 'yes' },
       DONOR_KEYS: expect.stringMatching(/^1:[\w+/]{43}=$/),
     })
     const again = await folder.init('--demo')
@@ -93,21 +95,29 @@ describe('giving init', () => {
     const folder = await newFolder()
     const { code, stdout } = await folder.atTerminal(
       [
-        ['1/7 Who publishes? Name of the organisation [Giving Platform]: ', 'Wells for Tara'],
-        ['2/7 Its IATI identifier; empty: a trial with demo data: ', 'WELLS'],
-        ['2/7 Its IATI identifier; empty: a trial with demo data: ', 'GB-CHC-1164883'],
-        ['3/7 ', ''],
-        ['4/7 ', 'https://giving.example'],
-        ['5/7 ', ''],
-        ['6/7 ', ''],
-        ['7/7 When to publish (cron, UTC) [0 2 * * *]: ', ''],
+        ['1/10 Who publishes? Name of the organisation [Giving Platform]: ', 'Wells for Tara'],
+        ['2/10 Its IATI identifier; empty: a trial with demo data: ', 'WELLS'],
+        ['2/10 Its IATI identifier; empty: a trial with demo data: ', 'GB-CHC-1164883'],
+        ['3/10 Its type ', '60'],
+        ['4/10 Its currency [USD]: ', ''],
+        ['5/10 Language of its texts (ISO 639-1) [en]: ', 'german'],
+        ['5/10 Language of its texts (ISO 639-1) [en]: ', 'de'],
+        ['6/10 ', 'https://giving.example'],
+        ['7/10 ', ''],
+        ['8/10 ', ''],
+        ['9/10 When to publish (cron, UTC) [0 2 * * *]: ', ''],
+        ['10/10 May activities say this', 'yes'],
       ],
       ...['init', '--mail-from', 'Wells <wells@example.org>'],
     )
     expect(stdout).toContain('expected an identifier that begins with a registration agency of org-id.guide')
     expect([code, stdout]).toEqual([1, expect.stringContaining('next: put SMTP_URL into .env, then giving doctor')])
+    expect(stdout).toMatch(/default-flow-type: Gifts of private people .* To change it: ASSUMED_CODES=flow-type=CODE/)
+    expect(stdout).not.toContain('default-tied-status')
+    expect(stdout).not.toMatch(/@xml:lang: /)
     expect(parseEnv(await folder.file())).toEqual({
       ...{ REPORTING_ORG_NAME: 'Wells for Tara', REPORTING_ORG_REF: 'GB-CHC-1164883' },
+      ...{ REPORTING_ORG_TYPE: '60', DEFAULT_CURRENCY: 'USD', DEFAULT_LANGUAGE: 'de', FACTS_CONFIRMED: 'yes' },
       ...{ BASE_URL: 'https://giving.example', MAIL_FROM: 'Wells <wells@example.org>' },
       DONOR_KEYS: expect.any(String),
     })
@@ -117,8 +127,8 @@ describe('giving init', () => {
     const folder = await newFolder()
     const { code, stdout } = await folder.atTerminal(
       [
-        ['1/8 ', 'Wells for Tara'],
-        ['2/8 ', '\u0003'],
+        ['1/11 ', 'Wells for Tara'],
+        ['2/11 ', '\u0003'],
       ],
       'init',
     )

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { seedDemo } from '../../../src/demo/sql/demo.js'
@@ -14,15 +14,19 @@ import { realRecords } from '../../support/values/borrowed-files.js'
 type Row = {
   readonly id: number
   readonly approved: boolean
-  readonly orgType: string | null
-  readonly document: string | null
+  readonly orgType: string | undefined
+  readonly document: string | undefined
   readonly shares: boolean
+  /** A theme or a GLIDE number says that it is humanitarian. */
+  readonly humanitarian: boolean
   readonly paidOn: readonly string[]
 }
 
 async function rowsOf({ store }: CommandStore): Promise<readonly Row[]> {
   const { rows } = await store.db.query<Row>(
     `select p.id, p.approved_date is not null as approved, o.org_type as "orgType", p.additional_documentation as document,
+        p.glide_number is not null or exists (select from project_theme join theme t on t.id = theme_id
+          where project_id = p.id and t.humanitarian) as humanitarian,
         exists (select from project_country where project_id = p.id and share is not null) as shares,
         array(select disbursed_on::text from disbursement where project_id = p.id) as "paidOn"
       from project p left join organisation o on o.id = p.organisation_id order by p.id`,
@@ -53,10 +57,14 @@ function assumedIn(activity: Element, row: Row): string[] {
     'publisher-type': attributesOf(all(activity, 'reporting-org'), 'type').includes('21'),
     language: attributes['xml:lang'] === 'en',
     currency: attributes['default-currency'] === 'USD',
-    humanitarian: attributes.humanitarian === '0' && codes.some((one) => /^7[234]/.test(one.attributes.code ?? '')),
+    humanitarian:
+      attributes.humanitarian === '1' &&
+      !row.humanitarian &&
+      codes.some((one) => /^7[234]/.test(one.attributes.code ?? '')),
+    'budget-not-provided': attributes['budget-not-provided'] === '3',
     donors: partners.some(({ attributes: { role, type } }) => role === '1' && type === '90'),
-    'partner-at-home': row.orgType === null && partnerTypes.includes('24'),
-    'partner-from-abroad': row.orgType === null && partnerTypes.includes('22'),
+    'partner-at-home': row.orgType === undefined && partnerTypes.includes('24'),
+    'partner-from-abroad': row.orgType === undefined && partnerTypes.includes('22'),
     'planned-start': !row.approved && dated('1') !== undefined,
     'actual-start': dated('2') !== undefined && !row.paidOn.includes(dated('2') ?? ''),
     region: attributesOf(all(activity, 'recipient-region'), 'code').includes('998'),
@@ -71,7 +79,7 @@ function assumedIn(activity: Element, row: Row): string[] {
     'tied-status': attributesOf(all(activity, 'default-tied-status'), 'code').includes('5'),
     'budget-status': attributesOf(all(activity, 'budget'), 'status').includes('1'),
     'document-category':
-      row.document !== null &&
+      row.document !== undefined &&
       all(activity, 'document-link').some(
         (one) => attributesOf(all(one, 'category'), 'code').includes('A02') && one.attributes.url === row.document,
       ),
@@ -197,4 +205,127 @@ it('of an activity that was published elsewhere, only what the store adds is lis
   )
   expect(await ours.run(`import ${file} --kind iati`)).toMatchObject({ code: 0 })
   expect((await listed(ours)).counted).toEqual({ 'publisher-type': { count: 1, examples: ['GB-CHC-1164883-W1'] } })
+})
+
+/** A project with a theme of emergencies, of which nobody has said whether it is humanitarian. */
+async function aReliefProject(changes: Record<string, string> = {}): Promise<CommandStore> {
+  const ours = await commandStore({ REPORTING_ORG_REF: 'GB-CHC-1164883', FACTS_CONFIRMED: '', ...changes })
+  onTestFinished(ours.remove)
+  const { db } = ours.store
+  await db.query(`insert into theme (id, name, sector_code) values ('relief', 'Relief', '72010')`)
+  await db.query(
+    `insert into project (id, source, title, status, active, approved_date, number_of_donations)
+      values (7, 'local', 'Tents', 'funded', false, '2026-01-05', 1)`,
+  )
+  await db.query(`insert into project_theme (project_id, position, theme_id) values (7, 0, 'relief')`)
+  await db.query(
+    `insert into donation_month (project_id, month, currency, kind, source, amount, count, last_on)
+      values (7, '2026-02-01', 'USD', 'gift', 'local', 50, 1, '2026-02-28')`,
+  )
+  return ours
+}
+
+/** What the editions write differently. */
+async function publishedParts(ours: CommandStore) {
+  const [activity] = parseElement(await ours.read('/iati/activities.xml'), recordLimits).children
+  if (!activity) throw new Error('no activity')
+  const actual = all(activity, 'activity-date').find(({ attributes }) => attributes.type === '2')
+  return {
+    humanitarian: activity.attributes.humanitarian,
+    tied: attributesOf(all(activity, 'default-tied-status'), 'code'),
+    actual: actual?.children.map(({ text }) => text),
+  }
+}
+
+const derived = ['Derived: the first month of gifts, not before the planned start. The source states no actual start.']
+
+it('nothing is published as a real publisher before a person has confirmed the list', async () => {
+  const ours = await aReliefProject()
+  const why = /^nothing is published as GB-CHC-1164883 before a person has confirmed once .*giving facts --confirm$/
+  expect(await ours.json('publish --inline')).toMatchObject({
+    code: 2,
+    answer: { state: 'failed', error: { code: 'facts-unconfirmed', message: expect.stringMatching(why) } },
+  })
+  expect((await ours.json('status')).answer.needs).toContainEqual(expect.stringMatching(why))
+  expect((await ours.run('doctor')).stdout).toMatch(/^FIX .*giving facts, then giving facts --confirm$/m)
+  expect(await ours.run('facts')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/not confirmed: giving facts --confirm$/m),
+  })
+  const { code, answer } = await ours.json('facts --confirm')
+  expect([code, answer]).toMatchObject([
+    0,
+    { edition: 2, newest: 2, confirmed: { by: expect.stringMatching(/^operator /) }, changes: [] },
+  ])
+  expect((await ours.run('audit')).stdout).toContain('facts-confirmed')
+  expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
+  expect(await publishedParts(ours)).toEqual({ humanitarian: '1', tied: [], actual: derived })
+  expect((await ours.run('facts')).code).toBe(0)
+})
+
+it('a script confirms with a variable, which is recorded with the first release', async () => {
+  const ours = await aReliefProject()
+  const confirmed = { FACTS_CONFIRMED: 'yes' }
+  expect(await ours.json('publish --inline', confirmed)).toMatchObject({ answer: { state: 'published' } })
+  expect((await ours.json('facts')).answer).toMatchObject({ confirmed: { by: 'FACTS_CONFIRMED' } })
+})
+
+it('what nobody has to confirm is published: a trial, by the rules of today', async () => {
+  const ours = await aReliefProject({ REPORTING_ORG_REF: 'XE-EXAMPLE-OURS' })
+  expect(await ours.json('publish --inline')).toMatchObject({ answer: { state: 'published' } })
+  expect(await publishedParts(ours)).toMatchObject({ humanitarian: '1', tied: [] })
+})
+
+it('a theme that says no is not humanitarian, with a notice', async () => {
+  const ours = await aReliefProject({ FACTS_CONFIRMED: 'yes' })
+  expect(await ours.run('themes map relief 72010 --no-humanitarian')).toMatchObject({ code: 0 })
+  expect(await ours.json('publish --inline')).toMatchObject({ answer: { state: 'published' } })
+  expect(await publishedParts(ours)).toMatchObject({ humanitarian: '0' })
+  expect((await ours.run('projects list --notice humanitarian-contradicted')).stdout).toMatch(/^7\b/m)
+})
+
+it('a store that has published keeps its bytes until a person confirms, and sees what changes', async () => {
+  const ours = await aReliefProject({ FACTS_CONFIRMED: 'yes' })
+  // As a store of an earlier version: it published by the first edition, and the migration finds it so.
+  const { db } = ours.store
+  await db.query(
+    `insert into store_fact (name, value, recorded_at) values ('assumptions', '{"edition":1,"by":"nobody"}', now())`,
+  )
+  expect(await ours.json('publish --inline')).toMatchObject({ answer: { state: 'published' } })
+  await db.query(`delete from store_fact where name = 'assumptions'`)
+  await db.query(await readFile('src/platform/database/migrations/0087-editions.sql', 'utf8'))
+  const before = await ours.read('/iati/activities.xml')
+  expect(await publishedParts(ours)).toEqual({ humanitarian: '0', tied: ['5'], actual: [] })
+  expect(await ours.json('publish --inline --force')).toMatchObject({ code: 0, answer: { state: 'unchanged' } })
+  expect(await ours.read('/iati/activities.xml')).toBe(before)
+  const told = { count: 1, examples: ['GB-CHC-1164883-7'] }
+  const changes = ['@humanitarian', 'activity-date', 'default-tied-status', '@budget-not-provided'].map((element) => ({
+    element,
+    ...told,
+  }))
+  expect(await ours.json('facts')).toMatchObject({ code: 1, answer: { edition: 1, newest: 2, changes } })
+  expect((await ours.run('facts')).stdout).toContain('giving facts --confirm goes over to edition 2 and changes:')
+  expect(await ours.json('facts --confirm')).toMatchObject({ code: 0, answer: { edition: 2, changes: [] } })
+  expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
+  expect(await publishedParts(ours)).toEqual({ humanitarian: '1', tied: [], actual: derived })
+})
+
+it('an export brings the edition along, and one of an earlier version the first', async () => {
+  const ours = await aReliefProject()
+  expect((await ours.run('facts --confirm')).code).toBe(0)
+  const dir = path.join(ours.folder, 'export')
+  expect(await ours.run(`export ${dir}`)).toMatchObject({ code: 0 })
+  const descriptor = path.join(dir, 'datapackage.json')
+  const { giving, ...rest } = JSON.parse(await readFile(descriptor, 'utf8')) as { giving: { assumptions?: unknown } }
+  const { assumptions: _, ...earlier } = giving
+  for (const [edition, facts] of [
+    [2, giving],
+    [1, earlier],
+  ] as const) {
+    await writeFile(descriptor, JSON.stringify({ ...rest, giving: facts }))
+    const other = await commandStore({ REPORTING_ORG_REF: 'GB-CHC-1164883', FACTS_CONFIRMED: '' })
+    onTestFinished(other.remove)
+    expect(await other.run(`import ${dir}`)).toMatchObject({ code: 0 })
+    expect((await other.json('facts')).answer).toMatchObject({ edition })
+  }
 })

@@ -177,7 +177,6 @@ function rulesOf(record: Element, { codeOf, source }: Store, now: string): strin
   fact('default-flow-type', { '@code': '30' })
   fact('default-finance-type', { '@code': '110' })
   fact('default-aid-type', { '@code': 'C01' })
-  fact('default-tied-status', { '@code': '5' })
 
   const changed = utcDay(said('modifiedDate') ?? '')
   const day = (value: string) => ({ '@iso-date': value })

@@ -100,7 +100,10 @@ describe('a file system without', () => {
   const give = async (calls: string, dataDir: string, args: readonly string[]) => {
     const program = [process.execPath, path.join(await transpileProgram(), 'src/cli.js'), ...args]
     const { PATH = '', HOME = '' } = process.env
-    const settings = { DATABASE_URL: database.url, REPORTING_ORG_REF: 'GB-CHC-1164883', LOG_LEVEL: 'silent' }
+    const settings = {
+      ...{ DATABASE_URL: database.url, REPORTING_ORG_REF: 'GB-CHC-1164883', LOG_LEVEL: 'silent' },
+      FACTS_CONFIRMED: 'yes',
+    }
     return spawnSync('python3', [withoutCalls, calls, ...program], {
       encoding: 'utf8',
       env: { PATH, HOME, GIVING_DATA_DIR: dataDir, BASE_URL: 'https://giving.example', ...settings },

@@ -120,7 +120,12 @@ export type RunningService = {
 export const noRates = { RATE_LIMIT_PER_MINUTE: '0', RATE_LIMIT_PER_ADDRESS: '0' } as const
 
 /** Tests wait for dead workers, and for processes that stop without a proxy before them; a worker is one process. */
-const quick = { QUEUE_LOCK_SECONDS: '2', SHUTDOWN_DRAIN_SECONDS: '0', WORKER_PROCESSES: '1' } as const
+const quick = {
+  FACTS_CONFIRMED: 'yes',
+  QUEUE_LOCK_SECONDS: '2',
+  SHUTDOWN_DRAIN_SECONDS: '0',
+  WORKER_PROCESSES: '1',
+} as const
 
 /**
  * A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n) and

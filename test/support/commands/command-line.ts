@@ -12,7 +12,7 @@ export async function runCommandLine(args: readonly string[], environment: Envir
   const code = await runProgram(args, {
     stdout,
     stderr,
-    environment,
+    environment: { FACTS_CONFIRMED: 'yes', ...environment },
     stdin: Readable.from([Buffer.from(input)]),
     signal,
   })

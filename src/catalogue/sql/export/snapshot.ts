@@ -1,3 +1,8 @@
+import { newestEdition } from '../../../iati/mapping/assumptions.js'
+import {
+  type ConfirmedAssumptions,
+  findConfirmedAssumptions,
+} from '../../../platform/database/confirmed-assumptions.js'
 import type { Connection, Db } from '../../../platform/database/connection.js'
 import { copyRows } from '../../../platform/database/copy-rows.js'
 import { listPublishers } from '../../../platform/database/publisher.js'
@@ -17,6 +22,8 @@ export type StoreFacts = {
   readonly demoSeeded?: string | undefined
   /** The publisher's record of the live release: its hash, and when it last changed. */
   readonly publisherRecord?: { readonly hash: string; readonly lastUpdated: string } | undefined
+  /** Whose assumptions it publishes; absent in exports of earlier versions, which know only the first edition. */
+  readonly assumptions?: ConfirmedAssumptions | undefined
   /** Who published, oldest first. */
   readonly publishers?: Awaited<ReturnType<typeof listPublishers>> | undefined
 }
@@ -37,9 +44,11 @@ export async function readStoreFacts(db: Db): Promise<StoreFacts> {
           (select value::jsonb from store_fact where name = 'publisher-record')) as record) live on true`,
   )
   const publishers = await listPublishers(db)
+  const assumptions = (await findConfirmedAssumptions(db)) ?? { edition: newestEdition }
   const { schema = 0, demo, hash, updated } = rows[0] ?? {}
   return {
     schema,
+    assumptions,
     ...(demo !== undefined && { demoSeeded: demo }),
     ...(hash !== undefined && updated !== undefined && { publisherRecord: { hash, lastUpdated: updated } }),
     ...(publishers.length > 0 && { publishers }),

@@ -1119,7 +1119,7 @@ create table theme (
   id text not null,
   name text not null,
   sector_code text,
-  humanitarian boolean default false not null,
+  humanitarian boolean,
   name_source row_source default 'local'::text not null,
   constraint theme_pkey PRIMARY KEY (id),
   constraint theme_id_check CHECK (id <> ''::text),
