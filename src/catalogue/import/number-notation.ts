@@ -48,7 +48,7 @@ export function expectedDatePattern(pattern: string): string {
 }
 
 const timeOfDay =
-  /^(?:T|,? +)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i
+  /^(?:T|,? +)(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?| Uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i
 
 /**
  * A day in this pattern as 2026-11-21, with a time behind it or not; other texts stay as they are. Days and months may have
@@ -245,7 +245,7 @@ function bareNumber(given: string): Bare {
   for (let before = ''; before !== text; ) {
     before = text
     // `25,-` has no cents.
-    text = text.replace(/(?<=\d)[.,][-\u2013\u2014]{1,2}$/, '')
+    text = text.replace(/(?<=\d)[.,:][-\u2013\u2014]{1,2}$/, '')
     if (!isNegative && /^\(.*\)$|^-|-$/.test(text)) {
       isNegative = true
       text = text.replace(/^\((.*)\)$|^- ?|-$/, '$1').trim()

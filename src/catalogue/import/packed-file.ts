@@ -26,14 +26,14 @@ export async function findPacked(
   await using handle = await open(file)
   const { size, mtimeMs, ino } = await handle.stat()
   const magic = await bytesAt(handle, 0, 8)
+  if (!isPacked(magic)) return undefined
   if (magic[0] === 0x1f && magic[1] === 0x8b) {
     return {
       name: file.replace(/\.gz$/i, ''),
       chunks: (signal) => unpack(createReadStream(file), createGunzip(), size, signal),
     }
   }
-  if (magic.readUInt32BE(0) === 0xd0cf11e0) throw unusable(await olderDocument(handle, size))
-  if (magic.toString('latin1', 0, 4) !== 'PK\u0003\u0004') return undefined
+  if (magic[0] === 0xd0) throw unusable(await olderDocument(handle, size))
   const entries = await listZip(file, handle, size)
   if (isWorkbook(entries)) return await openSheet(file, `${ino} ${size} ${mtimeMs}`, entries, reading, choice)
   const names = entries.map(({ name }) => name)
@@ -45,6 +45,11 @@ export async function findPacked(
   if (!only || others.length > 0)
     throw unusable(`a ZIP archive with ${files.length} files: unpack it, and give the files`)
   return only
+}
+
+/** Whether bytes are the first of an archive, a workbook or a compound file (MS-CFB). */
+export function isPacked(head: Buffer): boolean {
+  return ['1f8b', '504b0304', 'd0cf11e0'].some((magic) => head.toString('hex', 0, 4).startsWith(magic))
 }
 
 const mostLookedThrough = 4 * 1024 * 1024

@@ -8,7 +8,7 @@ import type { FileReading } from '../sql/reading.js'
 import type { FileRecord } from './file-record.js'
 import { iatiKind } from './iati-activities.js'
 import { kinds } from './kinds.js'
-import { findPacked, type PackedFile } from './packed-file.js'
+import { findPacked, isPacked, type PackedFile } from './packed-file.js'
 import { type FileForm, isHeadComplete, recogniseFile } from './recognise-file.js'
 import type { RecordImporter } from './record-importer.js'
 import type { Sheet } from './workbook.js'
@@ -75,6 +75,8 @@ async function recognise(
   const packed = bytesTotal === undefined ? undefined : await findPacked(file, reading)
   const chunks = () => packed?.chunks(signal) ?? chunksOf(file, stdin, signal)
   const { head, rest, close } = await sniff(chunks())
+  if (file === '-' && isPacked(head))
+    throw new ServiceError('input-unusable', 'an archive or a workbook on standard input: give it as a file')
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
   const {

@@ -162,7 +162,7 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
   for (const file of files) {
     const text = await beginningOf(file)
     // Of UTF-16 the codes are ASCII with zeros between them.
-    for (const [found] of text.replaceAll('\0', '').matchAll(/(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])|[€£$]/g)) {
+    for (const [found] of text.replaceAll('\0', '').matchAll(/(?<![A-Za-z])(?:[A-Z]{3}(?![A-Za-z])|[€£$])/g)) {
       const code = signs.get(found) ?? found
       if (isActiveCode('Currency', code)) counts.set(code, (counts.get(code) ?? 0) + 1)
     }

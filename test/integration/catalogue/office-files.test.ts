@@ -85,6 +85,7 @@ describe('a table of projects', () => {
     for (const [archive, said] of [
       [zipOf({ 'a.csv': text, 'b.csv': text }), 'a ZIP archive with 2 files'],
       [gzipSync(text).subarray(0, 30), 'a damaged archive'],
+      [Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'a document of an older Office, perhaps .xls'],
       [zipOf({ 'projects.csv': text }).subarray(0, 60), 'a ZIP archive that was cut'],
     ] as const) {
       const { problems } = await importing(archive, [], 'projects.zip')

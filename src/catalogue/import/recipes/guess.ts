@@ -193,6 +193,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       return column.words.some((word) => all.has(word))
     }
     if (isOf(words.donors)) return 'it is about a donor'
+    if (isScaled(column.name)) return 'its unit is none that amounts are in'
     if ('settledAmount' in fields && isOf(words.fields.get('settledAmount') ?? []))
       return `what is not in ${currency} is no amount of the books`
     return 'no field has such a name'
@@ -257,6 +258,12 @@ function wordsOf(column: string): string[] {
     ),
   )
   return [...new Set([...whole, ...without])].filter((word) => word !== '')
+}
+
+/** Whether the numbers of a column are parts or multiples of what they seem: `Amount (cents)`, `Betrag (TEUR)`. */
+function isScaled(name: string): boolean {
+  const [, unit = ''] = /[([]([^()[\]]*)[)\]](?:#\d+)?$/.exec(name) ?? []
+  return /cent|pence|penn|rappen|centavo|minor|thousand|tausend|tsd|mill|mio\b|^t[a-z]{3}$|^k\W|000/i.test(unit)
 }
 
 /** The code or sign of a currency at the end of a column's name: `Amount in USD`, `Betrag (€)`. */
@@ -406,7 +413,11 @@ function candidatesOf(
       const mark = markOfName(column.name)
       const isOurs = mark === undefined || currency === undefined || marksOf(currency).has(mark)
       const isNamed = (field: string) => {
-        const hasName = column.words.some((word) => words.fields.get(field)?.has(word))
+        const isOf = (name: string) => column.words.some((word) => words.fields.get(name)?.has(word))
+        // Whoever counts projects calls the number what others call a name of their own.
+        const hasName = isOf(field) || (field === 'id' && 'externalId' in fields && isOf('externalId'))
+        // Cents, or thousands, are for a person to turn into amounts.
+        if (/amount/.test(fields[field]?.type.name ?? '') && isScaled(column.name)) return false
         if (field !== 'settledAmount') return hasName
         // What was settled in another currency is no amount of the books.
         return isOurs && (hasName || (hasPlainAmount && mark !== undefined && column.words.some(isAmount)))
@@ -461,6 +472,11 @@ function guessNotation(
     if (first.count > second.count && telling !== undefined) {
       decimal = first.decimal
       say('decimal', `${decimal}: "${telling}"`)
+    } else if (!numbers.some((text) => /[.,]/.test(text))) {
+      // Where spaces part thousands, decimals have a comma; where apostrophes do, a point.
+      const parted = numbers.find((text) => /\d[ '\u2019]\d/.test(text)) ?? ''
+      decimal = /\d \d/.test(parted) ? 'comma' : 'point'
+      say('decimal', `${decimal}: "${parted}"`)
     } else open.push(`decimal: ${listed(numbers.slice(0, 2))} may be read in two ways; say comma or point`)
   }
   return { ...(decimal && { decimal }), ...guessDays(days, decimal, say, open) }
@@ -475,7 +491,7 @@ const patternOfNumber = {
 function withoutMark(text: string): string {
   return text
     .replace(/\p{Sc}|\p{L}+\.?|[\u00A0\u202F]/gu, ' ')
-    .replace(/^\+|[.,][-\u2013\u2014]{1,2}$/, '')
+    .replace(/^\+|[.,:][-\u2013\u2014]{1,2}$/, '')
     .trim()
     .replace(/^([-(\u2013]) +/, '$1')
 }
