@@ -55,7 +55,8 @@ export const uploadLimits = {
 
 export type UploadLimits = typeof uploadLimits
 
-const stateFile = 'upload.json'
+// Names that no file of an operator has here.
+const [stateFile, refusedFile] = ['_upload.json', '_refused']
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** The files that wait in a data directory. */
@@ -124,7 +125,7 @@ export class Uploads {
 
   /** Where its refused rows are written. */
   refusedOf({ id }: Upload): string {
-    return path.join(this.#folder, id, 'refused')
+    return path.join(this.#folder, id, refusedFile)
   }
 
   async remove({ id }: Upload): Promise<void> {

@@ -6,6 +6,7 @@ import { hashOfReading } from '../../catalogue/import/receipt.js'
 import { choicesOf } from '../../catalogue/import/recipes/guess.js'
 import type { SeenColumn } from '../../catalogue/import/recipes/look-at-file.js'
 import { isTelling } from '../../catalogue/import/row-reading.js'
+import type { Upload } from '../../catalogue/import/uploads.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { ServiceError } from '../../kernel/errors.js'
 
@@ -167,6 +168,13 @@ function withoutEmpty(recipe: Recipe): Recipe {
   return Object.fromEntries(
     Object.entries(recipe).filter(([, value]) => typeof value !== 'object' || Object.keys(value).length > 0),
   )
+}
+
+/** Whether a file has records that an import by its recipe would take, as its page has shown. */
+export function isImportable({ tried, recipe = {} }: Upload): boolean {
+  if (tried === undefined || 'broken' in tried.result || !isSameRecipe(tried.recipe, recipe)) return false
+  const { created, changed, unchanged } = tried.result.summary
+  return created + changed + unchanged > 0
 }
 
 /** Whether two recipes read files in the same way. */

@@ -19,7 +19,7 @@ import { formParts } from './multipart.js'
 import { consolePage } from './pages/frame.js'
 import { importPage, importsPage } from './pages/imports.js'
 import { uploadPage, workingPage } from './pages/upload.js'
-import { isSameRecipe, recipeOfForm } from './recipe-form.js'
+import { isImportable, isSameRecipe, recipeOfForm } from './recipe-form.js'
 import { UploadWork } from './upload-work.js'
 
 const shownImports = 100
@@ -99,6 +99,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
 
   void app.register(async (scope) => {
     // The body is read as it comes, after its head has shown who sends it.
+    scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('multipart/form-data', (_request, body, done) => done(null, body))
     scope.post(
       uploadsAddress,
@@ -140,9 +141,10 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     const sent: Upload[] = []
     let recipe: Recipe | undefined
     let operator: Operator | undefined
-    const body = inTime(request.body as AsyncIterable<Buffer>, uploads.limits.idleMs)
+    const body = (request.body as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
+    const { idleMs } = uploads.limits
     try {
-      for await (const part of formParts(request.headers['content-type'] ?? '', body)) {
+      for await (const part of formParts(request.headers['content-type'] ?? '', inTime(body, idleMs))) {
         if (part.fileName === undefined) {
           form.append(part.name, await textOf(part.content, mostFieldBytes))
           continue
@@ -169,6 +171,8 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       return sent
     } catch (error) {
       for (const one of sent) await uploads.remove(one)
+      // The answer is lost to a client whose bytes nobody takes (RFC 9112 9.6).
+      void passOver(inTime(body, idleMs), uploads.limits.allBytes).catch(() => request.raw.destroy())
       throw error
     }
   }
@@ -237,8 +241,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       return await seen()
     }
     // What is imported is what the page has shown.
-    const isShown = isKnown && upload.tried !== undefined && isSameRecipe(recipe, upload.tried.recipe)
-    if (doing !== 'import' || !isShown || 'broken' in (upload.tried?.result ?? {})) return await seen()
+    if (doing !== 'import' || !isKnown || !isImportable(upload)) return await seen()
     await within(work.import(upload, recipe, operator))
     const known = await found(request, upload.id)
     return known.import === undefined ? await seen() : await leadOn(request, reply, known.import)
@@ -316,8 +319,7 @@ async function within(done: Promise<unknown>): Promise<void> {
 }
 
 /** The chunks of a body, of which none is waited for longer than this. */
-async function* inTime(body: AsyncIterable<Buffer>, idleMs: number): AsyncGenerator<Buffer> {
-  const chunks = body[Symbol.asyncIterator]()
+async function* inTime(chunks: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer> {
   for (;;) {
     let timer: NodeJS.Timeout | undefined
     const silence = new Promise<never>((_, reject) => {
@@ -327,6 +329,15 @@ async function* inTime(body: AsyncIterable<Buffer>, idleMs: number): AsyncGenera
     const next = await Promise.race([chunks.next(), silence]).finally(() => clearTimeout(timer))
     if (next.done) return
     yield next.value
+  }
+}
+
+/** Takes what is left of a body; throws when it is too much. */
+async function passOver(chunks: AsyncIterable<Buffer>, mostBytes: number): Promise<void> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new ServiceError('request-too-large', 'a body without end')
   }
 }
 

@@ -8,7 +8,7 @@ import type { Upload, UploadLimits } from '../../../catalogue/import/uploads.js'
 import type { ImportDetails } from '../../../catalogue/sql/imports.js'
 import type { Recipe } from '../../../catalogue/sql/reading.js'
 import { type Html, html } from '../../portal/html.js'
-import { type ColumnChoice, columnChoices, constantsOf, formName, isSameRecipe } from '../recipe-form.js'
+import { type ColumnChoice, columnChoices, constantsOf, formName, isImportable, isSameRecipe } from '../recipe-form.js'
 import type { UploadProgress } from '../upload-work.js'
 import { listed } from './frame.js'
 
@@ -72,7 +72,6 @@ export function uploadPage({ upload, token, operator, others, recipes, after, re
   const result = tried?.result
   // Once a person has chosen, the problems say what is left.
   const isGuess = look !== undefined && isSameRecipe(recipe, look.recipe)
-  const isReady = result !== undefined && !('broken' in result) && result.summary.records > result.summary.refused
   return [
     html`${after && doneBefore(after)}
 <p class="lead">${broken === undefined ? (kind === undefined ? 'Say what its rows are.' : `Read as ${kind}. Nothing is stored until you import it.`) : `It cannot be read: ${broken}`}</p>
@@ -86,7 +85,7 @@ ${look?.columns && kind !== undefined ? columnFields(columnChoices(look.columns,
 </form>`,
     html`${look && look.reasons.length > 0 ? html`<details><summary>Why it is taken for this</summary><dl class="facts">${look.reasons.map(({ member, why }) => html`<dt>${member}</dt><dd>${why}</dd>\n`)}</dl></details>` : undefined}`,
     html`${result && ('broken' in result ? html`<p class="needs">By these choices it cannot be read: ${result.broken}</p>` : triedResult(result, refused))}`,
-    isReady
+    isImportable(upload)
       ? html`<p><button form="choices" name="do" value="import">Import it</button></p>
 <div class="filters"><div><label for="as">Keep these choices as a recipe with the name</label><input form="choices" id="as" name="as" maxlength="63" placeholder="gifts-of-our-office"></div><div><button form="choices" name="do" value="save">Keep the recipe</button></div></div>`
       : html``,

@@ -77,7 +77,7 @@ describe('a file that is sent to the console', { shuffle: false }, () => {
     for (const part of ['3 rows: 2 taken, 1 refused', 'Projekte 2026.csv', '/imports/1/undo', `${address}/refused`])
       expect(receipt).toContain(part)
     // Of the file itself nothing is kept.
-    expect(await readdir(path.join(dataDir, address.replace('/imports', '')))).toEqual(['refused', 'upload.json'])
+    expect(await readdir(path.join(dataDir, address.replace('/imports', '')))).toEqual(['_refused', '_upload.json'])
   })
 
   it('is taken back', async () => {
