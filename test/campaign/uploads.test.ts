@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Installation, newInstallation, type RunningService } from '../support/commands/cli.js'
 import { freePort } from '../support/servers/free-port.js'
@@ -42,22 +41,21 @@ describe.skipIf(missing)('large files that are sent to the console of an API pro
     }
     // A client of Node writes no more once it has an answer.
     const socket = connect(Number(new URL(base).port), '127.0.0.1')
-    const answered = text(socket)
-    const head = [
-      'POST /imports/uploads HTTP/1.1',
-      `Host: ${new URL(base).host}`,
-      `Origin: ${base}`,
-      'Connection: close',
-    ]
+    socket.setMaxListeners(0)
+    const answered = once(socket, 'data')
+    const head = ['POST /imports/uploads HTTP/1.1', `Host: ${new URL(base).host}`, `Origin: ${base}`]
     socket.write(
       `${[...head, 'Content-Type: multipart/form-data; boundary=b', 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`,
     )
     for (const part of parts()) {
       const isFull = !socket.write(`${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`)
-      if (isFull) await once(socket, 'drain')
+      if (isFull) await Promise.race([once(socket, 'drain'), once(socket, 'close')])
+      if (socket.destroyed) break
     }
     socket.write('0\r\n\r\n')
-    const answer = await answered
+    const [bytes] = await answered
+    const answer = String(bytes)
+    socket.destroy()
     return { status: Number(answer.split(' ', 2)[1]), location: /^location: (.*)$/im.exec(answer)?.[1]?.trim() }
   }
   const waiting = () => {

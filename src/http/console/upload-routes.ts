@@ -258,7 +258,13 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       if (kind === undefined || !findKind(kind)) throw new ServiceError('request-invalid', 'expected a kind of records')
       await enter(operator, 'upload-read', upload, { kind })
       if (!look.columns) return { kind }
-      await within(work.look(upload, kind))
+      await within(work.look(upload, { kind, sheet: recipe.sheet }))
+      return undefined
+    }
+    const sheet = form.get('sheet') ?? undefined
+    if (sheet !== undefined && look.sheets?.includes(sheet) && sheet !== (recipe.sheet ?? look.sheets[0])) {
+      await enter(operator, 'upload-read', upload, { kind: kind ?? 'unknown' })
+      await within(work.look(upload, { sheet }))
       return undefined
     }
     return look.columns && kind !== undefined ? recipeOfForm(form, look.columns, recipe) : recipe

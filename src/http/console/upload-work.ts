@@ -46,20 +46,20 @@ export class UploadWork {
     return one?.failure === undefined ? one?.progress : undefined
   }
 
-  /** Finds out what a file is; of a table that is asked for as a kind, how it would be read as such. */
-  look(upload: Upload, kind?: string): Promise<void> {
+  /** Finds out what a file is; of a table that is asked for as a kind, or of a sheet, how that would be read. */
+  look(upload: Upload, asked?: Pick<Recipe, 'kind' | 'sheet'>): Promise<void> {
     return this.#start(upload, 'is being looked at', async () => {
       const { uploads, options, stopping } = this.#deps
       const { tried: _, ...known } = upload
       try {
         const look = await lookAtFile(uploads.pathOf(upload), {
           ...{ currency: options.currency, signal: stopping },
-          ...(kind !== undefined && { kind }),
+          ...asked,
         })
         await uploads.save({
           ...known,
           look,
-          recipe: kind === undefined ? (upload.recipe ?? look.recipe) : look.recipe,
+          recipe: asked === undefined ? (upload.recipe ?? look.recipe) : look.recipe,
         })
       } catch (error) {
         await uploads.save({ ...known, broken: unusable(error) })

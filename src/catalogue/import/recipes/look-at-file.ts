@@ -45,7 +45,11 @@ export type SeenColumn = {
 }
 
 /** What a file is taken for, and why; of a table its columns too. */
-export type Look = RecipeGuess & { readonly columns?: readonly SeenColumn[] }
+export type Look = RecipeGuess & {
+  readonly columns?: readonly SeenColumn[]
+  /** The sheets of a workbook with more than one. */
+  readonly sheets?: readonly string[]
+}
 
 // More columns, and longer lists of values, are for no person to choose from.
 const mostColumns = 300
@@ -59,43 +63,58 @@ const mostExamples = 3
  */
 export async function lookAtFile(
   file: string,
-  { kind, currency, signal }: { readonly kind?: string; readonly currency: CurrencyCode; readonly signal: AbortSignal },
+  {
+    kind,
+    sheet,
+    currency,
+    signal,
+  }: {
+    readonly kind?: string | undefined
+    readonly sheet?: string | undefined
+    readonly currency: CurrencyCode
+    readonly signal: AbortSignal
+  },
 ): Promise<Look> {
-  const [opened] = await openFiles([file], { kind }, signal)
+  const reading = sheet === undefined ? {} : { sheet }
+  const [opened] = await openFiles([file], { kind, reading }, signal)
   if (opened && !('broken' in opened) && opened.form.name !== 'csv') {
     const what = { ndjson: 'JSON objects, one on each line', csv: 'a table', other: 'a document of records' }
     const why = `${opened.importer.kind}: ${what[opened.form.name]}, which are read as they are`
     return { recipe: { kind: opened.importer.kind }, reasons: [{ member: 'kind', why }], open: [] }
   }
-  const table = await readTable(file, signal).catch((error: unknown) => {
+  const table = await readTable(file, signal, reading).catch((error: unknown) => {
     // What is wrong with a file that is no table is told by who reads it as what it is.
     const isTold = opened && 'broken' in opened && error instanceof ServiceError && error.code === 'input-unusable'
     throw isTold ? new ServiceError('input-unusable', opened.broken) : error
   })
+  const { sheet: read } = table
+  const seenSheets = read && read.others.length > 0 ? { sheets: [read.name, ...read.others] } : {}
   const columns = table.columns
     .filter(({ name }) => name !== '')
     .slice(0, mostColumns)
     .map(seen)
   if (opened && isOwnForm(opened) && !('broken' in opened)) {
     const own = ownRecipe(opened.importer.kind, columns)
-    const said = notationOf(guessOf(table, { kind: own.kind, currency }))
+    const said = notationOf(guessOf(table, { kind: own.kind, currency, reading }))
     const why = `${own.kind}, whose fields its columns are named after`
     return {
       recipe: { ...own, ...said?.recipe },
       reasons: [{ member: 'kind', why }, ...(said?.reasons ?? [])],
       open: [],
       columns,
+      ...seenSheets,
     }
   }
   try {
-    return { ...guessOf(table, { kind, currency }), columns }
+    return { ...guessOf(table, { kind, currency, reading }), columns, ...seenSheets }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     return {
-      recipe: {},
+      recipe: reading,
       reasons: [],
       open: ['what its rows are: its columns are those of no kind that is known'],
       columns,
+      ...seenSheets,
     }
   }
 }

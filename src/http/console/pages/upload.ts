@@ -30,7 +30,7 @@ export function sendingForm({ token, address, limits, operator, waiting, recipes
 <input type="hidden" name="token" value="${token}">
 ${nameField(operator, undefined)}<div><label for="named">Read by</label><select id="named" name="named"><option value="">what is guessed</option>${recipes.map((name) => option(name, name, undefined))}</select></div>
 <div><label for="recipe">A recipe that somebody gave you (JSON), if any</label><input id="recipe" name="recipe" type="file" accept=".json"></div>
-<div><label for="file">Files with projects, organisations, gifts or reports: CSV, NDJSON or XML, at most ${String(most)} MB each</label><input id="file" name="file" type="file" multiple required></div>
+<div><label for="file">Files with projects, organisations, gifts or reports: CSV, Excel, NDJSON or XML, at most ${String(most)} MB each</label><input id="file" name="file" type="file" multiple required></div>
 <button>Look at these files</button>
 </form>
 <p class="path">Nothing is stored before you have seen it. A file that was sent is gone after a day.</p>
@@ -79,7 +79,7 @@ export function uploadPage({ upload, token, operator, others, recipes, after, re
 ${isGuess && look.open.length > 0 ? html`<div class="needs"><p>To be said by you:</p><ul>${look.open.map((one) => html`<li>${one}</li>`)}</ul></div>` : undefined}
 <form method="post" id="choices">
 <input type="hidden" name="token" value="${token}">
-${nameField(operator, upload.by)}${look && html`<div class="filters">${kindField(upload)}${look.columns && notationFields(recipe)}${look.columns && namedField(recipes)}</div>`}
+${nameField(operator, upload.by)}${look && html`<div class="filters">${kindField(upload)}${sheetField(upload)}${look.columns && notationFields(recipe)}${look.columns && namedField(recipes)}</div>`}
 ${look?.columns && kind !== undefined ? columnFields(columnChoices(look.columns, recipe), recipe) : undefined}
 <p>${look ? html`<button name="do" value="look">See what these choices do</button> ` : undefined}<button name="do" value="remove">Remove this file</button></p>
 </form>`,
@@ -107,6 +107,12 @@ function kindField({ recipe, look }: Upload): Html {
   if (!look?.columns && !findKind(kind)) return html``
   const names = known.includes(kind) ? known : ['', ...known]
   return html`<div><label for="kind">Its rows are</label><select id="kind" name="kind">${names.map((name) => option(name, name === '' ? 'to be chosen' : name, kind))}</select></div>`
+}
+
+function sheetField({ look, recipe }: Upload): Html | undefined {
+  if (!look?.sheets) return undefined
+  const chosen = recipe?.sheet ?? look.sheets[0]
+  return html`<div><label for="sheet">Sheet</label><select id="sheet" name="sheet">${look.sheets.map((name) => option(name, name, chosen))}</select></div>`
 }
 
 function option(value: string, text: string, chosen: string | undefined): Html {
