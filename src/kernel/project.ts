@@ -7,6 +7,7 @@ import type { photoFields } from './nouns/photo.js'
 import type { ProjectFields } from './nouns/project.js'
 import type { reportFields } from './nouns/report.js'
 import type { themeFields } from './nouns/theme.js'
+import type { InLanguages } from './texts.js'
 import type { Element } from './xml/element.js'
 
 export type { ProjectStatus, RowSource } from './nouns/field.js'
@@ -56,7 +57,7 @@ export type DonationMonth = {
 }
 
 /** An organisation as a party to a transaction. */
-export type FunderOrganisation = {
+export type FunderOrganisation = InLanguages & {
   readonly id: number
   readonly name: string
   readonly ein?: string | undefined

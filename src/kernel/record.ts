@@ -3,6 +3,7 @@ import type { CurrencyCode, Decimal } from './money.js'
 import type { OrganisationFields } from './nouns/organisation.js'
 import type { ProjectFields } from './nouns/project.js'
 import type { Country, DonationOption, PhotoRenditions, ProgressReport } from './project.js'
+import type { InLanguages } from './texts.js'
 
 /** A theme in a record; its sector is stored, not stated. */
 export type ThemeRecord = { readonly id: string; readonly name: string }
@@ -30,8 +31,8 @@ export type ProjectPublication = Partial<ProjectFields<'iati'>> & {
   }[]
 }
 
-/** What publishing needs of an organisation: its IATI identifier and code of OrganisationType. */
-export type OrganisationPublication = { readonly ref?: string; readonly type?: string }
+/** What publishing needs of an organisation: its IATI identifier, code of OrganisationType, and languages. */
+export type OrganisationPublication = InLanguages & { readonly ref?: string; readonly type?: string }
 
 /** The organisation inside a project record. */
 export type OrganisationRecord = OrganisationFields<'record'> & {

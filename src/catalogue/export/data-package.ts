@@ -98,4 +98,5 @@ const fieldTypes: Readonly<Record<string, string>> = {
   numeric: 'number',
   date: 'date',
   'timestamp with time zone': 'datetime',
+  jsonb: 'object',
 }

@@ -6,9 +6,9 @@ import type { Connection } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
 import { findKind } from '../import/kinds.js'
-import { isPrivate, isWritten, namesFor, type ResourceName, sqlOf } from '../sql/export/resources.js'
+import { isPrivate, isWritten, namesFor, type ResourceName, sqlOf, tableOf } from '../sql/export/resources.js'
 import { readStoreFacts, selectedTexts } from '../sql/export/snapshot.js'
-import type { ResourceSql } from '../sql/export/table-resource.js'
+import { inColumns, type ResourceSql } from '../sql/export/table-resource.js'
 import { csvHeader, csvLines, type ExportedRecord } from './csv-lines.js'
 import {
   type DataPackage,
@@ -47,7 +47,8 @@ export async function exportStore(store: Store, directory: string, options: Expo
   return await store.snapshot(async (db, client) => {
     const files: PackageResource[] = []
     for (const name of names) {
-      const sql = await sqlOf(db, name, options)
+      const whole = await sqlOf(db, name, options)
+      const sql = format === 'csv' ? await inColumns(db, tableOf(name), whole) : whole
       files.push(await writeResource(client, name, sql, directory, options))
     }
     const descriptor: DataPackage = {
@@ -113,5 +114,6 @@ async function writeResource(
 const lineBreak = Buffer.from('\n')
 
 function parseRecord(text: Buffer): ExportedRecord {
-  return JSON.parse(text.toString('utf8')) as ExportedRecord
+  const record = JSON.parse(text.toString('utf8')) as ExportedRecord
+  return { ...record, ...(record.texts as object | undefined) }
 }

@@ -5,7 +5,7 @@ import type { FileReading } from '../sql/reading.js'
 import type { ParsedObject } from '../wire/read/parsed-value.js'
 import { cleanName, columnsNamed, isNumbered } from './column-names.js'
 import { type CsvRow, CsvText, isBlank } from './csv-text.js'
-import { type KindFields, missingFields } from './fields.js'
+import { fieldNamed, type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
 import { askedColumns, isHeaderAgain, rowReader } from './row-reading.js'
 
@@ -166,6 +166,8 @@ function fieldOf(column: string, names: ReadonlyMap<string, string>, fields: Kin
   if (whole !== undefined) return whole
   const [, base = ''] = /^(.*\S) ?\([^()]*\)$/.exec(column) ?? []
   const field = names.get(base.toLowerCase())
+  const inLanguage = fieldNamed(fields, column) ?? fieldNamed(fields, base)
+  if (inLanguage !== undefined) return inLanguage
   const hasUnit = /amount|count|day|instant|latitude|longitude/.test(fields[field ?? '']?.type.name ?? '')
   return hasUnit ? undefined : field
 }

@@ -1,11 +1,13 @@
 import type { JsonSchema } from './field-types.js'
-import { clearMark } from './fields.js'
+import { clearMark, type KindFields } from './fields.js'
 import type { Kind } from './kind.js'
 
 /** A CSV file with all columns of a kind and two example rows. */
 export function templateOf({ fields }: Kind): string {
-  const rows = [0, 1].map((index) => Object.values(fields).map(({ examples }) => examples[index] ?? ''))
-  return [Object.keys(fields), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('')
+  // Texts in other languages are columns of their own.
+  const columns = Object.entries(fields as KindFields).filter(([, { type }]) => !type.inLanguages)
+  const rows = [0, 1].map((index) => columns.map(([, { examples }]) => examples[index] ?? ''))
+  return [columns.map(([name]) => name), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('')
 }
 
 function csvCell(text: string): string {

@@ -1,4 +1,5 @@
 import { type Decimal, isWhole } from '../../kernel/money.js'
+import { fieldAndLanguage, type OtherTexts, textKey } from '../../kernel/texts.js'
 import {
   coordinateOf,
   largestInteger,
@@ -10,7 +11,7 @@ import {
 } from '../../kernel/values.js'
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
-import { codeOf, sdgCode } from '../wire/read/publication-fields.js'
+import { codeOf, languageCode, sdgCode } from '../wire/read/publication-fields.js'
 import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
 import {
   explainAmount,
@@ -37,6 +38,8 @@ export type FieldType<T = unknown> = {
   readonly schema: JsonSchema
   /** Whether it takes any text: then only a person can tell whether `NULL` is one. */
   readonly isFree?: true
+  /** Of texts in other languages: the fields that they are of. */
+  readonly inLanguages?: readonly string[]
   /** The table of which the value names a row, by its number or by the platform's own id. */
   readonly refersTo?: NumberedTable
 }
@@ -143,6 +146,46 @@ export const htmlText: FieldType<string> = {
   ...text,
   name: 'HTML',
   parse: (value) => (typeof value === 'string' ? value : undefined),
+}
+
+export const language: FieldType<string> = scalar('language', languageCode, {
+  type: 'string',
+  pattern: '^[A-Za-z]{2}([-_][A-Za-z0-9_-]+)?$',
+})
+
+/** A text in a language, as `title@fr` names it; `field` is one of those that may be in several. */
+export function textNamed(
+  name: string,
+  fields: readonly string[],
+): { readonly field: string; readonly key: string } | undefined {
+  const { field: named = '', language: tag = '' } = fieldAndLanguage(name) ?? {}
+  const field = fields.find((one) => one.toLowerCase() === named.trim().toLowerCase())
+  const code = languageCode.parse(tag.trim())
+  return field === undefined || code === undefined ? undefined : { field, key: textKey(field, code) }
+}
+
+/** Texts in other languages of fields of these types. A text that is null or empty takes the stored one away. */
+export function textsOf(types: ReadonlyMap<string, FieldType>): FieldType<OtherTexts> {
+  const fields = [...types.keys()]
+  return {
+    name: 'texts',
+    inLanguages: fields,
+    expected: `an object of texts by field and language, such as {"${fields[0]}@fr": "..."}, of ${fields.join(', ')}`,
+    parse: (value) => {
+      if (!isObject(value)) return undefined
+      const entries = Object.entries(value).map(([name, given]) => {
+        const one = textNamed(name, fields)
+        const read = given === null ? '' : types.get(one?.field ?? '')?.parse(given)
+        return one === undefined || read === undefined ? undefined : ([one.key, String(read)] as const)
+      })
+      return entries.every((one) => one !== undefined) ? Object.fromEntries(entries) : undefined
+    },
+    schema: {
+      type: 'object',
+      patternProperties: { [`^(${fields.join('|')})@`]: { type: ['string', 'null'] } },
+      additionalProperties: false,
+    },
+  }
 }
 
 export const yesNo = scalar('yes or no', valueTypes.yesNo, {

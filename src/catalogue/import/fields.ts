@@ -5,7 +5,7 @@ import { shownValue } from '../../kernel/values.js'
 import type { ClearedColumns } from '../sql/clear-columns.js'
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedValue } from '../wire/read/parsed-value.js'
-import type { FieldType } from './field-types.js'
+import { type FieldType, textNamed } from './field-types.js'
 import { whyColumn } from './file-record.js'
 import type { MissingWords, NumberNotation } from './number-notation.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
@@ -87,12 +87,13 @@ export function readRow<F extends KindFields>(
   const problems: FieldProblem[] = []
   const row: Record<string, unknown> = {}
   const cleared: string[] = []
-  for (const [name, field] of Object.entries(fields as KindFields)) {
+  const inLanguages = textsNamed(fields, value)
+  for (const [name, field] of [...Object.entries(fields as KindFields), ...inLanguages.fields]) {
     const { type, day, cleared: clearing } = field
     const required = field.required && !(field.numbers && !isAbsent(value.externalId))
     const given = Object.hasOwn(value, name) ? value[name] : undefined
     if (clearing !== undefined && isClear(given)) {
-      if (clearing === 'empty list') row[name] = []
+      if (clearing === 'empty list') row[name] = inLanguages.keys.has(name) ? '' : []
       else cleared.push(name)
       continue
     }
@@ -122,12 +123,39 @@ export function readRow<F extends KindFields>(
     if (expected !== undefined) problems.push({ field: name, expected, ...shown(given) })
   }
   for (const name of Object.keys(value)) {
-    if (Object.hasOwn(fields, name) || name === storedMember || name === whyColumn) continue
+    if (Object.hasOwn(fields, name) || inLanguages.keys.has(name) || name === storedMember || name === whyColumn)
+      continue
     const like = closestName(name, Object.keys(fields))
     const expected = like === undefined ? 'a field of this kind' : `a field of this kind, such as ${like}`
     problems.push({ field: name.slice(0, 100), expected })
   }
-  return problems.length > 0 ? { problems } : { row: row as RowOf<F>, cleared }
+  if (problems.length > 0) return { problems }
+  for (const [name, key] of inLanguages.keys) {
+    if (row[name] !== undefined) row[inLanguages.member] = { ...(row[inLanguages.member] as object), [key]: row[name] }
+    delete row[name]
+  }
+  return { row: row as RowOf<F>, cleared }
+}
+
+/** The members of a record that are texts in a language, such as `title@fr`, read as their fields are; all belong in `member`. */
+function textsNamed(fields: KindFields, value: Readonly<Record<string, unknown>>) {
+  const keys = new Map<string, string>()
+  const named: [string, KindField][] = []
+  const [member = '', texts] = Object.entries(fields).find(([, { type }]) => type.inLanguages) ?? []
+  for (const name of Object.keys(value)) {
+    const one = name.includes('@') ? textNamed(name, texts?.type.inLanguages ?? []) : undefined
+    const field = one && fields[one.field]
+    if (!field) continue
+    keys.set(name, one.key)
+    named.push([name, { ...field, required: false, cleared: 'empty list' }])
+  }
+  return { member, keys, fields: named }
+}
+
+/** The field that a name means in files: one of the kind, or one in a language, such as `title@fr`. */
+export function fieldNamed(fields: KindFields, name: string): string | undefined {
+  const texts = Object.values(fields).find(({ type }) => type.inLanguages)
+  return textNamed(name, texts?.type.inLanguages ?? [])?.key
 }
 
 const missingExpected = 'a value; for NULL and the like choose --missing empty or --missing text'

@@ -4,6 +4,7 @@ import {
   fullName,
   givesWay,
   isMixed,
+  isTitled,
   keptAlone,
   projectTitle,
   readKept,
@@ -16,6 +17,7 @@ import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { KeptElement } from '../../kernel/project.js'
 import type { ProjectRecord } from '../../kernel/record.js'
+import { type InLanguages, languagesOf, textKey } from '../../kernel/texts.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { streamElements } from '../../kernel/xml/reader.js'
 import { escapeAttribute } from '../../kernel/xml/writer.js'
@@ -42,13 +44,14 @@ export const iatiKind = 'iati'
 
 type Place = { readonly text: string; readonly file: string | undefined; readonly line: number | undefined }
 
-type Activity = Place & {
-  readonly identifier: string
-  readonly title: string
-  readonly status: ProjectRecord['status']
-  readonly paused: boolean
-  readonly formerly: string | undefined
-}
+type Activity = Place &
+  InLanguages & {
+    readonly identifier: string
+    readonly title: string
+    readonly status: ProjectRecord['status']
+    readonly paused: boolean
+    readonly formerly: string | undefined
+  }
 
 /** Activities of another publisher: each becomes a project that keeps its identifier, and what was published of it. */
 export const iatiImporter: RecordImporter<Activity, Activity> = {
@@ -68,7 +71,7 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
     if (problems.length > 0) return refusedRecord(problems, identifier)
     const formerly = 'formerly' in owner ? owner.formerly : undefined
     return {
-      row: { identifier, title: projectTitle(activity), ...statusOf(activity), formerly, ...place },
+      row: { identifier, ...projectTitle(activity), ...statusOf(activity), formerly, ...place },
       key: identifier,
       once: ['iati-identifier', identifier],
       moved: await judged(kept, saving),
@@ -119,9 +122,12 @@ async function takeCorrections(db: Db, moved: readonly (Activity & { readonly id
     if (!after) continue
     const { element: before } = await readKept({ text, line })
     const { status, paused } = statusOf(before)
+    const { title, language, texts } = after
+    const gone = languagesOf(stored, ['title']).map((one) => [textKey('title', one), ''] as const)
+    const titles = { title, language, texts: { ...Object.fromEntries(gone), ...texts } }
     const isSame = stored.status === status && stored.paused === paused
     await correctProject(db, id, {
-      title: folded(stored.title) === projectTitle(before) ? after.title : stored.title,
+      ...(isTitled(stored, before) ? titles : { title: stored.title }),
       ...(isSame ? { status: after.status, paused: after.paused } : { status: stored.status, paused: stored.paused }),
     })
   }
@@ -263,13 +269,17 @@ function problemOf(field: string, expected: string, got: string): FieldProblem {
   return { field, expected, got: got.slice(0, 120) }
 }
 
-function toRecord({ identifier, title, status, paused }: Activity, id: number): ProjectRecord {
+function toRecord({ identifier, title, language, texts, status, paused }: Activity, id: number): ProjectRecord {
   return {
     ...{ id, title, status, type: 'project', numberOfDonations: 0 },
     funding: parseDecimal('0') as ProjectRecord['funding'],
     // It takes no donations before the platform says so.
     active: false,
-    publication: { iatiIdentifier: identifier, paused },
+    publication: {
+      ...{ iatiIdentifier: identifier, paused },
+      ...(language !== undefined && { language }),
+      ...(texts && { texts }),
+    },
     ...{ countries: [], themes: [], videos: [], donationOptions: [] },
   }
 }

@@ -54,6 +54,7 @@ const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[K
   giftKind: type.choice('gift', 'refund', 'fee'),
   sector: type.code('Sector', 'an active code of the IATI Sector list, five digits'),
   html: type.htmlText,
+  language: type.language,
   themes: type.listOf(type.text),
   countries: type.listOf(type.country),
   sharedCountries: type.entriesOf('countries such as KE|UG, or with shares in per cent such as KE:60|UG:40', {
@@ -102,8 +103,14 @@ type Table = NumberedTable | ClearedColumns['table'] | undefined
 export function fieldsInFiles<N extends Noun>(noun: N, table?: Table): FieldsInFiles<N> {
   const stated = fileFieldsOf(noun)
   const onWire = new Set(stated.some(({ wire }) => wire) ? wireFieldsOf(noun).map(({ field }) => field) : [])
+  const inLanguages = new Map(
+    stated.flatMap((one) => (one.inLanguages ? [[fileNameOf(one), types[kindOf(one)] ?? type.text]] : [])),
+  )
   return Object.fromEntries(
-    stated.map((one) => [fileNameOf(one), toField(table, one, onWire.has(one.field))]),
+    stated.map((one) => {
+      const field = toField(table, one, onWire.has(one.field))
+      return [fileNameOf(one), kindOf(one) === 'texts' ? { ...field, type: type.textsOf(inLanguages) } : field]
+    }),
   ) as FieldsInFiles<N> & KindFields
 }
 

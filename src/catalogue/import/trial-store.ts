@@ -151,9 +151,9 @@ export class TrialStore {
   #takeOrganisation(record: OrganisationRecord, { id, externalId }: Numbered): void {
     const number = this.#number('organisation', id ?? externalId)
     const { publication, themes: _themes, countries, unknownFields: _unknown, ...fields } = record
-    const { ref: orgRef, type: orgType } = publication ?? {}
+    const { ref: orgRef, type: orgType, language, texts } = publication ?? {}
     const rest = { totalProjects: 0, activeProjects: 0, themes: [], countries }
-    this.#organisations.set(number, { ...fields, id: number, orgRef, orgType, ...rest })
+    this.#organisations.set(number, { ...fields, id: number, orgRef, orgType, language, texts, ...rest })
   }
 
   #takeTheme({ id, name, sector, humanitarian }: ThemeRow): void {
@@ -248,8 +248,8 @@ export class TrialStore {
   #partyOf(ref: Ref): FunderOrganisation | undefined {
     const known = this.#organisations.get(this.#number('organisation', ref))
     if (!known) return undefined
-    const { id, name, ein, orgRef, orgType } = known
-    return { id, name, ein, orgRef, orgType }
+    const { id, name, ein, orgRef, orgType, language, texts } = known
+    return { id, name, ein, orgRef, orgType, language, texts }
   }
 
   #partsOf(project: number): Parts {

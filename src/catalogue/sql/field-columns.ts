@@ -53,7 +53,11 @@ export function jsonList(query: string): string {
 /** SQL: gives the rows of `table` those values of $1 that are not null, where they differ. */
 export function updateStated(table: 'project' | 'organisation', columns: readonly string[]): string {
   const stored = columns.map((column) => `t.${column}`).join(', ')
-  const wanted = columns.map((column) => `coalesce(w.${column}, t.${column})`).join(', ')
+  const wanted = columns
+    .map((column) =>
+      column === 'texts' ? `merged_texts(t.${column}, w.${column})` : `coalesce(w.${column}, t.${column})`,
+    )
+    .join(', ')
   return `
     update ${table} t set (${columns.join(', ')}) = row (${wanted})
     from json_populate_recordset(null::${table}, $1::json) w

@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { RowSource } from '../../kernel/project.js'
+import type { InLanguages } from '../../kernel/texts.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { RowChange } from '../../platform/database/upsert.js'
@@ -33,7 +34,7 @@ export async function newProjectNumbers(db: Db, count: number): Promise<number[]
 type KeptRecord = { readonly text: string; readonly file: string | undefined; readonly line: number | undefined }
 
 /** What a project says, of what its activity says too. */
-type Said = { readonly title: string; readonly status: string; readonly paused: boolean }
+type Said = InLanguages & { readonly title: string; readonly status: string; readonly paused: boolean }
 
 /** The projects that moved activities have made and of which another text is kept, with that text. */
 export async function findCorrected(
@@ -41,7 +42,7 @@ export async function findCorrected(
   moved: readonly { readonly id: number; readonly text: string }[],
 ): Promise<(Said & { readonly id: number; readonly text: string; readonly line: number | undefined })[]> {
   const { rows } = await db.query<Said & { id: number; text: string; line: number | undefined }>(
-    `select k.project_id as id, k.text, k.line, p.title, p.status, p.paused
+    `select k.project_id as id, k.text, k.line, p.title, p.language, p.texts, p.status, p.paused
       from unnest($1::bigint[], $2::text[]) w (id, text) join kept_activity k on k.project_id = w.id and not k.own_number and k.text <> w.text
         join project p on p.id = k.project_id order by k.project_id`,
     [moved.map(({ id }) => id), moved.map(({ text }) => text)],
@@ -50,11 +51,16 @@ export async function findCorrected(
 }
 
 /** Says of a project what its corrected activity says. */
-export async function correctProject(db: Db, id: number, { title, status, paused }: Said): Promise<void> {
+export async function correctProject(
+  db: Db,
+  id: number,
+  { title, language, texts, status, paused }: Said,
+): Promise<void> {
   await db.query(
-    `update project set title = $2, status = $3, paused = $4
-      where id = $1 and (title, status, paused) is distinct from ($2, $3, $4)`,
-    [id, title, status, paused],
+    `update project p set title = $2, status = $3, paused = $4, language = w.language, texts = w.texts
+      from (select coalesce($5, language) as language, merged_texts(texts, $6) as texts from project where id = $1) w
+      where id = $1 and (p.title, p.status, p.paused, p.language, p.texts) is distinct from ($2, $3, $4, w.language, w.texts)`,
+    [id, title, status, paused, language ?? null, texts ? JSON.stringify(texts) : null],
   )
 }
 

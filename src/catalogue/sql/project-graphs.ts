@@ -13,7 +13,8 @@ import { themeColumns } from './reference-lists.js'
 
 /** SQL: the organisation `o` as a party to a transaction; null when there is none. */
 const party = `case when o.id is not null then
-  json_build_object('id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'orgType', o.org_type) end`
+  json_build_object('id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'orgType', o.org_type,
+    'language', o.language, 'texts', o.texts) end`
 
 // The JSON has the shape of `ProjectGraph`. One statement for a batch costs one answer of the server instead of a dozen,
 // and is a snapshot by itself.

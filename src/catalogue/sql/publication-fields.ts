@@ -39,7 +39,7 @@ export async function savePublicationFields(
   if (organisations.size === 0) return
   await saveOrganisationDetails(
     db,
-    [...organisations].map(([id, { ref, type }]) => ({ id, orgRef: ref, orgType: type })),
+    [...organisations].map(([id, { ref, type, ...one }]) => ({ id, orgRef: ref, orgType: type, ...one })),
   )
 }
 

@@ -16,7 +16,7 @@ import { withKept } from './kept.js'
 import { activityDates, activityStatusElement, lifeCycle } from './life-cycle.js'
 import type { MappingConfig } from './mapping-config.js'
 import { MappingContext, type Party } from './mapping-context.js'
-import { coded, narrated } from './narrative.js'
+import { coded, narrated, type Text, textOf } from './narrative.js'
 import { mappingNotices } from './notices.js'
 import { implementingParty, participatingOrgs, standingParties } from './organisations.js'
 import { plannedDisbursements } from './planned-disbursements.js'
@@ -43,7 +43,7 @@ export type MappedActivity = {
  * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
  * rendered again.
  */
-export const mappingVersion = 5
+export const mappingVersion = 6
 
 /** `default-flow-type` and its like: the same in all activities (iati.md 3.6). */
 function defaults(context: MappingContext): Element[] {
@@ -77,9 +77,11 @@ export function toActivity(
   day: IsoDate,
   identifier: string,
 ): MappedActivity {
-  const context = new MappingContext(config, day, identifier)
+  const { project } = graph
+  const context = new MappingContext(config, day, identifier, project.language)
+  const { language } = context
   context.assumeDefault('publisher-type', 'REPORTING_ORG_TYPE')
-  context.assumeDefault('language', 'DEFAULT_LANGUAGE')
+  if (project.language === undefined) context.assumeDefault('language', 'DEFAULT_LANGUAGE')
   context.assumeDefault('currency', 'DEFAULT_CURRENCY')
   const cycle = lifeCycle(graph, context)
   const implementing = implementingParty(graph, context)
@@ -90,7 +92,7 @@ export function toActivity(
   const activity = element(
     'iati-activity',
     {
-      'xml:lang': config.language,
+      'xml:lang': language,
       'default-currency': config.currency,
       humanitarian: humanitarian ? '1' : '0',
       hierarchy: '1',
@@ -99,14 +101,14 @@ export function toActivity(
     },
     [
       textElement('iati-identifier', identifier),
-      standingParties(config).reportingOrg,
-      narrated('title', graph.project.title),
-      ...descriptions(graph),
+      standingParties(config, language).reportingOrg,
+      narrated('title', textOf(project, 'title', project.title, language), language),
+      ...descriptions(graph, language),
       ...participatingOrgs(graph, implementing, context),
       ...otherIdentifiers(graph, context),
       activityStatusElement(cycle),
-      ...activityDates(cycle),
-      contactInfo(graph, implementing, config),
+      ...activityDates(cycle, language),
+      contactInfo(graph, implementing, context),
       activityScope(graph, countries),
       ...recipients(countries, context),
       location(graph, context),
@@ -170,27 +172,45 @@ function otherIdentifiers({ project, kept }: ProjectGraph, context: MappingConte
 const describing = descriptionsOf(projectFields)
 
 /** `description` by type, in the order of the types; the title stands for a general one (1) that is missing. */
-function descriptions({ project }: ProjectGraph): (Element | undefined)[] {
+function descriptions({ project }: ProjectGraph, language: string): (Element | undefined)[] {
+  const titles = textOf(project, 'title', project.title, language)
   return describing.map(([type, fields]) => {
-    const texts = fields.flatMap((field) => project[field] || [])
-    const text = fields.length === 1 ? texts[0] : texts.map(plainText).filter(Boolean).join('\n')
-    const described = narrated('description', text, { type })
-    return described ?? (type === '1' ? narrated('description', project.title, { type }) : undefined)
+    const described = narrated(
+      'description',
+      joined(fields.map((field) => textOf(project, field, project[field], language))),
+      language,
+      {
+        type,
+      },
+    )
+    return described ?? (type === '1' ? narrated('description', titles, language, { type }) : undefined)
   })
+}
+
+/** Several texts as one, a line each, in every language that one of them has. */
+function joined([first = [], ...others]: readonly Text[]): Text {
+  if (others.length === 0) return first
+  const lines = new Map<string, string[]>()
+  for (const [language, words] of [first, ...others].flat()) {
+    const plain = plainText(words)
+    lines.set(language, [...(lines.get(language) ?? []), ...(plain === '' ? [] : [plain])])
+  }
+  const [own, ...rest] = [...lines].map(([language, texts]) => [language, texts.join('\n')] as const)
+  return own ? [own, ...rest.sort()] : []
 }
 
 /** `contact-info`: the partner, else the publisher, with addresses to ask at; never a person (iati.md 3.4). */
 function contactInfo(
   { project }: ProjectGraph,
   partner: Party | undefined,
-  config: MappingConfig,
+  { config, language }: MappingContext,
 ): Element | undefined {
   const { email, page } = config.contact ?? {}
   const ofRecord = [project.projectLink, project.contactUrl].flatMap((one) => (one && absoluteUrl(one)) || [])
   const pages = new Set(ofRecord.length === 0 && page !== undefined ? [page] : ofRecord)
   if (!partner && email === undefined && pages.size === 0) return undefined
   return element('contact-info', { type: '1' }, [
-    narrated('organisation', partner?.name ?? config.reportingOrg.name),
+    narrated('organisation', partner?.name ?? standingParties(config, language).platform.name, language),
     email === undefined ? undefined : textElement('email', email),
     ...[...pages].map((one) => textElement('website', one)),
   ])

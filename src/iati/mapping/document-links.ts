@@ -5,7 +5,8 @@ import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath } from '../addresses.js'
 import { isActiveCode } from '../standard/index.js'
 import type { MappingContext } from './mapping-context.js'
-import { coded, narrated } from './narrative.js'
+import { coded, narrated, type Text, textOf } from './narrative.js'
+import { sentencesAbout } from './sentences.js'
 
 // Limits of an activity's size; the link to the feed covers what they leave out (iati.md 10.1).
 const maxReports = 20
@@ -14,18 +15,18 @@ const maxPhotos = 5
 type DocumentLink = {
   readonly url: string
   readonly format: string
-  readonly title: string
+  readonly title: Text
   /** Code of DocumentCategory: A08 results, A12 activity web page, or the assumed one. */
   readonly category: string
   readonly date?: IsoDate
-  /** Whether the document is in the platform's own language, as its pages are. */
-  readonly ours?: boolean
+  /** The language of a document of the platform's own. */
+  readonly language?: string
 }
 
 /** `document-link` [0..*]: project page, additional document, reports and their feed, photos with consent. */
 export function documentLinks(graph: ProjectGraph, context: MappingContext): Element[] {
   const links = [
-    ...pages(graph),
+    ...pages(graph, context),
     ...additionalDocument(graph, context),
     ...reports(graph, context),
     ...photos(graph, context),
@@ -43,16 +44,29 @@ export function documentLinks(graph: ProjectGraph, context: MappingContext): Ele
 /** The link to a report's page; undefined when its address is not usable. */
 export function reportLink(report: ProgressReport, context: MappingContext): Element | undefined {
   const url = absoluteUrl(report.url)
-  return url === undefined ? undefined : documentLink({ ...reportPage(report), url }, context)
+  return url === undefined ? undefined : documentLink({ ...reportPage(report, context), url }, context)
 }
 
-function reportPage({ url, title, publishedAt }: ProgressReport): DocumentLink {
-  return { url, format: 'text/html', title, category: 'A08', date: isoDateOf(publishedAt), ours: true }
+/** The title of a report in its languages. */
+export function titleOfReport(report: ProgressReport, { language }: MappingContext): Text {
+  return textOf(report, 'title', report.title, language)
 }
 
-function pages({ project }: ProjectGraph): DocumentLink[] {
-  if (!project.projectLink) return []
-  return [{ url: project.projectLink, format: 'text/html', title: project.title, category: 'A12', ours: true }]
+function reportPage(report: ProgressReport, context: MappingContext): DocumentLink {
+  const { url, publishedAt, language = context.language } = report
+  const title = titleOfReport(report, context)
+  return { url, format: 'text/html', title, category: 'A08', date: isoDateOf(publishedAt), language }
+}
+
+function titleOf({ project }: ProjectGraph, { language }: MappingContext): Text {
+  return textOf(project, 'title', project.title, language)
+}
+
+function pages(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
+  const url = graph.project.projectLink
+  if (!url) return []
+  const { language } = context
+  return [{ url, format: 'text/html', title: titleOf(graph, context), category: 'A12', language }]
 }
 
 const formats: Readonly<Record<string, string>> = {
@@ -86,8 +100,8 @@ function formatOf(url: string): string | undefined {
 // Extensions of picture formats that the FileFormat list lacks.
 const unlistedPictures = /\.(?:webp|avif|heic|heif|jxl|svg|bmp|tiff?|ico)(?:[?#].*)?$/i
 
-function additionalDocument({ project }: ProjectGraph, context: MappingContext): DocumentLink[] {
-  const url = project.additionalDocumentation
+function additionalDocument(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
+  const url = graph.project.additionalDocumentation
   if (!url) return []
   const format = formatOf(url)
   if (!format) {
@@ -99,7 +113,7 @@ function additionalDocument({ project }: ProjectGraph, context: MappingContext):
     {
       url,
       format,
-      title: `Additional documentation: ${project.title}`,
+      title: sentencesAbout('document', titleOf(graph, context)),
       category: context.config.assumed.documentCategory,
     },
   ]
@@ -112,7 +126,7 @@ function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
     links.push({
       url: `${context.config.baseUrl}${projectFeedPath(project.id)}`,
       format: 'application/atom+xml',
-      title: `Progress reports (Atom feed): ${project.title}`,
+      title: sentencesAbout('feed', titleOf(graph, context)),
       category: 'A08',
     })
   }
@@ -120,13 +134,13 @@ function reports(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
     links.push({
       url: project.progressReportLink,
       format: 'text/html',
-      title: `Progress reports: ${project.title}`,
+      title: sentencesAbout('reports', titleOf(graph, context)),
       category: 'A08',
-      ours: true,
+      language: context.language,
     })
   }
   for (const report of graph.reports.slice(0, maxReports)) {
-    links.push(reportPage(report))
+    links.push(reportPage(report, context))
   }
   return links
 }
@@ -143,7 +157,9 @@ function photos(graph: ProjectGraph, context: MappingContext): DocumentLink[] {
           url,
           // Renditions without an extension are JPEG files.
           format: formatOf(url) ?? 'image/jpeg',
-          title: photo.title ?? `Photo: ${graph.project.title}`,
+          title: photo.title
+            ? ([[context.language, photo.title]] as const)
+            : sentencesAbout('photo', titleOf(graph, context)),
           category: 'A08' as const,
           ...(photo.takenOn && { date: photo.takenOn }),
         },
@@ -171,11 +187,14 @@ function usableUrl(url: string, context: MappingContext): string | undefined {
   return usable
 }
 
-function documentLink({ url, format, title, category, date, ours }: DocumentLink, context: MappingContext): Element {
+function documentLink(
+  { url, format, title, category, date, language }: DocumentLink,
+  { language: own }: MappingContext,
+): Element {
   return element('document-link', { url, format }, [
-    narrated('title', title) ?? narrated('title', url),
+    narrated('title', title, own) ?? narrated('title', [[own, url]], own),
     coded('category', category),
-    ours ? coded('language', context.config.language) : undefined,
+    language === undefined ? undefined : coded('language', language),
     date && element('document-date', { 'iso-date': date }),
   ])
 }

@@ -65,7 +65,7 @@ export function location({ project }: ProjectGraph, context: MappingContext): El
     return undefined
   }
   const coordinate = (value: Decimal) => trimZeros(fromMinorUnits(toMinorUnits(value, 5), 5))
-  const name = narrated('name', project.locationName)
+  const name = narrated('name', [[context.language, project.locationName ?? '']], context.language)
   return element('location', undefined, [
     coded('location-reach', '1'),
     name,

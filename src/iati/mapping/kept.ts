@@ -2,6 +2,7 @@ import { lookupTable } from '../../kernel/lookup-table.js'
 import { descriptionsOf } from '../../kernel/nouns/field.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { Kept, KeptElement, LeftOut, ProjectGraph } from '../../kernel/project.js'
+import { type InLanguages, languagesOf, textIn, textKey } from '../../kernel/texts.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, streamElements } from '../../kernel/xml/reader.js'
 import { iatiRecordLimits } from '../record-limits.js'
@@ -22,7 +23,7 @@ const describing = descriptionsOf(projectFields).flatMap(([, fields]) => fields)
  * for them, else what was published stays. What the file lacks is not made up: the activity is held until it is stated.
  */
 const ownData = lookupTable<(graph: ProjectGraph, before: Element) => boolean>({
-  title: ({ project }, before) => folded(project.title) !== projectTitle(before),
+  title: ({ project }, before) => !isTitled(project, before),
   description: ({ project }) => describing.some((field) => project[field] !== undefined && project[field] !== ''),
   'participating-org': ({ organisation }) => organisation !== undefined,
   'activity-status': ({ project }, before) => {
@@ -68,16 +69,43 @@ export function folded(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** The title of an activity, or the name of an organisation: the first narrative that has words. */
-function titleOf({ children }: Element): string | undefined {
+/** The narratives of the title of an activity, or of the name of an organisation, that have words: in its own language first. */
+function titlesOf({
+  children,
+  attributes,
+}: Element): { readonly language: string | undefined; readonly text: string }[] {
+  const { 'xml:lang': own } = attributes
   const title = children.find(({ name }) => name === 'title' || name === 'name')
-  return title?.children.find(({ name, text }) => name === 'narrative' && /\S/.test(text))?.text
+  const found = (title?.children ?? []).flatMap(({ name, text, attributes: { 'xml:lang': language = own } }) =>
+    name === 'narrative' && /\S/.test(text) ? [{ language, text: folded(text) }] : [],
+  )
+  return [...found.filter(({ language }) => language === own), ...found.filter(({ language }) => language !== own)]
 }
 
-/** What the project of an activity is called: its identifier where its title has no words. */
-export function projectTitle(activity: Element): string {
+/** What the project of an activity is called, in its languages: its identifier where its title has no words. */
+export function projectTitle(activity: Element): InLanguages & { readonly title: string } {
+  const [first, ...others] = titlesOf(activity)
   const identifier = activity.children.find(({ name }) => name === 'iati-identifier')?.text ?? ''
-  return folded(titleOf(activity) ?? identifier)
+  if (!first) return { title: folded(identifier) }
+  const { language } = first
+  const isKnown = language !== undefined && languages.has(language)
+  const inOthers = others.filter((one) => one.language !== language && languages.has(one.language ?? ''))
+  const texts = Object.fromEntries(inOthers.map((one) => [textKey('title', one.language ?? ''), one.text]))
+  return {
+    title: first.text,
+    ...(isKnown && { language }),
+    ...(inOthers.length > 0 && { texts }),
+  }
+}
+
+/** Whether the project has only titles that its activity had before it moved here. */
+export function isTitled(project: InLanguages & { readonly title: string }, before: Element): boolean {
+  const titles = titlesOf(before)
+  const own = folded(project.title)
+  if (titles.length === 0 ? own !== projectTitle(before).title : !titles.some(({ text }) => text === own)) return false
+  return languagesOf(project, ['title']).every((language) =>
+    titles.some((one) => one.language === language && one.text === folded(textIn(project, 'title', language) ?? '')),
+  )
 }
 
 /** The state of a project whose activity has this status. */
@@ -291,7 +319,7 @@ export async function withKeptOrganisation(
     if (name.startsWith('total-')) {
       return ours.length > 0 && theirs.length > 0 ? budgetsOf(ours, theirs, movedOn) : [...theirs, ...ours]
     }
-    const isOwn = name !== 'name' || !isNamed(before, titleOf(own) ?? '')
+    const isOwn = name !== 'name' || !isNamed(before, titlesOf(own)[0]?.text ?? '')
     return isOwn && ours.length > 0 ? ours : theirs
   })
   const { 'last-updated-datetime': _, ...attributes } = before.attributes

@@ -2,7 +2,8 @@ import { addDays, addMonths, earlier, type IsoDate, isoDateOf, later } from '../
 import type { ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import type { MappingContext } from './mapping-context.js'
-import { coded, narrative } from './narrative.js'
+import { coded, narratives } from './narrative.js'
+import { type Sentence, sentence } from './sentences.js'
 
 /** Codes of ActivityStatus that a project can have here. */
 type ActivityStatus = '1' | '2' | '3' | '4' | '5' | '6'
@@ -17,7 +18,7 @@ export type LifeCycle = {
   /** Type 2; absent where neither a payout nor the first gift is known. */
   readonly actualStart?: IsoDate
   /** What its narrative says of a type 2 that no record states. */
-  readonly actualStartNote?: string
+  readonly actualStartNote?: Sentence
   /** Type 3; absent for open-ended projects. */
   readonly plannedEnd?: IsoDate
 }
@@ -109,7 +110,7 @@ function actualStartOf(
   status: ActivityStatus,
   plannedStart: IsoDate,
   context: MappingContext,
-): { readonly day?: IsoDate; readonly note?: string } {
+): { readonly day?: IsoDate; readonly note?: Sentence } {
   const { day } = context
   const payout = graph.disbursements.find((one) => one.disbursedOn <= day)?.disbursedOn
   if (payout) return { day: payout }
@@ -120,7 +121,7 @@ function actualStartOf(
   const start = firstGift && later(firstGift.month, plannedStart)
   if (start === undefined || start > day) return {}
   context.assume('actual-start')
-  return { day: start, ...(context.edition > 1 && { note: firstGiftsNote }) }
+  return { day: start, ...(context.edition > 1 && { note: 'startOfGifts' as const }) }
 }
 
 /** `activity-status` [1]. */
@@ -129,9 +130,11 @@ export function activityStatusElement(cycle: LifeCycle): Element {
 }
 
 /** `activity-date` [1..*], by type; at most one of each. */
-export function activityDates(cycle: LifeCycle): Element[] {
-  const date = (type: string, day: IsoDate | undefined, note?: string) =>
-    day && element('activity-date', { type, 'iso-date': day }, [narrative(note)])
+export function activityDates(cycle: LifeCycle, language: string): Element[] {
+  const date = (type: string, day: IsoDate | undefined, note?: Sentence) => {
+    const words = note === undefined ? [] : narratives([sentence(language, note)], language)
+    return day && element('activity-date', { type, 'iso-date': day }, words)
+  }
   return [
     date('1', cycle.plannedStart, cycle.startDerivedFrom && startNotes[cycle.startDerivedFrom]),
     date('2', cycle.actualStart, cycle.actualStartNote),
@@ -139,10 +142,4 @@ export function activityDates(cycle: LifeCycle): Element[] {
   ].filter((one) => one !== undefined)
 }
 
-const firstGiftsNote =
-  'Derived: the first month of gifts, not before the planned start. The source states no actual start.'
-
-const startNotes: Readonly<Record<StartSource, string>> = {
-  event: 'Derived: the earliest day on which money or a report of the project is known. The source states no start.',
-  record: 'Derived: the day from which the record of the project is known. The source states no start.',
-}
+const startNotes = { event: 'startOfEvent', record: 'startOfRecord' } as const

@@ -31,7 +31,7 @@ export type MappingConfig = {
   /** Identifiers that the publisher had before, oldest first. */
   readonly earlierRefs?: readonly string[]
   readonly currency: CurrencyCode
-  /** ISO 639-1; the `xml:lang` of every activity. */
+  /** ISO 639-1: the language of records that name none. */
   readonly language: string
   /** Public address of this service, without trailing slash. */
   readonly baseUrl: string

@@ -2,10 +2,11 @@ import type { IsoDate } from '../../kernel/dates.js'
 import type { Notice, Severity } from '../../kernel/notice.js'
 import { type AssumptionName, isMade, statementOf } from './assumptions.js'
 import type { MappingConfig } from './mapping-config.js'
+import type { Text } from './narrative.js'
 import { type MappingNoticeCode, mappingNotices } from './notices.js'
 
 /** An organisation as IATI refers to it: at least one of `ref` and `name` is present (rule 6.10.1). */
-export type Party = { readonly ref?: string; readonly type?: string; readonly name?: string }
+export type Party = { readonly ref?: string; readonly type?: string; readonly name: Text }
 
 /** What every element function may read besides the project; it also takes their notices. */
 export class MappingContext {
@@ -13,6 +14,8 @@ export class MappingContext {
   /** The UTC day of the run: "today" for every rule about time. */
   readonly day: IsoDate
   readonly identifier: string
+  /** The activity's: its narratives that name no other one are in it. */
+  readonly language: string
   readonly notices: Notice[] = []
   /** What the elements say although nobody does. */
   readonly assumed = new Set<AssumptionName>()
@@ -20,10 +23,11 @@ export class MappingContext {
   readonly parties = new Map<number, Party>()
   #validUntil: IsoDate | undefined
 
-  constructor(config: MappingConfig, day: IsoDate, identifier: string) {
+  constructor(config: MappingConfig, day: IsoDate, identifier: string, language = config.language) {
     this.config = config
     this.day = day
     this.identifier = identifier
+    this.language = language
   }
 
   /** Reports a finding about a source field. */

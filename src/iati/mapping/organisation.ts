@@ -1,10 +1,12 @@
 import { type IsoDate, parseIsoDate } from '../../kernel/dates.js'
 import { type Decimal, minorUnitExponent, toMinorUnits } from '../../kernel/money.js'
+import type { InLanguages } from '../../kernel/texts.js'
 import { type Element, element, textElement } from '../../kernel/xml/element.js'
 import { absoluteUrl } from '../absolute-url.js'
 import type { MappingConfig } from './mapping-config.js'
-import { coded, narrated, narrative } from './narrative.js'
-import { organisationRef } from './organisations.js'
+import { coded, narrated, narratives, type Text } from './narrative.js'
+import { organisationName, organisationRef } from './organisations.js'
+import { type Sentence, sentence } from './sentences.js'
 import { periodElements, valueElement } from './values.js'
 
 /** Payouts agreed on for days to come in a calendar year, in the platform's currency. */
@@ -18,7 +20,7 @@ export type YearFigures = PlannedYear & {
   readonly fees: Decimal
 }
 
-export type Partner = {
+export type Partner = InLanguages & {
   readonly name: string
   readonly ein?: string
   readonly orgRef?: string
@@ -36,16 +38,17 @@ export function yearsOfFile(day: IsoDate): { readonly first: number; readonly cu
  * `recipient-org-budget`s, which are streamed into it before `total-expenditure`: there are as many as partners.
  */
 export function toOrganisation(config: MappingConfig, figures: readonly YearFigures[], day: IsoDate): Element {
+  const { language } = config
   const { ref, name, type } = config.reportingOrg
   const { current } = yearsOfFile(day)
   return element('iati-organisation', head(config), [
     textElement('organisation-identifier', ref),
-    narrated('name', name),
-    element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)]),
+    narrated('name', [[language, name]], language),
+    element('reporting-org', { ref, type, 'secondary-reporter': '0' }, narratives([[language, name]], language)),
     ...figures.filter(({ year }) => year >= current).map((figure) => totalBudget(figure, config)),
     ...figures.filter(({ year }) => year < current).map((figure) => totalExpenditure(figure, config)),
-    page(`${config.baseUrl}/`, `Open data of ${name}`, 'B16', config),
-    page(`${config.baseUrl}/#exclusions`, `What ${name} does not publish, and why`, 'B08', config),
+    page(`${config.baseUrl}/`, [sentence(language, 'openData', name)], 'B16', config, true),
+    page(`${config.baseUrl}/#exclusions`, [sentence(language, 'exclusions', name)], 'B08', config, true),
   ])
 }
 
@@ -59,17 +62,14 @@ function totalBudget({ year, paid, planned }: YearFigures, config: MappingConfig
   return element('total-budget', { status: '1' }, [
     ...period(year),
     value(units, year, config),
-    element('budget-line', undefined, [
-      value(units, year, config),
-      narrative('Payouts to implementing partners, made and planned'),
-    ]),
+    element('budget-line', undefined, [value(units, year, config), ...said('payoutsPlanned', config)]),
   ])
 }
 
 function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConfig): Element | undefined {
   const lines = [
-    { units: unitsOf(paid, config), words: 'Payouts to implementing partners' },
-    { units: unitsOf(fees, config), words: 'Platform and payment fees' },
+    { units: unitsOf(paid, config), words: 'payouts' as const },
+    { units: unitsOf(fees, config), words: 'feesOfYear' as const },
   ].filter(({ units }) => units !== 0n)
   if (lines.length === 0) return undefined
   const total = lines.reduce((sum, { units }) => sum + units, 0n)
@@ -77,7 +77,7 @@ function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConf
     ...period(year),
     value(total, year, config),
     ...lines.map(({ units, words }) =>
-      element('expense-line', undefined, [value(units, year, config), narrative(words)]),
+      element('expense-line', undefined, [value(units, year, config), ...said(words, config)]),
     ),
   ])
 }
@@ -89,11 +89,11 @@ export function recipientOrgBudget(
   config: MappingConfig,
 ): Element | undefined {
   const ref = organisationRef(partner, config.reportingOrg.ref)
-  const name = narrative(partner.name)
+  const name = narratives(organisationName(partner, config), config.language)
   const units = unitsOf(planned, config)
-  if (!ref || !name || units <= 0n) return undefined
+  if (!ref || name.length === 0 || units <= 0n) return undefined
   return element('recipient-org-budget', { status: '1' }, [
-    element('recipient-org', { ref }, [name]),
+    element('recipient-org', { ref }, name),
     ...period(year),
     value(units, year, config),
   ])
@@ -102,14 +102,15 @@ export function recipientOrgBudget(
 /** A partner as `iati-organisation` (iati.md 12.2); undefined for the platform itself and without an identifier. */
 export function toPartnerOrganisation(partner: Partner, config: MappingConfig): Element | undefined {
   const identifier = organisationRef(partner, config.reportingOrg.ref)
-  const partnerName = narrated('name', partner.name)
+  const names = organisationName(partner, config)
+  const partnerName = narrated('name', names, config.language)
   if (!identifier || identifier === config.reportingOrg.ref || !partnerName) return undefined
   const url = partner.url === undefined ? undefined : absoluteUrl(partner.url)
   return secondaryRecord(
     identifier,
     config,
     partnerName,
-    url === undefined ? undefined : page(url, partner.name, 'B16'),
+    url === undefined ? undefined : page(url, names, 'B16', config),
   )
 }
 
@@ -119,16 +120,25 @@ export function secondaryRecord(identifier: string, config: MappingConfig, name?
   return element('iati-organisation', head(config), [
     textElement('organisation-identifier', identifier),
     name,
-    element('reporting-org', { ref, type, 'secondary-reporter': '1' }, [narrative(own)]),
+    element(
+      'reporting-org',
+      { ref, type, 'secondary-reporter': '1' },
+      narratives([[config.language, own]], config.language),
+    ),
     link,
   ])
 }
 
-function page(url: string, title: string, category: string, config?: MappingConfig): Element {
+/** A sentence in the publisher's language. */
+function said(key: Sentence, { language }: MappingConfig): Element[] {
+  return narratives([sentence(language, key)], language)
+}
+
+function page(url: string, title: Text, category: string, { language }: MappingConfig, isOurs = false): Element {
   return element('document-link', { url, format: 'text/html' }, [
-    narrated('title', title),
+    narrated('title', title, language),
     coded('category', category),
-    config && coded('language', config.language),
+    isOurs ? coded('language', language) : undefined,
   ])
 }
 

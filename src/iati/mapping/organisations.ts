@@ -1,10 +1,12 @@
 import type { FunderOrganisation, Organisation, ProjectGraph } from '../../kernel/project.js'
+import type { InLanguages } from '../../kernel/texts.js'
 import { type Attributes, type Element, element } from '../../kernel/xml/element.js'
 import { prewritten } from '../../kernel/xml/writer.js'
 import { hasActiveAgency } from '../standard/index.js'
 import { donorsName, type MappingConfig } from './mapping-config.js'
 import type { MappingContext, Party } from './mapping-context.js'
-import { narrative } from './narrative.js'
+import { narratives, type Text, textOf } from './narrative.js'
+import { sentence } from './sentences.js'
 
 /** Code of OrganisationType for a group without identity. */
 const other = '90'
@@ -20,26 +22,37 @@ type StandingParties = {
   readonly donating: Element
 }
 
-const standing = new WeakMap<MappingConfig, StandingParties>()
+const standing = new WeakMap<MappingConfig, Map<string, StandingParties>>()
 
-/** The parties that all activities of a publisher share. */
-export function standingParties(config: MappingConfig): StandingParties {
-  const known = standing.get(config)
+/** The parties that all activities of a publisher in a language share. */
+export function standingParties(config: MappingConfig, language: string): StandingParties {
+  const byLanguage = standing.get(config) ?? new Map<string, StandingParties>()
+  standing.set(config, byLanguage)
+  const known = byLanguage.get(language)
   if (known) return known
   const { ref, name, type } = config.reportingOrg
-  const platform = { ref, type, name }
+  const platform: Party = { ref, type, name: [[config.language, name]] }
   // No donor is ever named (iati.md 9.4).
-  const donors = { type: other, name: donorsName(config.assumed, name) }
+  const donors: Party = { type: other, name: donorsIn(config, language) }
   const made = {
     platform,
     // The platform reports what it collects and pays out itself: it is not a secondary reporter.
-    reportingOrg: prewritten(element('reporting-org', { ref, type, 'secondary-reporter': '0' }, [narrative(name)])),
-    funding: prewritten(partyElement('participating-org', donors, { role: '1' })),
-    extending: prewritten(partyElement('participating-org', platform, { role: '3' })),
-    donating: prewritten(partyElement('provider-org', donors)),
+    reportingOrg: prewritten(
+      element('reporting-org', { ref, type, 'secondary-reporter': '0' }, narratives(platform.name, language)),
+    ),
+    funding: prewritten(partyElement('participating-org', donors, language, { role: '1' })),
+    extending: prewritten(partyElement('participating-org', platform, language, { role: '3' })),
+    donating: prewritten(partyElement('provider-org', donors, language)),
   }
-  standing.set(config, made)
+  byLanguage.set(language, made)
   return made
+}
+
+/** The name of the giving public: the service's own sentence, or the operator's. */
+function donorsIn({ assumed, reportingOrg, language: own }: MappingConfig, language: string): Text {
+  const isOurs = assumed.donors === sentence('en', 'donors', '{publisher}')[1]
+  if (isOurs) return [sentence(language, 'donors', reportingOrg.name)]
+  return [[own, donorsName(assumed, reportingOrg.name)]]
 }
 
 /** An organisation that gave or received money. */
@@ -47,8 +60,8 @@ export function partyOf(organisation: FunderOrganisation, context: MappingContex
   const known = context.parties.get(organisation.id)
   if (known) return known
   const ref = refOf(organisation, context)
-  const party = {
-    name: organisation.name,
+  const party: Party = {
+    name: organisationName(organisation, context.config),
     ...(ref && { ref }),
     ...(organisation.orgType && { type: organisation.orgType }),
   }
@@ -65,15 +78,28 @@ export function implementingParty(graph: ProjectGraph, context: MappingContext):
   }
   const ref = refOf(organisation, context)
   const type = organisation.orgType ?? deriveType(organisation, graph, context)
-  return { name: organisation.name, ...(ref && { ref }), ...(type && { type }) }
+  return { name: organisationName(organisation, context.config), ...(ref && { ref }), ...(type && { type }) }
 }
 
-/** Attributes and narrative of an organisation reference. */
-export function partyElement(name: string, { ref, type, name: words }: Party, attributes?: Attributes): Element {
+/** The name of an organisation in its languages. */
+export function organisationName(
+  organisation: InLanguages & { readonly name: string },
+  { language }: MappingConfig,
+): Text {
+  return textOf(organisation, 'name', organisation.name, language)
+}
+
+/** Attributes and narratives of an organisation reference in an activity of the language. */
+export function partyElement(
+  name: string,
+  { ref, type, name: words }: Party,
+  language: string,
+  attributes?: Attributes,
+): Element {
   const all: Record<string, string> = { ...attributes }
   if (ref) all.ref = ref
   if (type) all.type = type
-  return element(name, all, [narrative(words)])
+  return element(name, all, narratives(words, language))
 }
 
 /** `participating-org` [1..*]: one element per organisation and role, by role, the public first, then by name. */
@@ -86,11 +112,13 @@ export function participatingOrgs(
   const funders = new Map<number, FunderOrganisation>()
   for (const { funder } of graph.months) if (funder) funders.set(funder.id, funder)
   const funding = [...funders.values()].sort((a, b) => a.id - b.id).map((funder) => partyOf(funder, context))
+  const { config, language } = context
+  const { funding: donors, extending } = standingParties(config, language)
   return [
-    standingParties(context.config).funding,
-    ...funding.map((party) => partyElement('participating-org', party, { role: '1' })),
-    standingParties(context.config).extending,
-    ...(implementing ? [partyElement('participating-org', implementing, { role: '4' })] : []),
+    donors,
+    ...funding.map((party) => partyElement('participating-org', party, language, { role: '1' })),
+    extending,
+    ...(implementing ? [partyElement('participating-org', implementing, language, { role: '4' })] : []),
   ]
 }
 

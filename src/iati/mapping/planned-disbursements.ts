@@ -18,10 +18,10 @@ export function plannedDisbursements(
   const open = graph.payoutPlan.filter((plan) => plan.plannedOn > context.day && !paid.has(plan.reference))
   if (open.length === 0) return []
   for (const plan of open) context.changesOn(plan.plannedOn)
-  const provider = partyElement('provider-org', standingParties(context.config).platform, {
-    'provider-activity-id': context.identifier,
-  })
-  const partner = receiver && partyElement('receiver-org', receiver)
+  const { config, language, identifier } = context
+  const { platform } = standingParties(config, language)
+  const provider = partyElement('provider-org', platform, language, { 'provider-activity-id': identifier })
+  const partner = receiver && partyElement('receiver-org', receiver, language)
   return open.map((plan) => planned(plan, provider, partner))
 }
 

@@ -2,10 +2,11 @@ import { earlier, type IsoDate, isoDateOf } from '../../kernel/dates.js'
 import type { ProgressReport, ProjectGraph } from '../../kernel/project.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import { leadOf } from '../plain-text.js'
-import { reportLink } from './document-links.js'
+import { reportLink, titleOfReport } from './document-links.js'
 import type { LifeCycle } from './life-cycle.js'
 import type { MappingContext } from './mapping-context.js'
-import { narrated } from './narrative.js'
+import { narrated, type Text, textOf } from './narrative.js'
+import { sentenceElement } from './sentences.js'
 import { periodElements } from './values.js'
 
 // Limits of an activity's size; the feed has all reports (iati.md 11.1).
@@ -25,9 +26,9 @@ export function results(graph: ProjectGraph, cycle: LifeCycle, context: MappingC
     return period(report, before ? isoDateOf(before.publishedAt) : cycle.plannedStart, context)
   })
   return element('result', { type: '1' }, [
-    narrated('title', 'Progress of the project'),
+    sentenceElement('title', context.language, 'progress'),
     element('indicator', { measure: '5' }, [
-      narrated('title', 'Progress as reported by the implementing partner'),
+      sentenceElement('title', context.language, 'indicator'),
       ...periods.reverse(),
     ]),
   ])
@@ -35,10 +36,15 @@ export function results(graph: ProjectGraph, cycle: LifeCycle, context: MappingC
 
 function period(report: ProgressReport, since: IsoDate, context: MappingContext): Element {
   const end = isoDateOf(report.publishedAt)
+  const { language } = context
+  const leads = textOf(report, 'html', report.contentHtml, language).map(([own, html]): Text[number] => [
+    own,
+    leadOf(html, maxLeadCharacters),
+  ])
   return element('period', undefined, [
     ...periodElements(earlier(since, end), end),
     element('actual', undefined, [
-      narrated('comment', leadOf(report.contentHtml, maxLeadCharacters)) ?? narrated('comment', report.title),
+      narrated('comment', leads, language) ?? narrated('comment', titleOfReport(report, context), language),
       reportLink(report, context),
     ]),
   ])

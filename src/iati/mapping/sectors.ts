@@ -1,9 +1,10 @@
 import type { ProjectGraph, Theme } from '../../kernel/project.js'
+import { themeDefault } from '../../kernel/theme-sectors.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import { isActiveCode } from '../standard/index.js'
 import { percentages } from './geography.js'
 import type { MappingContext } from './mapping-context.js'
-import { narrative } from './narrative.js'
+import { narratives } from './narrative.js'
 
 /**
  * `sector`, at activity level (rule 6.2.2): DAC purpose codes of the themes (vocabulary 1), equal shares, then the
@@ -41,9 +42,14 @@ function ownThemes(themes: readonly Theme[], context: MappingContext): Element[]
         code: theme.id,
         ...share(themes, shares[index]),
       },
-      [narrative(theme.name)],
+      narratives([[languageOfTheme(theme, context), theme.name]], context.language),
     ),
   )
+}
+
+/** A theme that has the name which this program knows is called so in English. */
+function languageOfTheme({ id, name }: Theme, { config }: MappingContext): string {
+  return themeDefault(id, name)?.name === name ? 'en' : config.language
 }
 
 function share(all: readonly unknown[], percentage: string | undefined): { percentage?: string } {

@@ -6,6 +6,7 @@ import { prewritten } from '../../kernel/xml/writer.js'
 import type { MappingContext, Party } from './mapping-context.js'
 import { coded, narrated, worded } from './narrative.js'
 import { partyElement, partyOf, standingParties } from './organisations.js'
+import { donations, type Sentence, sentence, sentenceElement } from './sentences.js'
 import { valueElement } from './values.js'
 
 /** One transaction to be written; `amount` in minor units of its currency. */
@@ -27,11 +28,12 @@ type Line = {
 type Sides = { readonly donors: Element; readonly paying: Element; readonly collecting: Element }
 
 function sidesOf(context: MappingContext): Sides {
-  const { donating, platform } = standingParties(context.config)
+  const { identifier, language, config } = context
+  const { donating, platform } = standingParties(config, language)
   return {
     donors: donating,
-    paying: prewritten(partyElement('provider-org', platform, { 'provider-activity-id': context.identifier })),
-    collecting: prewritten(partyElement('receiver-org', platform, { 'receiver-activity-id': context.identifier })),
+    paying: prewritten(partyElement('provider-org', platform, language, { 'provider-activity-id': identifier })),
+    collecting: prewritten(partyElement('receiver-org', platform, language, { 'receiver-activity-id': identifier })),
   }
 }
 
@@ -100,8 +102,12 @@ function monthLine(ref: string, month: MergedMonth, graph: ProjectGraph, sides: 
     currency,
     amount: month.units,
     date: kind === 'opening' ? month.lastOn : reportedDay(month, context),
-    description: describe(month, graph),
-    provider: isFee ? sides.paying : funder ? partyElement('provider-org', partyOf(funder, context)) : sides.donors,
+    description: describe(month, graph, context),
+    provider: isFee
+      ? sides.paying
+      : funder
+        ? partyElement('provider-org', partyOf(funder, context), context.language)
+        : sides.donors,
     receiver: isFee ? undefined : sides.collecting,
   }
 }
@@ -114,24 +120,30 @@ function reportedDay({ first, lastOn }: MergedMonth, context: MappingContext): I
   return lastOn
 }
 
-function describe({ first, count, lastOn }: MergedMonth, { project }: ProjectGraph): Element | undefined {
+function describe(
+  { first, count, lastOn }: MergedMonth,
+  { project }: ProjectGraph,
+  { language }: MappingContext,
+): Element | undefined {
   const when = first.month.slice(0, 7)
-  const donations = count === 1 ? '1 donation' : `${count} donations`
+  const number = donations(language, count)
+  const said = (key: Sentence, ...parts: readonly string[]) =>
+    worded('description', sentence(language, key, ...parts), language)
   switch (first.kind) {
     case 'gift':
       return first.funder
-        ? narrated('description', `Gifts of ${first.funder.name} in ${when}`)
-        : worded('description', `${donations} in ${when}`)
+        ? narrated('description', [sentence(language, 'giftsOf', first.funder.name, when)], language)
+        : said('givenIn', number, when)
     case 'refund':
-      return worded('description', `Refunds and corrections in ${when}`)
+      return said('refunds', when)
     case 'fee':
-      return worded('description', `Platform and payment fees in ${when}`)
+      return said('fees', when)
     case 'opening':
-      if (isStated(first) && project.modifiedDate === undefined) {
-        const text = `Donations received, cumulative (${donations}); the source names no day, ${lastOn} is the newest one known`
-        return worded('description', text)
-      }
-      return worded('description', `Donations received until ${lastOn}, cumulative (${donations})`)
+      return said(
+        isStated(first) && project.modifiedDate === undefined ? 'openingWithoutDay' : 'opening',
+        number,
+        lastOn,
+      )
     default:
       return first.kind satisfies never
   }
@@ -142,16 +154,13 @@ function isStated({ source }: DonationMonth): boolean {
   return source === 'import' || source === 'upstream'
 }
 
-const [paying, returning] = ['Payout to the implementing partner', 'Money returned by the implementing partner']
-const paidOut = prewritten(worded('description', paying))
-const returned = prewritten(worded('description', returning))
-
 /** One in another currency says what was paid. */
-function describePayout({ amount, original }: Disbursement): Element {
+function describePayout({ amount, original }: Disbursement, language: string): Element | undefined {
   const isReturn = amount.startsWith('-')
-  if (!original) return isReturn ? returned : paidOut
+  if (!original) return sentenceElement('description', language, isReturn ? 'returned' : 'paid')
   const moved = roundToCurrency(original.amount, original.currency).replace('-', '')
-  return worded('description', `${isReturn ? returning : paying}: ${moved} ${original.currency}`)
+  const words = sentence(language, isReturn ? 'returnedIn' : 'paidIn', moved, original.currency)
+  return worded('description', words, language)
 }
 
 function payoutLines(
@@ -161,8 +170,13 @@ function payoutLines(
   context: MappingContext,
 ): Line[] {
   if (graph.disbursements.length === 0) return []
+  const { language } = context
   const partner = prewritten(
-    partyElement('receiver-org', implementing ?? { name: `Partner of project ${graph.project.id}` }),
+    partyElement(
+      'receiver-org',
+      implementing ?? { name: [sentence(language, 'partnerOf', String(graph.project.id))] },
+      language,
+    ),
   )
   return graph.disbursements.flatMap((payout): Line[] => {
     if (payout.disbursedOn > context.day) {
@@ -181,9 +195,9 @@ function payoutLines(
         date: payout.disbursedOn,
         currency: payout.currency,
         amount: toMinorUnits(payout.amount, minorUnitExponent(payout.currency)),
-        description: describePayout(payout),
+        description: describePayout(payout, context.language),
         provider: sides.paying,
-        receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, context)) : partner,
+        receiver: payout.receiver ? partyElement('receiver-org', partyOf(payout.receiver, context), language) : partner,
       },
     ]
   })

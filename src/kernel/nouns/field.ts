@@ -1,5 +1,6 @@
 import type { DayMeaning, IsoDate } from '../dates.js'
 import type { CurrencyCode, Decimal } from '../money.js'
+import type { OtherTexts } from '../texts.js'
 
 /** Where a row came from: only this source may change it. */
 export type RowSource = 'local' | 'import' | 'upstream' | 'demo'
@@ -44,6 +45,9 @@ export type FieldKinds = {
   readonly giftKind: 'gift' | 'refund' | 'fee'
   readonly sector: string
   readonly html: string
+  /** Code of ISO 639-1. */
+  readonly language: string
+  readonly texts: OtherTexts
   readonly themes: readonly string[]
   readonly countries: readonly string[]
   readonly sharedCountries: readonly { readonly country: string; readonly share: Decimal | undefined }[]
@@ -116,6 +120,8 @@ export type Field = {
   readonly only?: 'wire' | 'files'
   /** Of a day or an instant: within which bounds it lies. */
   readonly day?: DayMeaning
+  /** The record may have it in several languages: see `languagesOfRecord`. */
+  readonly inLanguages?: true
   /** It is about a person: only the API's records have it, no feed or file of IATI. */
   readonly private?: true
   /** It is published as `description` of this type of IATI. */
@@ -154,6 +160,25 @@ export type FieldsOf<N extends Noun, By extends StatedBy = 'record' | 'iati' | '
 export function externalIdOf(what: string) {
   const means = `The platform's own id of ${what}, where it is no whole number: files may name it by this one. id may then be left out: the store gives a number for ever.`
   return { kind: 'externalId?', by: 'file', file: { at: 20, kept: true }, means } as const satisfies Field
+}
+
+/** The language of a record, and its texts in other ones: of the fields of the noun that are `inLanguages`. */
+export function languagesOfRecord<const By extends 'record' | 'iati'>(by: By, otherwise: string) {
+  const language = {
+    kind: 'language?',
+    by,
+    file: { at: 33 },
+    means: `Language of its texts, ISO 639-1. Left out: ${otherwise}.`,
+    examples: ['en', 'en'],
+    iati: 'narrative/@xml:lang',
+  } as const satisfies Field
+  const texts = {
+    kind: 'texts?',
+    by,
+    means: 'Its texts in other languages, by field and language; in CSV a column for each, such as title@fr.',
+    iati: 'narrative, one for each language',
+  } as const satisfies Field
+  return { language, texts } as const
 }
 
 /** A field of a noun with its name. */

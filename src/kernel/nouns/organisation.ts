@@ -1,4 +1,4 @@
-import { externalIdOf, type FieldsOf, type Noun, type StatedBy } from './field.js'
+import { externalIdOf, type FieldsOf, languagesOfRecord, type Noun, type StatedBy } from './field.js'
 
 /** The fields of an organisation, in an order that means what that of `projectFields` does. */
 export const organisationFields = {
@@ -17,7 +17,9 @@ export const organisationFields = {
     means: 'Name.',
     examples: ['Tara Water Trust', 'Gulu Schools'],
     iati: 'participating-org, iati-organisation',
+    inLanguages: true,
   },
+  ...languagesOfRecord('iati', 'DEFAULT_LANGUAGE'),
   ein: {
     kind: 'textOrEmpty?',
     wire: { at: 40 },
@@ -64,6 +66,7 @@ export const organisationFields = {
     file: { at: 160 },
     means: 'What it does.',
     examples: ['Safe water for every village.', ''],
+    inLanguages: true,
   },
   bridgeId: {
     kind: 'bigint?',

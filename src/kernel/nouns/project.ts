@@ -1,4 +1,4 @@
-import { externalIdOf, type FieldsOf, type Noun, type StatedBy } from './field.js'
+import { externalIdOf, type FieldsOf, languagesOfRecord, type Noun, type StatedBy } from './field.js'
 
 /**
  * The fields of a project. Their order decides the hashes of records that stores hold: a new field goes anywhere, a field that
@@ -52,7 +52,9 @@ export const projectFields = {
     means: 'Title.',
     examples: ['Wells for Tara', 'Desks for Gulu'],
     iati: 'title',
+    inLanguages: true,
   },
+  ...languagesOfRecord('iati', 'DEFAULT_LANGUAGE'),
   summary: {
     kind: 'text?',
     wire: { at: 50, always: true, summary: true },
@@ -60,6 +62,7 @@ export const projectFields = {
     means: 'Summary.',
     examples: ['Four village wells in the Bo district.', '120 desks for two schools.'],
     description: '1',
+    inLanguages: true,
   },
   need: {
     kind: 'text?',
@@ -68,6 +71,7 @@ export const projectFields = {
     means: 'The need.',
     examples: ['Water is an hour away.', ''],
     description: '2',
+    inLanguages: true,
   },
   longTermImpact: {
     kind: 'text?',
@@ -75,6 +79,7 @@ export const projectFields = {
     file: { at: 110 },
     means: 'Long-term impact.',
     description: '2',
+    inLanguages: true,
   },
   activities: {
     kind: 'text?',
@@ -83,6 +88,7 @@ export const projectFields = {
     means: 'Planned work.',
     examples: ['Drill and cap four wells.', ''],
     description: '4',
+    inLanguages: true,
   },
   notice: { kind: 'textOrEmpty?', wire: { at: 300 }, file: { at: 360 }, means: 'A note beside the project.' },
   additionalDocumentation: {

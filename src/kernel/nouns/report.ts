@@ -1,4 +1,4 @@
-import type { Noun } from './field.js'
+import { languagesOfRecord, type Noun } from './field.js'
 
 /** The fields of a progress report. */
 export const reportFields = {
@@ -40,6 +40,7 @@ export const reportFields = {
     examples: ['The pump runs', 'Desks delivered'],
     api: 'entry/title',
     iati: 'document-link/title; Atom entry/title',
+    inLanguages: true,
   },
   authorName: {
     kind: 'textOrEmpty?',
@@ -75,7 +76,9 @@ export const reportFields = {
     examples: ['<p>Water since Monday.</p>', '<p>120 desks.</p>'],
     api: 'entry/content',
     iati: 'result/indicator/period/actual/comment (its beginning); Atom entry/content',
+    inLanguages: true,
   },
+  ...languagesOfRecord('record', 'that of the project'),
   images: {
     kind: 'reportImages',
     part: true,

@@ -396,6 +396,13 @@ function unlessUnusable(make: () => Element | undefined): Element | undefined {
   }
 }
 
-function toPartner({ name, ein, orgRef, url }: PartnerRow): Partner {
-  return { name, ...(ein !== null && { ein }), ...(orgRef !== null && { orgRef }), ...(url !== null && { url }) }
+function toPartner({ name, ein, orgRef, url, language, texts }: PartnerRow): Partner {
+  const inLanguages = { ...(language !== null && { language }), ...(texts && { texts }) }
+  return {
+    name,
+    ...inLanguages,
+    ...(ein !== null && { ein }),
+    ...(orgRef !== null && { orgRef }),
+    ...(url !== null && { url }),
+  }
 }

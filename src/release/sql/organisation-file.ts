@@ -1,6 +1,7 @@
 import type { KeptOrganisation } from '../../iati/mapping/kept.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { type CurrencyCode, type Decimal, minorUnitExponent } from '../../kernel/money.js'
+import type { OtherTexts } from '../../kernel/texts.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { copyRows } from '../../platform/database/copy-rows.js'
 
@@ -54,6 +55,8 @@ export type PartnerRow = {
   readonly ein: string | null
   readonly orgRef: string | null
   readonly url: string | null
+  readonly language: string | null
+  readonly texts: OtherTexts | null
 }
 
 /** A partner, with what was published of it before the move. */
@@ -67,7 +70,8 @@ export type PartnerBudgetRow = PartnerRow & { readonly year: number; readonly am
 // The order of the index organisation_ref; equal identifiers are neighbours.
 const ref = `coalesce(o.org_ref, 'US-EIN-' || regexp_replace(o.ein, '[^0-9]', '', 'g'))`
 const refOrder = `${ref} collate "C", o.id`
-const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url`
+const partnerColumns = `'id', o.id, 'name', o.name, 'ein', o.ein, 'orgRef', o.org_ref, 'url', o.url,
+  'language', o.language, 'texts', o.texts`
 const withRef = '(o.org_ref is not null or o.ein is not null)'
 
 /** Organisations with an identifier and a published activity, in the order of identifiers. */

@@ -28,6 +28,8 @@ const types: Readonly<Record<string, readonly string[]>> = {
   status: ['text'],
   precision: ['text'],
   source: ['text'],
+  language: ['text'],
+  texts: ['jsonb'],
 }
 
 it.each([

@@ -72,6 +72,8 @@ const inserted: Readonly<Record<string, string>> = {
 const changed: Readonly<Record<string, string>> = {
   code: `case code when 'SL' then 'SX' when 'PE' then 'PX' when 'TZ' then 'TX' else '7' end`,
   country_code: `'TZ'`,
+  language: `'fr'`,
+  texts: `'{"title@fr": "Puits"}'`,
   currency: `'EUR'`,
   ein: `'12-3456789'`,
   external_id: `'x' || id`,

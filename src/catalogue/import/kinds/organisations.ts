@@ -57,6 +57,8 @@ export async function importOrganisations(
       id,
       orgRef: publication?.ref,
       orgType: publication?.type,
+      language: publication?.language,
+      texts: publication?.texts,
       vetted: details.get(id)?.vetted,
     })),
   )
@@ -74,12 +76,17 @@ export async function importOrganisations(
 
 /** The record that a row is. */
 export function organisationRecordOf(row: OrganisationRow, themeIds: ReadonlyMap<string, string>): OrganisationRecord {
-  const { orgRef, orgType, country, themes = [], countries = [] } = row
+  const { orgRef, orgType, language, texts, country, themes = [], countries = [] } = row
   const ids = [...new Set(themes.map((theme) => themeIds.get(theme) ?? theme))]
   return {
     ...statedIn(organisationFields, row),
     ...(country !== undefined && { countryName: countryNameOf(country) }),
-    publication: { ...(orgRef !== undefined && { ref: orgRef }), ...(orgType !== undefined && { type: orgType }) },
+    publication: {
+      ...(orgRef !== undefined && { ref: orgRef }),
+      ...(orgType !== undefined && { type: orgType }),
+      ...(language !== undefined && { language }),
+      ...(texts && { texts }),
+    },
     // The name of a stored theme stays: a name equal to the id changes nothing.
     themes: ids.map((id) => ({ id, name: id })),
     countries: [...new Set(countries)].map((code) => ({ code, name: countryNameOf(code) })),

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { reportFields } from '../../../kernel/nouns/report.js'
 import { reportHtmlProblem, sanitizeReportHtml } from '../../../kernel/report-html.js'
+import { fieldAndLanguage } from '../../../kernel/texts.js'
 import { type ImportedReport, projectsOfLinks, saveReports } from '../../sql/imported-reports.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import type { RowOf } from '../fields.js'
@@ -43,7 +44,10 @@ export const reports = defineKind({
   },
 })
 
-function check({ project, projectLinks, published, updated, html }: ReportRow, saving: ImportSaving): FieldProblem[] {
+function check(
+  { project, projectLinks, published, updated, html, texts }: ReportRow,
+  saving: ImportSaving,
+): FieldProblem[] {
   const problems: FieldProblem[] = []
   if ((project ?? saving.project ?? projectLinks) === undefined) {
     problems.push({ field: 'project', expected: 'the number of the project, or its page in projectLinks' })
@@ -51,9 +55,15 @@ function check({ project, projectLinks, published, updated, html }: ReportRow, s
   if (updated && updated < published) {
     problems.push({ field: 'updated', expected: 'an instant that is not before published', got: updated.toISOString() })
   }
-  const problem = reportHtmlProblem(html)
-  if (problem) problems.push({ field: 'html', ...problem })
+  for (const [field, text] of [['html', html] as const, ...Object.entries(texts ?? {}).filter(isHtml)]) {
+    const problem = reportHtmlProblem(text)
+    if (problem) problems.push({ field, ...problem })
+  }
   return problems
+}
+
+function isHtml([key]: readonly [string, string]): boolean {
+  return fieldAndLanguage(key)?.field === 'html'
 }
 
 function withoutProject({ project, projectLinks = [] }: ReportRow): FieldProblem {
@@ -71,6 +81,13 @@ export function reportOf(row: ReportRow, projectId: number): ImportedReport {
     externalId: row.externalId,
     updatedAt: row.updated ?? row.published,
     contentHtml: sanitizeReportHtml(row.html),
+    ...(row.texts && {
+      texts: Object.fromEntries(
+        Object.entries(row.texts).flatMap((one) =>
+          one[1] === '' ? [] : [[one[0], isHtml(one) ? sanitizeReportHtml(one[1]) : one[1]]],
+        ),
+      ),
+    }),
     images: (row.images ?? []).map(({ url, mediaType }) => ({ url, ...(mediaType !== undefined && { mediaType }) })),
   }
 }

@@ -9,7 +9,7 @@ import type { Recipe } from '../../sql/reading.js'
 import { cleanName } from '../column-names.js'
 import { type CsvHeader, csvHeadBytes, encodingOf, readCsvHeader } from '../csv-rows.js'
 import { CsvText, isBlank } from '../csv-text.js'
-import { missingFields } from '../fields.js'
+import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
 import { dayPatternsOf, isoDayOf, isReadBy, type NumberNotation, orderOfPattern } from '../number-notation.js'
@@ -591,6 +591,10 @@ function assign(
         columns.indexOf(a.column) - columns.indexOf(b.column),
     )
   const assigned = new Map<Column, string>()
+  for (const column of columns) {
+    const inLanguage = fieldNamed(fields, column.name)
+    if (inLanguage !== undefined) assigned.set(column, inLanguage)
+  }
   for (const { column, field } of pairs) {
     if (!assigned.has(column) && ![...assigned.values()].includes(field)) assigned.set(column, field)
   }

@@ -311,6 +311,12 @@ export function isWritten(name: ResourceName): boolean {
   return !part
 }
 
+/** The table whose rows are the records of the resource; undefined for one of several tables. */
+export function tableOf(name: ResourceName): string | undefined {
+  const declared: Declared = resources[name]
+  return 'rows' in declared ? declared.rows.table : undefined
+}
+
 /** How a resource is read and written. Without donors no month is marked as made of donations; without accounts no donation names a key. */
 export async function sqlOf(db: Db, name: ResourceName, asked: Asked): Promise<ResourceSql> {
   const declared: Declared = resources[name]

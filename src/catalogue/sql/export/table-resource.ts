@@ -51,6 +51,22 @@ export type ResourceSql = {
   readonly stored: Readonly<Record<string, string>>
 }
 
+/** The resource for a table of cells: texts in other languages are a member each, such as `title@fr`. */
+export async function inColumns(db: Db, table: string | undefined, sql: ResourceSql): Promise<ResourceSql> {
+  if (sql.members.texts === undefined) return sql
+  const { rows } = await db.query<{ key: string }>(
+    `select distinct key from (
+        select 'project' as name, jsonb_object_keys(texts) as key from project
+        union all select 'organisation', jsonb_object_keys(texts) from organisation
+        union all select 'progress_report', jsonb_object_keys(texts) from progress_report) k
+      where name = $1 order by key`,
+    [table],
+  )
+  const columns = rows.map(({ key }): [string, string] => [key, 'text'])
+  const members = Object.entries(sql.members).flatMap(([name, type]) => (name === 'texts' ? columns : [[name, type]]))
+  return { ...sql, members: Object.fromEntries(members) }
+}
+
 /** Writes records, given as a JSON array. */
 export async function insertRecords(db: Db, { write }: ResourceSql, records: string): Promise<void> {
   for (const statement of write) await db.query(statement, [records])
@@ -67,7 +83,9 @@ export async function resourceSql(db: Db, resource: TableResource, since?: IsoDa
   const stored = own.filter(({ name }) => !named.has(name))
   const listSql: ListSql[] = []
   for (const [member, list] of Object.entries(lists)) listSql.push(await readList(db, member, list))
-  const outwardOf = ({ name, type }: Column) => outward(values[name] ?? `t.${name}`, type)
+  // Texts in several languages are an object in files too; other JSON may have numbers that only text holds exactly.
+  const outwardOf = ({ name, type }: Column) =>
+    name === 'texts' ? `t.${name}` : outward(values[name] ?? `t.${name}`, type)
 
   const extraSql = Object.entries(extras).map(
     ([member, { read, type }]) => `${outward(read, type)} as ${quoted(member)}`,

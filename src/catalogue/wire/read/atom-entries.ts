@@ -2,7 +2,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import { streamElements } from '../../../kernel/xml/reader.js'
 import { type ParsedObject, valueLimits } from './parsed-value.js'
-import { baseOf, selfOf, toFeedEntry, toWebAddress } from './report-feeds.js'
+import { baseOf, languageIn, selfOf, toFeedEntry, toWebAddress } from './report-feeds.js'
 
 const limits = { ...valueLimits, attributes: 100 }
 
@@ -33,7 +33,10 @@ export async function* atomEntries(
     if (name === 'id') addLink(child.text, baseOf(child, base))
     else if (name === 'link' && child.attributes.rel !== 'next') addLink(child.attributes.href, baseOf(child, base))
     else if (name === 'entry')
-      yield { line: child.line ?? 1, value: toReportValue(toFeedEntry(child, base), feedLinks) }
+      yield {
+        line: child.line ?? 1,
+        value: toReportValue(toFeedEntry(child, base, root && languageIn(root)), feedLinks),
+      }
   }
 }
 
@@ -43,7 +46,7 @@ function localNameOf(name: string): string {
 
 /** The entry as the kind reports reads it; what is absent is left to the kind to refuse. */
 function toReportValue(
-  { id, title, author, published, updated, html, base, links }: ReturnType<typeof toFeedEntry>,
+  { id, title, author, published, updated, html, language, base, links }: ReturnType<typeof toFeedEntry>,
   feedLinks: readonly string[],
 ): ParsedObject {
   const alternate = links.find(({ rel }) => rel === undefined || rel === 'alternate')
@@ -59,6 +62,7 @@ function toReportValue(
     published: published ?? updated ?? '',
     updated: updated ?? '',
     html,
+    ...(language && { language }),
     images,
     projectLinks: feedLinks,
   }

@@ -6,6 +6,7 @@ import type { Element } from '../../../kernel/xml/element.js'
 import { escapeText, writeElement } from '../../../kernel/xml/writer.js'
 import { createYielder } from '../../../kernel/yielder.js'
 import { isObject, objectsOf, type ParsedValue, storableText } from './parsed-value.js'
+import { languageCode } from './publication-fields.js'
 import { firstCharacter, parseXml, readDocument, unusable } from './upstream-documents.js'
 
 /** The readable reports of a feed, and the problems of the others. */
@@ -19,6 +20,8 @@ export type FeedEntry = {
   readonly published?: string | undefined
   readonly updated?: string | undefined
   readonly html: string
+  /** Of its text: a code of ISO 639-1. */
+  readonly language?: string | undefined
   /** What addresses in the entry are relative to (XML Base). */
   readonly base?: string | undefined
   readonly links: readonly { readonly href: string; readonly rel?: string; readonly type?: string }[]
@@ -81,6 +84,7 @@ function toReport(
     url,
     title: entry.title?.trim() || url,
     ...(author && { authorName: author }),
+    ...(entry.language && { language: entry.language }),
     publishedAt,
     updatedAt: updated ?? publishedAt,
     contentHtml: sanitizeReportHtml(entry.html),
@@ -113,7 +117,7 @@ async function fromAtom(body: Buffer): Promise<Feed> {
     root.children.map(selfOf).find((self) => self !== undefined),
   )
   const entries = root.children.filter((child) => child && localName(child) === 'entry')
-  return { base, entries: entries.flatMap((entry) => (entry ? toFeedEntry(entry, base) : [])) }
+  return { base, entries: entries.flatMap((entry) => (entry ? toFeedEntry(entry, base, languageIn(root)) : [])) }
 }
 
 /** The address of the feed itself, if a child of the feed names it: what is relative without another base is relative to it. */
@@ -128,8 +132,14 @@ export function baseOf({ attributes }: Pick<Element, 'attributes'>, outer: strin
   return own !== undefined && URL.canParse(own, outer) ? new URL(own, outer).href : outer
 }
 
+/** The language of what is in an element, where `outer` is that of the element (xml:lang); undefined for one that IATI lacks. */
+export function languageIn({ attributes }: Pick<Element, 'attributes'>, outer?: string): string | undefined {
+  const own = attributes['xml:lang']
+  return own === undefined ? outer : languageCode.parse(own.trim())
+}
+
 /** Reads an entry of an Atom feed. */
-export function toFeedEntry(entry: Element, feedBase: string | undefined): FeedEntry {
+export function toFeedEntry(entry: Element, feedBase: string | undefined, feedLanguage: string | undefined): FeedEntry {
   const base = baseOf(entry, feedBase)
   const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
   const [author] = childrenOf(entry, 'author')
@@ -140,6 +150,7 @@ export function toFeedEntry(entry: Element, feedBase: string | undefined): FeedE
     published: textOf(entry, 'published'),
     updated: textOf(entry, 'updated'),
     html: content ? withAbsoluteLinks(htmlOf(content), baseOf(content, base)) : '',
+    language: content ? languageIn(content, languageIn(entry, feedLanguage)) : languageIn(entry, feedLanguage),
     base,
     links: childrenOf(entry, 'link').flatMap((link) => {
       const { href, rel, type } = link.attributes

@@ -531,11 +531,15 @@ create table organisation (
   unknown_fields jsonb,
   vetted boolean default true not null,
   external_id text,
+  language text,
+  texts jsonb,
   constraint organisation_pkey PRIMARY KEY (id),
   constraint organisation_id_check CHECK (id > 0),
+  constraint organisation_language_check CHECK (language ~ '^[a-z]{2}$'::text),
   constraint organisation_org_type_check CHECK (org_type ~ '^[0-9]{2}$'::text),
   constraint organisation_stated_active_projects_check CHECK (stated_active_projects >= 0),
-  constraint organisation_stated_total_projects_check CHECK (stated_total_projects >= 0)
+  constraint organisation_stated_total_projects_check CHECK (stated_total_projects >= 0),
+  constraint organisation_texts_check CHECK (jsonb_typeof(texts) = 'object'::text AND NOT jsonb_path_exists(texts, '$.*?(@.type() != "string")'::jsonpath))
 );
 
 create table organisation_country (
@@ -627,8 +631,12 @@ create table progress_report (
   source row_source default 'local'::text not null,
   digest text generated always as (md5((((((((((title || chr(1)) || COALESCE(author_name, ''::text)) || chr(1)) || url) || chr(1)) || content_html) || chr(1)) || EXTRACT(epoch FROM published_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text) || chr(1)) || EXTRACT(epoch FROM updated_at - '1970-01-01 00:00:00+00'::timestamp with time zone)::text)) stored not null,
   external_id text,
+  language text,
+  texts jsonb,
   constraint progress_report_pkey PRIMARY KEY (id),
-  constraint progress_report_id_check CHECK (id > 0)
+  constraint progress_report_id_check CHECK (id > 0),
+  constraint progress_report_language_check CHECK (language ~ '^[a-z]{2}$'::text),
+  constraint progress_report_texts_check CHECK (jsonb_typeof(texts) = 'object'::text AND NOT jsonb_path_exists(texts, '$.*?(@.type() != "string")'::jsonpath))
 );
 
 create table project (
@@ -686,11 +694,14 @@ create table project (
   totals_changed_at timestamp with time zone,
   iati_identifier text,
   external_id text,
+  language text,
+  texts jsonb,
   constraint project_pkey PRIMARY KEY (id),
   constraint project_glide_number_check CHECK (glide_number ~ '^[A-Z]{2}-[0-9]{4}-[0-9]{6}-[A-Z]{3}$'::text),
   constraint project_goal_check CHECK (goal >= 0::numeric),
   constraint project_id_check CHECK (id > 0),
   constraint project_image_gallery_size_check CHECK (image_gallery_size >= 0),
+  constraint project_language_check CHECK (language ~ '^[a-z]{2}$'::text),
   constraint project_latitude_check CHECK (latitude >= '-90'::integer::numeric AND latitude <= 90::numeric),
   constraint project_location_name_check CHECK (location_name <> ''::text),
   constraint project_location_precision_check CHECK (location_precision = ANY (ARRAY['point'::text, 'country'::text])),
@@ -701,6 +712,7 @@ create table project (
   constraint project_original_goal_check CHECK (original_goal >= 0::numeric),
   constraint project_remaining_check CHECK (remaining >= 0::numeric),
   constraint project_status_check CHECK (status = ANY (ARRAY['active'::text, 'funded'::text, 'retired'::text])),
+  constraint project_texts_check CHECK (jsonb_typeof(texts) = 'object'::text AND NOT jsonb_path_exists(texts, '$.*?(@.type() != "string")'::jsonpath)),
   constraint project_title_check CHECK (title <> ''::text)
 );
 
@@ -1861,6 +1873,15 @@ begin
     set version = excluded.version, changed_at = excluded.changed_at, dirty = true;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.merged_texts(stored jsonb, stated jsonb)
+ RETURNS jsonb
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select jsonb_object_agg(key, value)
+  from jsonb_each_text(coalesce(stored, '{}') || coalesce(stated, '{}')) where value <> ''
+$function$;
+
 CREATE OR REPLACE FUNCTION public.move_gift_turn()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2403,7 +2424,7 @@ CREATE TRIGGER remember_update AFTER UPDATE ON kept_organisation REFERENCING OLD
   EXECUTE FUNCTION remember_change('identifier', '', '');
 CREATE TRIGGER mark_insert AFTER INSERT ON organisation REFERENCING NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();
-CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url)
+CREATE TRIGGER mark_organisations AFTER UPDATE ON organisation FOR EACH ROW WHEN (old.name IS DISTINCT FROM new.name OR old.ein IS DISTINCT FROM new.ein OR old.org_ref IS DISTINCT FROM new.org_ref OR old.url IS DISTINCT FROM new.url OR old.language IS DISTINCT FROM new.language OR old.texts IS DISTINCT FROM new.texts)
   EXECUTE FUNCTION mark_content('organisations');
 CREATE TRIGGER mark_update AFTER UPDATE ON organisation REFERENCING OLD TABLE AS old_rows NEW TABLE AS changed FOR EACH STATEMENT
   EXECUTE FUNCTION mark();

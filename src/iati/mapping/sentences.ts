@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { withFrenchSpaces } from '../../kernel/french-spacing.js'
+import type { Element } from '../../kernel/xml/element.js'
+import { prewritten } from '../../kernel/xml/writer.js'
+import type { Text, Worded } from './narrative.js'
+import { narrated } from './narrative.js'
+import type words from './sentences.json'
+
+type Keys = keyof typeof words.en
+type Form = 'one' | 'other'
+
+/** The sentences that the service writes itself. */
+export type Sentence = Exclude<Keys, `donations_${Form}`>
+
+const sentences = read()
+
+/** The sentences by language; each with `{1}`, `{2}` where its parts go. */
+function read(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const file = readFileSync(new URL('sentences.json', import.meta.url), 'utf8')
+  return new Map(
+    Object.entries(JSON.parse(file) as Readonly<Record<string, Readonly<Record<string, string>>>>).map(
+      ([language, texts]) => [
+        language,
+        new Map(Object.entries(texts).map(([key, text]) => [key, withFrenchSpaces(text, language)])),
+      ],
+    ),
+  )
+}
+
+/** Whether the service has words for a language. */
+function hasWords(language: string): boolean {
+  return sentences.has(language)
+}
+
+/** A sentence in the language, or in English where the service has no words for it. */
+export function sentence(language: string, key: Sentence, ...parts: readonly string[]): Worded {
+  const known = hasWords(language) ? language : 'en'
+  return [known, filled(sentences.get(known)?.get(key), parts)]
+}
+
+/** The number of donations, as it stands in sentences of the language. */
+export function donations(language: string, count: number): string {
+  const known = hasWords(language) ? language : 'en'
+  const forms = sentences.get(known)
+  const form = new Intl.PluralRules(known).select(count)
+  return filled(forms?.get(`donations_${form}`) ?? forms?.get('donations_other'), [String(count)])
+}
+
+function filled(text: string | undefined, parts: readonly string[]): string {
+  if (text === undefined) throw new Error('a sentence is missing')
+  return text.replace(/\{(\d)\}/g, (_, gap: string) => parts[Number(gap) - 1] ?? '')
+}
+
+/** A sentence about a text in each language of the text that the service has words for; its own one in any case. */
+export function sentencesAbout(key: Sentence, text: Text): Text {
+  return text.flatMap(([language, words], index) =>
+    index === 0 || hasWords(language) ? [sentence(language, key, words)] : [],
+  )
+}
+
+const written = new Map<string, Element | undefined>()
+
+/** An element with a sentence that has no parts, in an activity of the language; made once. */
+export function sentenceElement(name: string, language: string, key: Sentence): Element | undefined {
+  const place = `${name} ${language} ${key}`
+  if (!written.has(place)) {
+    const made = narrated(name, [sentence(language, key)], language)
+    written.set(place, made && prewritten(made))
+  }
+  return written.get(place)
+}
