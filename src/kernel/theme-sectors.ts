@@ -66,7 +66,7 @@ const formerNames = lookupTable<readonly string[]>({
   tech: ['Technology'],
 })
 
-const known = { ...themeDefaults, ...formerThemes }
+const known: Readonly<Record<string, ThemeDefault>> = lookupTable({ ...themeDefaults, ...formerThemes })
 
 const idsByName = new Map(
   Object.entries(known).flatMap(([id, { name }]) =>
@@ -83,6 +83,12 @@ export function themeDefault(id: string, name?: string): ThemeDefault | undefine
 /** The wire id of a theme by its name of today or of earlier years, in any letter case. */
 export function knownThemeId(name: string): string | undefined {
   return idsByName.get(name.trim().toLowerCase())
+}
+
+/** The wire id of the theme that has exactly this name today, which is English. */
+export function themeNamed(name: string): string | undefined {
+  const id = knownThemeId(name)
+  return id !== undefined && known[id]?.name === name ? id : undefined
 }
 
 /** What a theme that is new is called: as stated, but by its name of today where that is missing or of earlier years. */

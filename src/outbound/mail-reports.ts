@@ -1,5 +1,5 @@
 import { projectFeedPath } from '../iati/addresses.js'
-import { titleOfFeed } from '../iati/atom/report-feed.js'
+import { projectOfFeed } from '../iati/atom/report-feed.js'
 import { parseElement, recordLimits } from '../kernel/xml/reader.js'
 import {
   type DonorMailing,
@@ -113,5 +113,5 @@ async function readFeed(release: ReadableRelease, projectId: number): Promise<Fe
     const author = children.find((one) => one.name === 'author')?.children[0]?.text ?? ''
     return [{ address: text('id'), title: text('title'), author, published: text('published') }]
   })
-  return { title: titleOfFeed(bytes.toString()).replace(/^Project reports: /, ''), reports }
+  return { title: projectOfFeed(bytes.toString()), reports }
 }

@@ -13,14 +13,18 @@ export function toReport(row: ProgressReport): ProgressReport {
   return Object.assign(row, { publishedAt: new Date(publishedAt), updatedAt: new Date(updatedAt) })
 }
 
-/** These reports with their pictures, newest first; unknown ids are left out. */
+/** These reports with their pictures, newest first; one that names no language has that of its project. Unknown ids are left out. */
 export async function reportsByIds(db: Db, ids: readonly number[]): Promise<ProgressReport[]> {
-  const { rows } = await db.query<ProgressReport>(
-    `select ${reportColumns} from progress_report r where r.id = any ($1::bigint[])
+  const { rows } = await db.query<ProgressReport & { readonly ofProject: string | undefined }>(
+    `select ${reportColumns}, p.language as "ofProject"
+      from progress_report r join project p on p.id = r.project_id where r.id = any ($1::bigint[])
       order by r.published_at desc, r.id desc`,
     [ids],
   )
-  return rows.map(toReport)
+  return rows.map(({ ofProject, ...row }) => {
+    const report = toReport(row)
+    return ofProject === undefined ? report : { ...report, language: report.language ?? ofProject }
+  })
 }
 
 /** A project's reports, newest first, with what their feed says of the project. */

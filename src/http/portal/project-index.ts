@@ -4,7 +4,13 @@ import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import type { Decimal } from '../../kernel/money.js'
-import { type ActivityEntry, paidToPartners, toAmount, toUnits } from '../../release/read/activity-entry.js'
+import {
+  type ActivityEntry,
+  type OtherNames,
+  paidToPartners,
+  toAmount,
+  toUnits,
+} from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { countIn, firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
@@ -30,6 +36,9 @@ export type Group = {
   readonly key: string
   /** As published; empty where the portal names codes itself. */
   readonly name: string
+  /** The language of the name where that is not English, and the name in others. */
+  readonly language?: string | undefined
+  readonly names?: OtherNames | undefined
   /** Places in the order of the index, which is newest first. */
   readonly places: number[]
   readonly sums: Map<string, Sums>
@@ -497,7 +506,9 @@ export class ProjectIndex {
       { groups: entry.countries.map((code) => groupOf(countries, code)), weights: splits.countries.weights },
       { groups: entry.sectors.map((code) => groupOf(sectors, code)), weights: splits.sectors.weights },
       {
-        groups: Object.entries(entry.themes).map(([id, name]) => groupOf(themes, id, name)),
+        groups: Object.entries(entry.themes).map(([id, name]) =>
+          groupOf(themes, id, name, entry.languages?.themes?.[id]),
+        ),
         weights: splits.themes.weights,
       },
     ]
@@ -506,7 +517,10 @@ export class ProjectIndex {
       const { pathname } = new URL(entry.page)
       if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)
     }
-    if (entry.partner) whole.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name))
+    if (entry.partner) {
+      const { partner: language, partners } = entry.languages ?? {}
+      whole.push(groupOf(organisations, organisationId(entry.partner), entry.partner.name, language, partners))
+    }
     for (const group of whole) addTo(group, place)
     for (const { groups } of split) for (const group of groups) addTo(group, place)
     for (const [currency, money] of Object.entries(entry.money)) {
@@ -645,12 +659,12 @@ export function amountOf(sums: Sums, kind: SumKind): Decimal {
   return toAmount(sums[kind])
 }
 
-function emptyGroup(key: string, name: string): Group {
-  return { key, name, places: [], sums: new Map() }
+function emptyGroup(key: string, name: string, language?: string, names?: OtherNames): Group {
+  return { key, name, language, names, places: [], sums: new Map() }
 }
 
-function groupOf(groups: Map<string, Group>, key: string, name = ''): Group {
-  const group = groups.get(key) ?? emptyGroup(key, name)
+function groupOf(groups: Map<string, Group>, key: string, name = '', language?: string, names?: OtherNames): Group {
+  const group = groups.get(key) ?? emptyGroup(key, name, language, names)
   groups.set(key, group)
   return group
 }
@@ -673,9 +687,9 @@ async function* textsOf(release: ReadableRelease, years: YearSums): AsyncGenerat
       if (row % splitTogether === 0) await nextTurn()
     }
     // An index before format 4 has no texts.
-    yield activities.map(({ title, partner, texts = {} }) => ({
+    yield activities.map(({ title, partner, languages, texts = {} }) => ({
       title: [title, ...(texts.titles ?? [])],
-      partner: partner ? [partner.name] : [],
+      partner: partner ? [partner.name, ...Object.values(languages?.partners ?? {})] : [],
       place: texts.places ?? [],
       text: texts.descriptions ?? [],
     }))

@@ -8,6 +8,7 @@ import type { ReadableRelease } from '../../release/read/release-reader.js'
 /** A progress report as the release's feeds have it. */
 export type ShownReport = {
   readonly address: string
+  readonly language: string
   readonly title: string
   readonly author: string | undefined
   readonly published: string
@@ -22,20 +23,22 @@ export async function readReports(release: ReadableRelease, address: string): Pr
   const file = await release.find(address)
   if (!file) return []
   const reports: ShownReport[] = []
-  for (const entry of parseElement(await file.identity.bytes(), recordLimits).children) {
+  const { children, attributes } = parseElement(await file.identity.bytes(), recordLimits)
+  for (const entry of children) {
     if (entry.name !== 'entry') continue
-    reports.push(toReport(entry))
+    reports.push(toReport(entry, attributes['xml:lang'] ?? 'en'))
     await nextTurn()
   }
   return reports
 }
 
-function toReport(entry: Element): ShownReport {
+function toReport(entry: Element, language: string): ShownReport {
   const text = (name: string) => entry.children.find((child) => child.name === name)?.text ?? ''
   const author = entry.children.find((child) => child.name === 'author')?.children[0]?.text
   const html = sanitizeReportHtml(text('content'))
   return {
     address: text('id'),
+    language: entry.attributes['xml:lang'] ?? language,
     title: text('title'),
     author,
     published: text('published'),

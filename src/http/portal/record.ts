@@ -11,10 +11,19 @@ export function child(element: Element | undefined, name: string): Element | und
   return element?.children.find((one) => one.name === name)
 }
 
-/** The text of an element: its first narrative in the language, else its first. */
-export function narrativeText(element: Element | undefined, language: string): string {
-  const all = children(element, 'narrative')
-  return (all.find(({ attributes }) => attributes['xml:lang'] === language) ?? all[0])?.text ?? ''
+/** The text of an element in a record of the language `own`: in the language asked for, else in its own, else the first. */
+export function narrativeIn(
+  element: Element | undefined,
+  language: string,
+  own: string,
+): { readonly text: string; readonly language: string } {
+  const all = children(element, 'narrative').map(({ text, attributes: { 'xml:lang': spoken = own } }) => ({
+    text,
+    language: spoken,
+  }))
+  const words = all.filter(({ text }) => /\S/.test(text))
+  const found = words.find((one) => one.language === language) ?? words.find((one) => one.language === own) ?? words[0]
+  return found ?? { text: '', language: own }
 }
 
 export type ShownTransaction = {
@@ -23,20 +32,23 @@ export type ShownTransaction = {
   readonly date: string
   readonly currency: string
   readonly amount: Decimal
-  readonly description: string
-  readonly provider: string
-  readonly receiver: string
+  readonly description: Narrative
+  readonly provider: Narrative
+  readonly receiver: Narrative
 }
 
+type Narrative = ReturnType<typeof narrativeIn>
+
 export function transactionsOf(activity: Element, language: string): ShownTransaction[] {
+  const narrative = (of: Element | undefined) => narrativeIn(of, language, activity.attributes['xml:lang'] ?? 'en')
   return children(activity, 'transaction').map((one) => ({
     ref: one.attributes.ref ?? '',
     type: child(one, 'transaction-type')?.attributes.code ?? '',
     date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
     ...valueOfElement(activity, one),
-    description: narrativeText(child(one, 'description'), language),
-    provider: narrativeText(child(one, 'provider-org'), language),
-    receiver: narrativeText(child(one, 'receiver-org'), language),
+    description: narrative(child(one, 'description')),
+    provider: narrative(child(one, 'provider-org')),
+    receiver: narrative(child(one, 'receiver-org')),
   }))
 }
 

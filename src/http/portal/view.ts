@@ -195,7 +195,7 @@ export function sectorName(view: Pick<View, 'language'>, code: string): string {
   return codeText(view, 'Sector', code)
 }
 
-/** The names of a country or sector in all languages; themes have one of their own. */
+/** The names of a country or sector in all languages; themes are searched for by their own. */
 export const namesOf: NamesOf = (kind, code) => {
   if (kind !== 'countries' && kind !== 'sectors') return []
   const name = kind === 'countries' ? countryName : sectorName
@@ -227,8 +227,8 @@ export function tile(label: string | Html, value: string | Html, note?: Html): H
   return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
 }
 
-/** What a table shows; one that a heading shows is read out only. */
-export type Caption = string | { readonly shown: string }
+/** What a table shows; one that a heading shows is read out only, and one of a record may be in another language. */
+export type Caption = string | { readonly shown: string } | { readonly text: string; readonly attributes: Html }
 
 /** A table that scrolls within itself where it is too wide; nothing without a row. */
 export function table(
@@ -239,11 +239,13 @@ export function table(
   foot: Html | undefined = undefined,
 ): Html {
   if (rows.length === 0) return html``
-  const [text, isShown] = typeof caption === 'string' ? [caption, false] : [caption.shown, true]
+  const isShown = typeof caption === 'object' && 'shown' in caption
+  const text = typeof caption === 'string' ? caption : 'shown' in caption ? caption.shown : caption.text
+  const spoken = typeof caption === 'object' && 'attributes' in caption ? caption.attributes : undefined
   const cells = head.map(
     (name, at) => html`<th scope="col"${at >= numbers ? html` class="number"` : undefined}>${name}</th>`,
   )
-  return html`<div class="scroll" role="region" aria-label="${text}" tabindex="0"><table><caption${isShown ? html` class="hidden"` : undefined}>${text}</caption>
+  return html`<div class="scroll" role="region" aria-label="${text}" tabindex="0"><table><caption${isShown ? html` class="hidden"` : undefined}${spoken}>${text}</caption>
 <thead><tr>${cells}</tr></thead><tbody>
 ${rows}</tbody>${foot}</table></div>`
 }

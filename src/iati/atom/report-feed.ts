@@ -6,6 +6,8 @@ import { writeElement } from '../../kernel/xml/writer.js'
 import { absoluteUrl } from '../absolute-url.js'
 import { projectFeedPath, reportsArchivePath, reportsFeedPath } from '../addresses.js'
 import type { MappingConfig } from '../mapping/mapping-config.js'
+import type { Worded } from '../mapping/narrative.js'
+import { partOf, sentence } from '../mapping/sentences.js'
 import { plainText } from '../plain-text.js'
 
 const namespace = 'http://www.w3.org/2005/Atom'
@@ -32,10 +34,12 @@ export function projectReportFeed(graph: ProjectGraph, config: FeedConfig): Repo
   const { project, organisation } = graph
   const address = `${config.baseUrl}${projectFeedPath(project.id)}`
   const page = webAddress(project.progressReportLink)
+  const { language = config.language } = project
   return feed(graph.reports, config, {
+    language,
     address,
     id: page ?? address,
-    title: `Project reports: ${plainText(project.title)}`,
+    title: sentence(language, 'projectReports', plainText(project.title)),
     author: organisation?.name ?? config.publisherName,
     alternate: page ?? webAddress(project.projectLink),
   })
@@ -79,14 +83,20 @@ export function reportArchive(
 
 /** The title of a feed that `projectReportFeed` wrote, from the beginning of its text. */
 export function titleOfFeed(text: string): string {
-  const [, title = ''] = /<title type="text">([^<]*)</.exec(text) ?? []
+  const [, title = ''] = /<title type="text"[^>]*>([^<]*)</.exec(text) ?? []
   return title.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#xD;', '\r').replaceAll('&amp;', '&')
+}
+
+/** The title of the project of which `projectReportFeed` wrote a feed. */
+export function projectOfFeed(text: string): string {
+  return partOf('projectReports', titleOfFeed(text))
 }
 
 function allReportsHead(config: FeedConfig): Omit<FeedHead, 'address' | 'links'> {
   return {
     id: `${config.baseUrl}${reportsFeedPath}`,
-    title: `Progress reports: ${config.publisherName}`,
+    language: config.language,
+    title: sentence(config.language, 'reports', config.publisherName),
     author: config.publisherName,
     alternate: `${config.baseUrl}/`,
   }
@@ -99,7 +109,8 @@ function archiveLink(rel: string, archive: number, config: FeedConfig): Element 
 type FeedHead = {
   readonly address: string
   readonly id: string
-  readonly title: string
+  readonly language: string
+  readonly title: Worded
   readonly author: string
   readonly alternate: string | undefined
   readonly archive?: boolean
@@ -132,25 +143,27 @@ function feed(found: readonly ProgressReport[], config: FeedConfig, head: FeedHe
     xmlns: namespace,
     ...(head.archive && { 'xmlns:fh': historyNamespace }),
     'xml:base': `${config.baseUrl}/`,
-    'xml:lang': config.language,
+    'xml:lang': head.language,
   }
+  const [spoken, title] = head.title
   const root = element('feed', attributes, [
     head.archive ? element('fh:archive', undefined) : undefined,
     textElement('id', head.id),
-    textElement('title', head.title, { type: 'text' }),
+    textElement('title', title, { type: 'text', ...(spoken !== head.language && { 'xml:lang': spoken }) }),
     textElement('updated', timestamp(updatedAt)),
     person('author', head.author),
     element('link', { rel: 'self', type: atomType, href: head.address }),
     head.alternate ? element('link', { rel: 'alternate', type: 'text/html', href: head.alternate }) : undefined,
     ...(head.links ?? []),
-    ...reports.map(entry),
+    ...reports.map((report) => entry(report, head.language)),
   ])
   return { text: `${declaration}${writeElement(root)}\n`, entries: reports.length, updatedAt }
 }
 
 /** One report. Its links are its pictures only: clients show every link of an entry as a picture (wire.md 9.2). */
-function entry(report: ProgressReport): Element {
-  return element('entry', undefined, [
+function entry(report: ProgressReport, outer: string): Element {
+  const { language = outer } = report
+  return element('entry', language === outer ? undefined : { 'xml:lang': language }, [
     textElement('id', report.url),
     textElement('title', plainText(report.title), { type: 'text' }),
     report.authorName ? person('author', report.authorName) : undefined,

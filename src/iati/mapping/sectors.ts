@@ -1,5 +1,5 @@
 import type { ProjectGraph, Theme } from '../../kernel/project.js'
-import { themeDefault } from '../../kernel/theme-sectors.js'
+import { themeNamed } from '../../kernel/theme-sectors.js'
 import { type Element, element } from '../../kernel/xml/element.js'
 import { isActiveCode } from '../standard/index.js'
 import { percentages } from './geography.js'
@@ -48,8 +48,8 @@ function ownThemes(themes: readonly Theme[], context: MappingContext): Element[]
 }
 
 /** A theme that has the name which this program knows is called so in English. */
-function languageOfTheme({ id, name }: Theme, { config }: MappingContext): string {
-  return themeDefault(id, name)?.name === name ? 'en' : config.language
+function languageOfTheme({ name }: Theme, { config }: MappingContext): string {
+  return themeNamed(name) === undefined ? config.language : 'en'
 }
 
 function share(all: readonly unknown[], percentage: string | undefined): { percentage?: string } {

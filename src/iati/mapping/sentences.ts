@@ -58,6 +58,15 @@ export function sentencesAbout(key: Sentence, text: Text): Text {
   )
 }
 
+/** What a sentence with one part says of it, in whatever language it was written. */
+export function partOf(key: Sentence, text: string): string {
+  for (const texts of sentences.values()) {
+    const [before = '', after = ''] = texts.get(key)?.split('{1}') ?? []
+    if (text.startsWith(before) && text.endsWith(after)) return text.slice(before.length, text.length - after.length)
+  }
+  return text
+}
+
 const written = new Map<string, Element | undefined>()
 
 /** An element with a sentence that has no parts, in an activity of the language; made once. */

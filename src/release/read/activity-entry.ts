@@ -4,7 +4,7 @@ import type { Element } from '../../kernel/xml/element.js'
 import { legalText } from '../../kernel/xml/writer.js'
 
 /** Raise it with every change of what the index says about the same activity: stored entries of another format are made again. */
-export const indexFormat = 6
+export const indexFormat = 7
 
 /**
  * Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have;
@@ -54,6 +54,21 @@ export type ActivityEntry = {
   readonly budgetYears: readonly number[]
   /** Bit n is set where the activity has `indexedElements[n]`. */
   readonly has: number
+  /** Absent: all names are in English alone. */
+  readonly languages?: EntryLanguages
+}
+
+/** A name in other languages than its own, by these. */
+export type OtherNames = Readonly<Record<string, string>>
+
+/** The languages of what an activity names, each where that is not English, and its names in other ones. */
+type EntryLanguages = {
+  readonly title?: string | undefined
+  readonly titles?: OtherNames | undefined
+  readonly partner?: string | undefined
+  readonly partners?: OtherNames | undefined
+  /** By the codes of the themes. */
+  readonly themes?: Readonly<Record<string, string>>
 }
 
 /** Texts of an activity that people search in, each in all of its languages, cut off where they are very long. */
@@ -102,7 +117,10 @@ const whole = '100' as Decimal
 const mostCharacters = 10_000
 
 /** What the children of an activity said so far. */
-type Found = Record<'currency' | 'identifier' | 'title' | 'status', string> & {
+type Found = Record<'currency' | 'identifier' | 'title' | 'status' | 'language', string> & {
+  readonly languages: { -readonly [Name in keyof EntryLanguages]: EntryLanguages[Name] } & {
+    themes: Record<string, string>
+  }
   readonly dates: Map<string | undefined, string>
   readonly codes: Record<'countries' | 'sectors', string[]>
   readonly themes: Record<string, string>
@@ -125,9 +143,11 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
     found.identifier = legalText(text).replace(/\s+/g, ' ').trim()
   },
   title: (found, child) => {
-    const [first = '', ...others] = narrativesOf(child).filter((text) => /\S/.test(text))
-    found.title = first
-    found.texts.titles.push(...others)
+    const names = namesIn(child, found.language)
+    found.title = names.text
+    found.languages.title = names.language
+    found.languages.titles = names.others
+    found.texts.titles.push(...narrativesOf(child).filter((text) => /\S/.test(text) && text !== names.text))
   },
   description: ({ texts }, child) => texts.descriptions.push(...narrativesOf(child)),
   location: ({ texts }, child) => texts.places.push(...narrativesOf(child)),
@@ -139,10 +159,12 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
     codes.countries.push(attributeOf(child, 'code') ?? '')
     shares.countries.push(shareOf(child))
   },
-  sector: ({ codes, themes, themeShares, shares }, child) => {
+  sector: ({ codes, themes, themeShares, shares, language, languages }, child) => {
     const code = attributeOf(child, 'code') ?? ''
     if (attributeOf(child, 'vocabulary') === '99') {
       themes[code] = narrativesOf(child)[0] ?? ''
+      const { language: own } = namesIn(child, language)
+      if (own !== undefined) languages.themes[code] = own
       themeShares[code] = shareOf(child)
     } else {
       codes.sectors.push(code)
@@ -151,7 +173,11 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
   },
   'participating-org': (found, child) => {
     if (attributeOf(child, 'role') !== '4') return
-    found.partner ??= { ref: attributeOf(child, 'ref'), name: narrativesOf(child)[0] ?? '' }
+    if (found.partner) return
+    const names = namesIn(child, found.language)
+    found.partner = { ref: attributeOf(child, 'ref'), name: names.text }
+    found.languages.partner = names.language
+    found.languages.partners = names.others
   },
   'document-link': (found, child) => {
     if (attributeOf(child, 'format')?.startsWith('image/')) found.picture ??= attributeOf(child, 'url')
@@ -184,6 +210,8 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
   // Without spreads, which are slow and make objects of several shapes.
   const found: Found = {
     currency: activity.attributes['default-currency'] ?? '',
+    language: attributeOf(activity, 'xml:lang') ?? english,
+    languages: { themes: Object.create(null) },
     identifier: '',
     title: '',
     status: '',
@@ -227,12 +255,41 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     money,
     budgetYears: [...found.budgetYears].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
+    languages: languagesOf(found.languages),
     texts: { titles: cutOff(texts.titles), places: cutOff(texts.places), descriptions: cutOff(texts.descriptions) },
     years,
   } satisfies Record<keyof Omit<IndexedActivity, 'offset' | 'length'>, unknown>
   let stored = JSON.stringify(entry)
   for (const [key, units] of found.transactions) stored += `\n${key} ${units}`
   return Buffer.from(stored)
+}
+
+const english = 'en'
+
+/** What an element is called: in the activity's language, else first; its language where that is not English, and the others. */
+function namesIn(
+  { children }: Element,
+  outer: string,
+): { readonly text: string; readonly language: string | undefined; readonly others: OtherNames | undefined } {
+  const all = children.flatMap((one) => {
+    const text = one.name === 'narrative' ? legalText(one.text) : ''
+    return /\S/.test(text) ? [{ text, language: attributeOf(one, 'xml:lang') ?? outer }] : []
+  })
+  const own = all.find(({ language }) => language === outer) ?? all[0]
+  if (!own) return { text: '', language: undefined, others: undefined }
+  const others = all.filter(({ language }) => language !== own.language)
+  return {
+    text: own.text,
+    language: own.language === english ? undefined : own.language,
+    others: others.length === 0 ? undefined : Object.fromEntries(others.map(({ language, text }) => [language, text])),
+  }
+}
+
+/** Undefined where everything is in English alone. */
+function languagesOf({ title, titles, partner, partners, themes }: Found['languages']): EntryLanguages | undefined {
+  const hasThemes = Object.keys(themes).length > 0
+  const isSaid = title !== undefined || titles || partner !== undefined || partners || hasThemes
+  return isSaid ? { title, titles, partner, partners, ...(hasThemes && { themes }) } : undefined
 }
 
 /** The money of an activity by currency, and by currency and year. */

@@ -3,35 +3,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Element, element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
+import { languageFiles, lines } from '../../support/catalogue/language-files.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
-
-const lines = (...all: string[]) => `${all.join('\n')}\n`
-
-/** A platform in German, French and Arabic, with some English. */
-const files: Readonly<Record<string, string>> = {
-  'organizations.csv': lines(
-    'id,name,language,name@en,country',
-    '7,Brunnen für alle e. V.,de,Wells for all,DE',
-    '8,Écoles de Gulu,fr,,UG',
-  ),
-  'projects.csv': lines(
-    'id,title,language,title@fr,title@AR,summary,Summary@fr,need,need@fr,longTermImpact,status,organization,countries,approvedDate,projectLink',
-    '101,Brunnen für Tara,de,Des puits pour Tara,آبار لتارا,Vier Brunnen.,Quatre puits.,Kein Wasser.,Pas d’eau.,Gesundheit.,active,7,SL,2025-01-05,https://p.example/101',
-    '102,Des bancs pour Gulu,fr-CA,,,Cent vingt bancs.,,,,,active,8,UG,2025-01-06,',
-    '103,مدرسة عمان,ar,École d’Amman,,مدرسة,,,,,active,7,JO,2025-01-07,',
-    '104,Desks for Gulu,,,,Desks.,,,,,active,7,UG,2025-01-08,',
-    '105,Kisima cha Tara,sw,,,Kisima.,,,,,active,7,KE,2025-01-09,https://p.example/105',
-  ),
-  'gifts.csv': lines(
-    'project,date,amount,currency,count',
-    ...['101', '102', '103', '104', '105'].map((project) => `${project},2025-02-28,100.50,EUR,3`),
-  ),
-  'reports.csv': lines(
-    'url,project,title,title@de,published,html,html@de,language',
-    'https://p.example/r/1,101,The pump runs,Die Pumpe läuft,2025-06-01,<p>Water.</p>,<p>Wasser.</p><script>x</script>,en',
-    'https://p.example/r/2,102,Les bancs sont là,,2025-06-02,<p>Bancs.</p>,,',
-  ),
-}
 
 describe('a platform in several languages', { shuffle: false }, () => {
   let ours: CommandStore
@@ -68,11 +41,16 @@ describe('a platform in several languages', { shuffle: false }, () => {
 
   beforeAll(async () => {
     ours = await commandStore({
-      ...{ REPORTING_ORG_REF: 'GB-CHC-1164883', REPORTING_ORG_TYPE: '22', DEFAULT_CURRENCY: 'EUR' },
+      ...{
+        REPORTING_ORG_REF: 'GB-CHC-1164883',
+        REPORTING_ORG_TYPE: '22',
+        DEFAULT_CURRENCY: 'EUR',
+        FACTS_CONFIRMED: 'yes',
+      },
       ...{ PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' },
       DONOR_KEYS: `2026:${Buffer.alloc(32, 1).toString('base64')}`,
     })
-    for (const [name, text] of Object.entries(files)) {
+    for (const [name, text] of Object.entries(languageFiles)) {
       expect(await importing(name, text), name).toMatchObject({ code: 0, answer: { refused: 0 } })
     }
     await publish()
@@ -144,7 +122,7 @@ describe('a platform in several languages', { shuffle: false }, () => {
     const { rows: before } = await ours.store.db.query(
       `select texts ->> 'title@fr' as french, texts ->> 'title@es' as spanish from project where id = 101`,
     )
-    expect(before).toEqual([{ french: 'Des puits pour Tara', spanish: null }])
+    expect(before).toEqual([{ french: 'Des puits pour Tara', spanish: undefined }])
   })
 
   it('refuses a text of no language or of no field, by name', async () => {
@@ -171,12 +149,12 @@ describe('a platform in several languages', { shuffle: false }, () => {
     const tables = ['organisation', 'project', 'progress_report']
     const stored = async () => {
       const all = tables.map((table) =>
-        ours.store.db.query<{ texts: object | null }>(`select id, language, texts from ${table} order by id`),
+        ours.store.db.query<{ texts: object | undefined }>(`select id, language, texts from ${table} order by id`),
       )
       return (await Promise.all(all)).map(({ rows }) => rows)
     }
     const before = await stored()
-    expect(before.flat().filter(({ texts }) => texts !== null)).toHaveLength(4)
+    expect(before.flat().filter(({ texts }) => texts !== undefined)).toHaveLength(4)
     for (const table of tables) await ours.store.db.query(`update ${table} set language = null, texts = null`)
     for (const kind of ['organizations', 'projects', 'reports']) {
       const again = await ours.json(`import ${path.join(folder, `${kind}.${format}`)} --kind ${kind} --repair`)
@@ -220,12 +198,12 @@ describe('a platform in several languages', { shuffle: false }, () => {
        union all select name, language, null from organisation where id = 9) all_of_them order by title collate "C"`,
     )
     expect(rows).toEqual([
-      { title: 'Agua', language: 'es', texts: null },
-      { title: 'Drei', language: 'de', texts: null },
+      { title: 'Agua', language: 'es', texts: undefined },
+      { title: 'Drei', language: 'de', texts: undefined },
       { title: 'Pozos', language: 'es', texts: { 'title@en': 'Wells' } },
-      { title: 'Puits de Tara', language: 'fr', texts: null },
+      { title: 'Puits de Tara', language: 'fr', texts: undefined },
       { title: 'Wells', language: 'en', texts: { 'title@ar': 'آبار', 'title@fr': 'Puits' } },
-      { title: 'أربعة', language: 'ar', texts: null },
+      { title: 'أربعة', language: 'ar', texts: undefined },
     ])
     await publish()
     const titlesOf = (id: string) =>

@@ -70,6 +70,7 @@ const lookedUpWords: Readonly<Record<string, string>> = {
   nav: 'its own keys',
   quality: 'its own keys',
   'status.stageNames': 'stages that our runs write',
+  themeNames: 'themes that the program knows',
 }
 
 it('is known of the words of the portal too', () => {

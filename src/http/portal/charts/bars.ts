@@ -147,7 +147,7 @@ function frame({ name, width, height }: Shape, label: string, content: Html): Ht
 }
 
 type Bar = {
-  readonly name: string
+  readonly name: string | Html
   /** Stands behind the name. */
   readonly code?: string
   readonly href: string

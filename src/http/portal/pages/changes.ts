@@ -8,6 +8,7 @@ import type { Sample } from '../../../release/read/manifest.js'
 import { NewestKept } from '../../../release/read/newest-kept.js'
 import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
 import { type Html, html } from '../html.js'
+import { saidHtml, spoken, titleOf } from '../said.js'
 import { countText, dayText, moneyName, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
 
 // Releases that lists show, and activities that are named of each kind.
@@ -157,9 +158,10 @@ function heldSection({ words, language }: View, count: number, items: readonly H
 function projectLink(view: View, index: ActivityIndex | undefined, identifier: string): Html {
   const row = index?.rowOf(identifier)
   const live = view.index.rowOf(identifier)
-  const name = index && row !== undefined ? index.entry(row).title : identifier
-  if (live === undefined) return html`<span dir="auto">${name}</span>`
-  return html`<a href="${to(view, 'projects', String(view.index.entry(live).project))}" dir="auto">${name}</a>`
+  const name =
+    index && row !== undefined ? titleOf(view, index.entry(row)) : { text: identifier, language: view.language }
+  if (live === undefined) return saidHtml(view, name)
+  return html`<a href="${to(view, 'projects', String(view.index.entry(live).project))}"${spoken(view, name)}>${name.text}</a>`
 }
 
 /** `/changes.atom`: an entry for each kept release that changed something. */

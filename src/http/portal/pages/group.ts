@@ -5,17 +5,8 @@ import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
 import type { Group, GroupKind } from '../project-index.js'
-import {
-  countryName,
-  countText,
-  dayName,
-  type PageBody,
-  pluralOf,
-  sectorName,
-  to,
-  type View,
-  withColon,
-} from '../view.js'
+import { cellHtml, groupName, spoken } from '../said.js'
+import { countryName, countText, dayName, type PageBody, pluralOf, to, type View, withColon } from '../view.js'
 import { moneyStory, projectCards } from './parts.js'
 import { citation } from './projects.js'
 
@@ -37,7 +28,8 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   const { words, projectIndex } = view
   const group = projectIndex.groups[kind].get(key)
   if (!group) return undefined
-  const name = groupName(view, kind, group)
+  const said = groupName(view, kind, group)
+  const name = said.text
   const label = {
     organisations: words.group.organisation,
     countries: words.group.country,
@@ -53,8 +45,8 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
     title: name,
     description: `${withColon(view, label)} ${verdict}`,
     section: 'projects',
-    main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1 dir="auto">${name}</h1>
-<p class="lead">${verdict}</p>
+    main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1${spoken(view, said)}>${name}</h1>
+<p class="lead">${words.group.verdict(day, view.publisherName, counted, cellHtml(view, said))}</p>
 ${moneyStory(view, group.sums)}
 ${kind === 'organisations' ? await siteLink(view, key) : undefined}
 <h2>${words.group.biggest}</h2>
@@ -62,7 +54,7 @@ ${projectCards(view, group.places.slice(0, shownProjects))}
 <p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
 ${breakdowns(view, kind, group)}
 ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
-${citation(view, name, to(view, kind, key))}`,
+${citation(view, cellHtml(view, said), to(view, kind, key))}`,
   }
 }
 
@@ -80,19 +72,13 @@ async function siteLink(view: View, ref: string): Promise<Html | undefined> {
   return html`<p>${withColon(view, words.group.site)} <a href="${address}" rel="external nofollow" dir="ltr">${address}</a></p>\n`
 }
 
-/** The name of a group in the reader's language. */
-export function groupName(view: View, kind: GroupPageKind, { key, name }: Group): string {
-  if (kind === 'countries') return countryName(view, key)
-  return kind === 'sectors' ? sectorName(view, key) : name || key
-}
-
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
   const { words, projectIndex } = view
   const parts = {
-    countries: { title: words.group.countries, name: ({ key }) => countryName(view, key) },
-    sectors: { title: words.home.sectors, name: ({ key }) => sectorName(view, key) },
-    organisations: { title: words.group.partners, name: ({ name }) => name },
-  } satisfies Partial<Record<GroupKind, { title: string; name: (group: Group) => string }>>
+    countries: words.group.countries,
+    sectors: words.home.sectors,
+    organisations: words.group.partners,
+  } satisfies Partial<Record<GroupKind, string>>
   const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
     code: key,
     name: countryName(view, key),
@@ -101,14 +87,14 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
   }))
   const sections = (Object.keys(parts) as (keyof typeof parts)[]).flatMap((of) => {
     if (of === kind) return []
-    const { title, name } = parts[of]
+    const title = parts[of]
     const shared = projectIndex
       .sharedWith(group, of)
       .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
       .slice(0, shownBars)
     const list = barList(
       shared.map(({ group: other, count }) => ({
-        name: name(other),
+        name: cellHtml(view, groupName(view, of, other)),
         href: to(view, of, other.key),
         value: count,
         text: countText(view, count),

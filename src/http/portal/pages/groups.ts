@@ -1,9 +1,10 @@
 import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
 import { amountOf, currenciesOf, type Group } from '../project-index.js'
+import { groupName, spoken } from '../said.js'
 import { countText, moneyName, type PageBody, sumText, table, to, toldKinds, type View } from '../view.js'
 import { csvDocument } from './csv.js'
-import { type GroupPageKind, groupName, groupPages } from './group.js'
+import { type GroupPageKind, groupPages } from './group.js'
 import { pager } from './parts.js'
 
 const pageSize = 200
@@ -24,7 +25,8 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
         return html`<td class="number">${amount === undefined || amount === '0' ? words.money.none : html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`}</td>`
       })
     })
-    return html`<tr><th scope="row" dir="auto"><a href="${to(view, kind, group.key)}">${groupName(view, kind, group)}</a></th><td class="number">${countText(view, group.places.length)}</td>${cells}</tr>\n`
+    const name = groupName(view, kind, group)
+    return html`<tr><th scope="row"${spoken(view, name)}><a href="${to(view, kind, group.key)}">${name.text}</a></th><td class="number">${countText(view, group.places.length)}</td>${cells}</tr>\n`
   })
   const money = currencies.flatMap((currency) => kinds.map((one) => `${moneyName(view, one)} (${currency})`))
   const title = words.groups[kind]
@@ -43,7 +45,7 @@ ${pager(view, kind, {}, page, pages)}`,
 export function groupsCsv(view: View, kind: GroupPageKind): string {
   const kinds = toldKinds(view)
   const rows = sortedGroups(view, kind).flatMap((group) => {
-    const facts = [group.key, groupName(view, kind, group), String(group.places.length)]
+    const facts = [group.key, groupName(view, kind, group).text, String(group.places.length)]
     const currencies = currenciesOf(group.sums)
     if (currencies.length === 0) return [[...facts, '', ...kinds.map(() => '')]]
     return currencies.map((currency) => {

@@ -5,6 +5,7 @@ import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
 import { currenciesOf, type Group } from '../project-index.js'
 import { readReports, type ShownReport } from '../read-reports.js'
+import { cellHtml, groupName, spoken } from '../said.js'
 import {
   countryName,
   countText,
@@ -13,7 +14,6 @@ import {
   figures,
   moneyText,
   type PageBody,
-  sectorName,
   table,
   to,
   type View,
@@ -65,8 +65,8 @@ ${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
 <p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
 ${whereSection(view)}
 ${monthSection(view)}
-<div class="halves">${groupSection(view, 'sectors', 'sectors', (group) => sectorName(view, group.key))}
-${groupSection(view, 'themes', 'themes', (group) => group.name)}</div>
+<div class="halves">${groupSection(view, 'sectors')}
+${groupSection(view, 'themes')}</div>
 ${reportSection(view, reports)}
 <h2 id="exclusions">${words.home.exclusions}</h2>
 <ul>${words.home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul>`,
@@ -83,9 +83,11 @@ function picture(view: View): Html | undefined {
 /** The largest countries and themes, as searches that need no word. */
 function chips(view: View): Html {
   const { countries, themes } = view.projectIndex.groups
-  const link = (page: string, { key }: Group, name: string) =>
-    html`<li><a class="badge" href="${to(view, page, key)}" dir="auto">${name}</a></li>\n`
-  return html`<ul class="chips">${largest(themes, 2).map((group) => link('themes', group, group.name))}${largest(countries, 2).map((group) => link('countries', group, countryName(view, group.key)))}</ul>`
+  const link = (kind: 'countries' | 'themes') => (group: Group) => {
+    const name = groupName(view, kind, group)
+    return html`<li><a class="badge" href="${to(view, kind, group.key)}"${spoken(view, name)}>${name.text}</a></li>\n`
+  }
+  return html`<ul class="chips">${largest(themes, 2).map(link('themes'))}${largest(countries, 2).map(link('countries'))}</ul>`
 }
 
 function largest(groups: ReadonlyMap<string, Group>, most = groups.size): Group[] {
@@ -123,16 +125,16 @@ function monthSection(view: View): Html {
 }
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).
-function groupSection(view: View, kind: 'sectors' | 'themes', address: string, name: (group: Group) => string): Html {
+function groupSection(view: View, kind: 'sectors' | 'themes'): Html {
   const bars = largest(view.projectIndex.groups[kind]).map((group) => ({
-    name: name(group),
+    name: cellHtml(view, groupName(view, kind, group)),
     ...(kind === 'themes' && { code: group.key }),
-    href: to(view, address, group.key),
+    href: to(view, kind, group.key),
     value: group.places.length,
     text: countText(view, group.places.length),
   }))
   const rest = bars.slice(shownGroups)
-  return html`<section><h2 id="${address}"><a href="${to(view, address)}">${view.words.home[kind]}</a></h2>
+  return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.home[kind]}</a></h2>
 ${barList(bars.slice(0, shownGroups))}
 ${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
 ${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href="/themes.xml">XML</a> <a href="/themes.json">JSON</a></p>` : undefined}</section>`
@@ -142,8 +144,8 @@ function reportSection(view: View, reports: readonly ShownReport[]): Html {
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report) => {
     const project = report.images.length > 0 ? localAddress(view, report.images[0]?.url) : undefined
-    return html`<li class="card">${project ? html`<img src="${project}" alt="" loading="lazy" width="480" height="320">` : undefined}<div><h3 dir="auto"><a href="${report.address}">${report.title}</a></h3>
-<p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p dir="auto">${cut(report.text, 180)}</p></div></li>
+    return html`<li class="card">${project ? html`<img src="${project}" alt="" loading="lazy" width="480" height="320">` : undefined}<div><h3${spoken(view, report)}><a href="${report.address}">${report.title}</a></h3>
+<p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p${spoken(view, report)}>${cut(report.text, 180)}</p></div></li>
 `
   })
   return html`<h2>${view.words.home.reports}</h2><ul class="cards">

@@ -9,6 +9,7 @@ import {
 import { type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import { amountOf, currenciesOf, type GroupKind, type Sums } from '../project-index.js'
+import { cellHtml, partnerOf, type Said, spoken, themesOf, titleOf } from '../said.js'
 import type { SumKind } from '../sum-kinds.js'
 import { bitOf, type SearchedField, type Term } from '../text-index.js'
 import {
@@ -39,7 +40,7 @@ function projectCard(
   view: View,
   entry: ActivityEntry,
   level: 'h2' | 'h3',
-  reasons: readonly string[],
+  reasons: readonly Html[],
   picture: string | undefined,
 ): Html {
   const places = entry.countries.map((code) => countryName(view, code)).join(', ')
@@ -47,14 +48,15 @@ function projectCard(
     ([currency, sum]) =>
       html`<p>${view.words.money.in} <strong>${sumText(view, sum.in, currency, { whole: true })}</strong>${sum.budget === '0' ? undefined : html` / ${moneyText(view, sum.budget, currency, { whole: true })}${meter(Number(sum.in), Number(sum.budget))}`}</p>`,
   )
-  const [theme = ['', '']] = Object.entries(entry.themes)
+  const [[theme, named] = ['', undefined]] = themesOf(view, entry)
+  const [title, partner] = [titleOf(view, entry), partnerOf(view, entry)]
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
-    : html`<span class="blank hue${hueOf(theme[0])}" aria-hidden="true">${theme[1]}</span>`
-  const link = html`<a href="${to(view, 'projects', String(entry.project))}">${entry.title}</a>`
-  const heading = { html: `<${level} dir="auto">${link.html}</${level}>` }
+    : html`<span class="blank hue${hueOf(theme)}" aria-hidden="true">${named && cellHtml(view, named)}</span>`
+  const link = html`<a href="${to(view, 'projects', String(entry.project))}">${title.text}</a>`
+  const heading = { html: `<${level}${spoken(view, title).html}>${link.html}</${level}>` }
   return html`<li class="card">${image}<div>${heading}
-<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p dir="auto">${entry.partner.name}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.join(', ')}</span></p>` : undefined}</div></li>
+<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p${spoken(view, partner)}>${partner.text}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.map((one, at) => html`${at > 0 ? ', ' : ''}${one}`)}</span></p>` : undefined}</div></li>
 `
 }
 
@@ -69,23 +71,25 @@ function hueOf(code: string): number {
 export type Reason = { readonly terms: readonly Term[]; readonly fieldsOf: (place: number) => number }
 
 /** Where a project has what was looked for: its partner and groups by name. */
-function reasonsOf(view: View, entry: ActivityEntry, { terms }: Reason, fields: number): string[] {
+function reasonsOf(view: View, entry: ActivityEntry, { terms }: Reason, fields: number): Html[] {
   const { foundInParts } = view.words.list
   const isIn = (field: SearchedField) => (fields & bitOf(field)) !== 0
-  const named = (kind: GroupKind, keys: readonly string[], name: (key: string) => string) =>
+  const own = (text: string): Said => ({ text, language: view.language })
+  const themes = new Map(themesOf(view, entry))
+  const named = (kind: GroupKind, keys: readonly string[], name: (key: string) => Said) =>
     keys.filter((key) => view.projectIndex.isNamed(kind, key, terms)).map(name)
   const groups = () => [
-    ...named('countries', entry.countries, (code) => countryName(view, code)),
-    ...named('themes', Object.keys(entry.themes), (id) => entry.themes[id] ?? ''),
-    ...named('sectors', entry.sectors, (code) => sectorName(view, code)),
+    ...named('countries', entry.countries, (code) => own(countryName(view, code))),
+    ...named('themes', [...themes.keys()], (id) => themes.get(id) ?? own(id)),
+    ...named('sectors', entry.sectors, (code) => own(sectorName(view, code))),
   ]
   return [
-    ...(isIn('title') ? [foundInParts.title] : []),
-    ...(isIn('partner') ? [entry.partner?.name ?? ''] : []),
+    ...(isIn('title') ? [own(foundInParts.title)] : []),
+    ...(isIn('partner') ? [partnerOf(view, entry)] : []),
     ...(isIn('group') ? groups() : []),
-    ...(isIn('place') ? [foundInParts.place] : []),
-    ...(isIn('text') ? [foundInParts.text] : []),
-  ]
+    ...(isIn('place') ? [own(foundInParts.place)] : []),
+    ...(isIn('text') ? [own(foundInParts.text)] : []),
+  ].map((one) => cellHtml(view, one))
 }
 
 /** Projects of a list; of those that were searched for by words, where the words are. */

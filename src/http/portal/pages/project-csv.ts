@@ -24,6 +24,11 @@ export async function projectCsv(
   const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)
   return csvDocument(
     columns,
-    transactionsOf(activity, view.language).map((one) => columns.map((name) => one[name])),
+    transactionsOf(activity, view.language).map((one) =>
+      columns.map((name) => {
+        const value = one[name]
+        return typeof value === 'string' ? value : value.text
+      }),
+    ),
   )
 }

@@ -4,7 +4,8 @@ import { unescapeText } from '../../../release/read/activity-text.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import type { ShownReport } from '../read-reports.js'
-import { child, children, narrativeText } from '../record.js'
+import { child, children } from '../record.js'
+import { type Said, saidBy, spoken } from '../said.js'
 import { codeHtml, countText, cut, dayText, type View } from '../view.js'
 import { localAddress } from './parts.js'
 
@@ -27,19 +28,19 @@ export function photoSection({ view, activity }: ShownProject): Html {
   const photos = documentsOf(activity, true)
   if (photos.length === 0) return html``
   const items = photos.map((one) => {
-    const title = narrativeText(child(one, 'title'), view.language)
+    const title = saidBy(view, activity, child(one, 'title'))
     const url = one.attributes.url ?? ''
     const address = localAddress(view, url)
     return address
-      ? html`<li><img src="${address}" alt="${title}" loading="lazy" width="384" height="256"></li>\n`
+      ? html`<li><img src="${address}" alt="${title.text}"${spoken(view, title)} loading="lazy" width="384" height="256"></li>\n`
       : html`<li>${outside(view, url, title)}</li>\n`
   })
   return html`<h2>${view.words.project.photos}</h2><ul class="photos">
 ${items}</ul>`
 }
 
-function outside(view: View, url: string, title: string): Html {
-  return html`<a href="${safeHref(url)}" rel="external nofollow" dir="auto">${title}</a> <small>(${view.words.project.elsewhere})</small>`
+function outside(view: View, url: string, title: Said): Html {
+  return html`<a href="${safeHref(url)}" rel="external nofollow"${spoken(view, title)}>${title.text}</a> <small>(${view.words.project.elsewhere})</small>`
 }
 
 export function safeHref(url: string): string {
@@ -52,9 +53,9 @@ export function documentSection({ view, activity, entry, reports }: ShownProject
   const others = documentsOf(activity, false).filter(({ attributes: { url = '' } }) => !shown.has(url))
   const items = others.map((one) => {
     const url = one.attributes.url ?? ''
-    const title = narrativeText(child(one, 'title'), view.language)
+    const title = saidBy(view, activity, child(one, 'title'))
     const address = localAddress(view, url)
-    return html`<li>${address ? html`<a href="${address}" dir="auto">${title}</a>` : outside(view, url, title)} <small>${codeHtml(view, 'DocumentCategory', child(one, 'category')?.attributes.code ?? '')}</small></li>\n`
+    return html`<li>${address ? html`<a href="${address}"${spoken(view, title)}>${title.text}</a>` : outside(view, url, title)} <small>${codeHtml(view, 'DocumentCategory', child(one, 'category')?.attributes.code ?? '')}</small></li>\n`
   })
   return items.length === 0
     ? html``
@@ -70,10 +71,10 @@ export function reportSection({ view, entry, reports }: ShownProject): Html {
       const address = localAddress(view, url)
       return address
         ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
-        : html`<p>${outside(view, url, words.project.picture(cut(report.title, 120)))}</p>`
+        : html`<p>${outside(view, url, { text: words.project.picture(cut(report.title, 120)), language: view.language })}</p>`
     })
-    return html`<article class="report" id="${reportAnchor(at)}"><h3 dir="auto">${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
-<div dir="auto">${{ html: contentOf(view, report) }}</div>${pictures}</article>
+    return html`<article class="report" id="${reportAnchor(at)}"><h3${spoken(view, report)}>${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
+<div${spoken(view, report)}>${{ html: contentOf(view, report) }}</div>${pictures}</article>
 `
   })
   const earlier = items.slice(openReports)

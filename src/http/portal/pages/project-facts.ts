@@ -1,7 +1,8 @@
 import { type Html, html } from '../html.js'
 import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, narrativeText } from '../record.js'
+import { child, children } from '../record.js'
+import { partnerOf, saidBy, saidHtml, spoken } from '../said.js'
 import { codeHtml, countryName, dayText, statusName, to, unitText } from '../view.js'
 import { moneySources } from './project-money.js'
 
@@ -36,7 +37,7 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
   )
   const places = inner('location').map(
     (one) =>
-      html`<span dir="auto">${narrativeText(child(one, 'name'), view.language)}</span> ${child(child(one, 'point'), 'pos')?.text} `,
+      html`${saidHtml(view, saidBy(view, activity, child(one, 'name')))} ${child(child(one, 'point'), 'pos')?.text} `,
   )
   const sectors = inner('sector')
     .filter(({ attributes }) => attributes.vocabulary === '1')
@@ -60,12 +61,14 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
       name: words.partner,
       value:
         entry.partner &&
-        html`<a href="${to(view, 'organisations', organisationId(entry.partner))}" dir="auto">${entry.partner.name}</a>`,
+        html`<a href="${to(view, 'organisations', organisationId(entry.partner))}"${spoken(view, partnerOf(view, entry))}>${partnerOf(view, entry).text}</a>`,
       path: 'participating-org[@role="4"]',
     },
     {
       name: words.funders,
-      value: funders.length === 0 ? undefined : funders.map((one) => narrativeText(one, view.language)).join('; '),
+      value: several(
+        funders.map((one, at) => html`${at > 0 ? '; ' : ''}${saidHtml(view, saidBy(view, activity, one))}`),
+      ),
       path: 'participating-org[@role="1"]',
     },
     { name: words.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },

@@ -6,6 +6,7 @@ import { type Html, html } from '../html.js'
 import type { Sums } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, monthsOf, openingsOf, transactionsOf, valueOfElement } from '../record.js'
+import { cellHtml } from '../said.js'
 import { sumKinds } from '../sum-kinds.js'
 import { codeHtml, dayText, figures, moneyName, moneyText, table, to, toldKinds, type View } from '../view.js'
 import { legend, moneyStory, monthPoints, monthTable, tickOf } from './parts.js'
@@ -93,8 +94,9 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
     .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : a.at - b.at))
   if (listed.length === 0) return html``
   const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, description, at }) => {
-    const between = [provider, receiver].filter((name) => name !== '').join(' → ')
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${between !== '' && description !== '' ? html`<br>` : undefined}${description}</td><td><code>transaction[${at + 1}]</code></td><td class="number">${amountHtml(view, activity, parts[at])}</td></tr>\n`
+    const names = [provider, receiver].filter(({ text }) => text !== '')
+    const between = names.map((name, place) => html`${place > 0 ? ' → ' : ''}${cellHtml(view, name)}`)
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${names.length > 0 && description.text !== '' ? html`<br>` : undefined}${cellHtml(view, description)}</td><td><code>transaction[${at + 1}]</code></td><td class="number">${amountHtml(view, activity, parts[at])}</td></tr>\n`
   })
   const head = [project.date, project.kind, project.between, project.element, money.amount]
   const csv = to(view, 'projects', `${entry.project}.csv`)

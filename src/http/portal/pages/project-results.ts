@@ -1,7 +1,8 @@
 import type { Element } from '../../../kernel/xml/element.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, narrativeText } from '../record.js'
+import { child, children } from '../record.js'
+import { saidBy, spoken } from '../said.js'
 import { cut, dayText, table, type View } from '../view.js'
 
 const shownCharacters = 160
@@ -15,22 +16,29 @@ export function resultSection({ view, activity, reports }: ShownProject): Html {
   const indicators = children(activity, 'result').flatMap((result) =>
     children(result, 'indicator').flatMap((indicator) => {
       if (reports.length > 0 && !hasValue(indicator)) return []
-      const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
-      const caption = [title(result), title(indicator)].filter((text) => text !== '').join(': ')
+      const titles = [result, indicator].map((of) => saidBy(view, activity, child(of, 'title')))
+      const told = titles.filter(({ text }) => text !== '')
+      const caption = told.map(({ text }) => text).join(': ')
+      const language = told[0]?.language ?? view.language
       const baselines = children(indicator, 'baseline')
       const periods = children(indicator, 'period')
       const hasTarget = periods.some((period) => child(period, 'target'))
       const values = (target: Element | undefined, actual: Element | undefined) =>
         hasTarget ? [target, actual] : [actual]
       const rows = [
-        ...baselines.map((baseline) => row(view, html`${project.baseline}`, values(undefined, baseline))),
+        ...baselines.map((baseline) => row(view, activity, html`${project.baseline}`, values(undefined, baseline))),
         ...periods.map((period) => {
           const day = (part: string) => dayText(view, child(period, part)?.attributes['iso-date'] ?? '')
           const name = html`${day('period-start')} – ${day('period-end')}`
-          return row(view, name, values(child(period, 'target'), child(period, 'actual')))
+          return row(view, activity, name, values(child(period, 'target'), child(period, 'actual')))
         }),
       ]
-      return table(caption, [project.period, ...(hasTarget ? [project.target] : []), project.actual], rows, 3)
+      return table(
+        { text: caption, attributes: spoken(view, { language }) },
+        [project.period, ...(hasTarget ? [project.target] : []), project.actual],
+        rows,
+        3,
+      )
     }),
   )
   return indicators.length === 0
@@ -43,13 +51,14 @@ function hasValue(indicator: Element): boolean {
   return stated.some(({ attributes }) => attributes.value !== undefined)
 }
 
-function row(view: View, name: Html, values: readonly (Element | undefined)[]): Html {
-  const cells = values.map((one) => html`<td dir="auto">${textOf(view, one)}</td>`)
+function row(view: View, activity: Element, name: Html, values: readonly (Element | undefined)[]): Html {
+  const cells = values.map((one) => textOf(view, activity, one))
   return html`<tr><th scope="row">${name}</th>${cells}</tr>\n`
 }
 
 /** The value, and the comment where there is one. */
-function textOf(view: View, one: Element | undefined): string {
-  const texts = [one?.attributes.value ?? '', narrativeText(child(one, 'comment'), view.language)]
-  return cut(texts.filter((text) => text !== '').join(' – '), shownCharacters)
+function textOf(view: View, activity: Element, one: Element | undefined): Html {
+  const comment = saidBy(view, activity, child(one, 'comment'))
+  const texts = [one?.attributes.value ?? '', comment.text].filter((text) => text !== '')
+  return html`<td${spoken(view, comment)}>${cut(texts.join(' – '), shownCharacters)}</td>`
 }

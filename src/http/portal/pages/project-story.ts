@@ -3,8 +3,9 @@ import type { Element } from '../../../kernel/xml/element.js'
 import { isOpening, toAmount, toUnits } from '../../../release/read/activity-entry.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, narrativeText, type ShownTransaction, transactionsOf } from '../record.js'
-import { countText, cut, dayText, moneyName, moneyText, month, withColon } from '../view.js'
+import { child, children, type ShownTransaction, transactionsOf } from '../record.js'
+import { saidBy, saidHtml, spoken } from '../said.js'
+import { countText, dayText, moneyName, moneyText, month, withColon } from '../view.js'
 import { localAddress } from './parts.js'
 import { reportAnchor, shownReports } from './project-documents.js'
 
@@ -40,28 +41,28 @@ function monthsOfStory(shown: ShownProject): Map<string, Html[]> {
 type Event = readonly [day: string, event: Html]
 
 function reports({ view, reports: all }: ShownProject): Event[] {
-  return all.slice(0, shownReports).map(({ published, title, images }, at) => {
+  return all.slice(0, shownReports).map(({ published, title, language, images }, at) => {
     const picture = images.flatMap(({ url }) => localAddress(view, url) ?? [])[0]
     const { width, height } = pictureSize
     const shown = picture && html`<img src="${picture}" alt="" loading="lazy" width="${width}" height="${height}">`
     return [
       published,
-      html`${shown}<a href="#${reportAnchor(at)}" dir="auto">${title}</a> <small>${dayText(view, published)}</small>`,
+      html`${shown}<a href="#${reportAnchor(at)}"${spoken(view, { language })}>${title}</a> <small>${dayText(view, published)}</small>`,
     ]
   })
 }
 
 /** Values that were reached; what has words alone is a report. */
 function results({ view, activity }: ShownProject): Event[] {
-  const title = (of: Element) => narrativeText(child(of, 'title'), view.language)
+  const title = (of: Element) => saidBy(view, activity, child(of, 'title'))
   return children(activity, 'result').flatMap((result) =>
     children(result, 'indicator').flatMap((indicator) =>
       children(indicator, 'period').flatMap((period): Event[] => {
         const [actual, target] = (['actual', 'target'] as const).map((name) => child(period, name)?.attributes.value)
         const day = child(period, 'period-end')?.attributes['iso-date'] ?? ''
         if (actual === undefined) return []
-        const name = cut(title(indicator) || title(result), 120)
-        return [[day, html`<span dir="auto">${name}</span>: <strong>${actual}</strong>${target && ` / ${target}`}`]]
+        const name = title(title(indicator).text === '' ? result : indicator)
+        return [[day, html`${saidHtml(view, name, 120)}: <strong>${actual}</strong>${target && ` / ${target}`}`]]
       }),
     ),
   )

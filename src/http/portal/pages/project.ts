@@ -3,7 +3,8 @@ import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
 import { organisationId } from '../project-index.js'
 import { readProject, type ShownProject } from '../read-project.js'
-import { children, narrativeText } from '../record.js'
+import { children } from '../record.js'
+import { partnerOf, type Said, saidBy, spoken, themesOf, titleOf } from '../said.js'
 import { countryName, cut, type PageBody, statusName, to, type View, withColon } from '../view.js'
 import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
@@ -23,23 +24,25 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
   const { entry, activity } = shown
   const { words } = view
   const text = (type: string) =>
-    narrativeText(
+    saidBy(
+      view,
+      activity,
       children(activity, 'description').find(({ attributes }) => attributes.type === type),
-      view.language,
     )
   const summary = text('1')
+  const title = titleOf(view, entry)
   return {
-    title: cut(entry.title, 120),
-    description: cut(summary, 200),
+    title: cut(title.text, 120),
+    description: cut(summary.text, 200),
     section: 'projects',
-    head: headOf(shown, summary),
+    head: headOf(shown, summary.text),
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
-<h1 dir="auto">${entry.title}</h1>
+<h1${spoken(view, title)}>${title.text}</h1>
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
-<div class="columns"><div>${heroPicture(shown)}${paragraphs(summary, 'lead')}</div>
+<div class="columns"><div>${heroPicture(shown)}${paragraphs(view, summary, 'lead')}</div>
 <aside><div class="panel">${projectMoney(shown)}${giveLink(shown)}${partnerLine(shown)}</div>
 ${subscriptionForm(shown)}</aside>
-<div>${textSection(words.project.needs, text('2'))}${textSection(words.project.activities, text('4'))}
+<div>${textSection(view, words.project.needs, text('2'))}${textSection(view, words.project.activities, text('4'))}
 ${storySection(shown)}
 ${photoSection(shown)}
 ${resultSection(shown)}
@@ -58,13 +61,13 @@ function headOf({ view, entry, reports }: ShownProject, summary: string): Html {
   const linked = {
     '@context': 'https://schema.org',
     '@type': 'Project',
-    name: entry.title,
+    name: titleOf(view, entry).text,
     description: cut(summary, 500),
     identifier: entry.identifier,
     url: `${baseUrl}/projects/${id}`,
     ...(picture && { image: baseUrl + picture }),
     ...(entry.start && { foundingDate: entry.start }),
-    ...(entry.partner && { member: { '@type': 'Organization', name: entry.partner.name } }),
+    ...(entry.partner && { member: { '@type': 'Organization', name: partnerOf(view, entry).text } }),
     parentOrganization: { '@type': 'Organization', name: publisherName },
     areaServed: entry.countries.map((code) => ({
       '@type': 'Country',
@@ -88,8 +91,8 @@ function badges({ view, entry }: ShownProject): Html[] {
     ...entry.countries.map(
       (code) => html`<a class="badge" href="${to(view, 'countries', code)}">${countryName(view, code)}</a>`,
     ),
-    ...Object.entries(entry.themes).map(
-      ([code, name]) => html`<a class="badge" href="${to(view, 'themes', code)}" dir="auto">${name}</a>`,
+    ...themesOf(view, entry).map(
+      ([code, name]) => html`<a class="badge" href="${to(view, 'themes', code)}"${spoken(view, name)}>${name.text}</a>`,
     ),
   ]
 }
@@ -103,26 +106,28 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
   return html`<p><a class="give" href="${link}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
 }
 
-function partnerLine({ view, entry: { partner } }: ShownProject): Html | undefined {
+function partnerLine({ view, entry }: ShownProject): Html | undefined {
+  const { partner } = entry
   if (!partner) return undefined
   const page = to(view, 'organisations', organisationId(partner))
-  return html`<p>${withColon(view, view.words.project.partner)} <a href="${page}" dir="auto">${partner.name}</a></p>`
+  const name = partnerOf(view, entry)
+  return html`<p>${withColon(view, view.words.project.partner)} <a href="${page}"${spoken(view, name)}>${name.text}</a></p>`
 }
 
 function heroPicture({ view, entry }: ShownProject): Html | undefined {
   const picture = localAddress(view, entry.picture)
   return picture === undefined
     ? undefined
-    : html`<img class="picture" src="${picture}" alt="${view.words.project.picture(cut(entry.title, 120))}" width="480" height="320">`
+    : html`<img class="picture" src="${picture}" alt="${view.words.project.picture(cut(titleOf(view, entry).text, 120))}" width="480" height="320">`
 }
 
-function paragraphs(text: string, kind?: string): Html[] {
-  const all = text.split('\n').filter((one) => one !== '')
-  return all.map((one) => html`<p${kind && html` class="${kind}"`} dir="auto">${one}</p>\n`)
+function paragraphs(view: View, said: Said, kind?: string): Html[] {
+  const all = said.text.split('\n').filter((one) => one !== '')
+  return all.map((one) => html`<p${kind && html` class="${kind}"`}${spoken(view, said)}>${one}</p>\n`)
 }
 
-function textSection(title: string, text: string): Html {
-  return text === '' ? html`` : html`<h2>${title}</h2>${paragraphs(text)}`
+function textSection(view: View, title: string, said: Said): Html {
+  return said.text === '' ? html`` : html`<h2>${title}</h2>${paragraphs(view, said)}`
 }
 
 function dataSection({ view, entry }: ShownProject): Html {

@@ -9,6 +9,7 @@ import {
   listOrders,
   type ProjectIndex,
 } from '../project-index.js'
+import { cellHtml, groupName, type Said, spoken } from '../said.js'
 import type { SumKind } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
 import {
@@ -104,7 +105,7 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const scope = projectIndex.scopeOf(filter)
   const sumsNote = isUnscoped(scope)
     ? words.list.totals
-    : words.list.scope(Object.values(scopeNames(view, scope)).join(', '))
+    : words.list.scope(joined(view, Object.values(scopeNames(view, scope))))
   const terms = termsOf(query.q ?? '')
   const reason =
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
@@ -132,15 +133,20 @@ async function suggestion(view: View, query: ListQuery): Promise<Html | undefine
   return html`<p>${view.words.list.meant(html`<a href="${to(view, 'projects')}${queryText({ ...query, q: meant })}" dir="auto">${meant}</a>`)}</p>\n`
 }
 
+/** Names with commas between them. */
+function joined(view: View, names: readonly Said[]): Html {
+  return html`${names.map((name, at) => html`${at > 0 ? ', ' : ''}${cellHtml(view, name)}`)}`
+}
+
 function listCitation(view: View, query: ListQuery): Html {
   const { list } = view.words
   const chosen = Object.values(namesOfQuery(view, query))
-  const what = chosen.length === 0 ? list.title : `${list.title} (${chosen.join(', ')})`
+  const what = chosen.length === 0 ? list.title : html`${list.title} (${joined(view, chosen)})`
   return citation(view, what, `${to(view, 'projects')}${queryText(query)}`)
 }
 
 /** What a text names that uses a list: who, what, of which release, where. */
-export function citation(view: View, what: string, address: string): Html {
+export function citation(view: View, what: string | Html, address: string): Html {
   const { words, publisherName, release, baseUrl } = view
   return html`<p class="kind">${words.list.cite} <cite dir="auto">${withColon(view, publisherName)} ${what}. ${words.changes.release} ${release.id}, ${dayText(view, release.manifest.generated)}. ${baseUrl}${address}</cite></p>`
 }
@@ -159,35 +165,45 @@ function chips(view: View, query: ListQuery): Html | undefined {
     // A kind of money goes with its year.
     const gone = [parameter, 'page', ...(parameter === 'year' ? ['figure'] : [])]
     const others = Object.fromEntries(Object.entries(query).filter(([one]) => !gone.includes(one)))
-    return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span dir="auto">${name}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
+    return html`<li><a class="badge" href="${to(view, 'projects')}${queryText(others)}"><span${spoken(view, name)}>${name.text}</span> × <span class="hidden">${words.list.remove}</span></a></li>\n`
   })
   return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
 }
 
+type NamesOfQuery = { readonly [Name in keyof ListQuery]?: Said }
+
 /** What the money of a list is of, in the reader's language. */
-function scopeNames(view: View, { countries, sectors, themes, year }: ListScope): ListQuery {
+function scopeNames(view: View, { countries, sectors, themes, year }: ListScope): NamesOfQuery {
+  const own = (text: string): Said => ({ text, language: view.language })
   return {
-    ...(countries && { country: countryName(view, countries) }),
-    ...(themes && { theme: view.projectIndex.groups.themes.get(themes)?.name ?? themes }),
-    ...(sectors && { sector: sectorName(view, sectors) }),
-    ...(year !== undefined && { year: String(year) }),
+    ...(countries && { country: own(countryName(view, countries)) }),
+    ...(themes && { theme: nameOfGroup(view, 'themes', themes) }),
+    ...(sectors && { sector: own(sectorName(view, sectors)) }),
+    ...(year !== undefined && { year: own(String(year)) }),
   }
 }
 
+function nameOfGroup(view: View, kind: 'themes' | 'organisations', key: string): Said {
+  const group = view.projectIndex.groups[kind].get(key)
+  return group ? groupName(view, kind, group) : { text: key, language: view.language }
+}
+
 /** What each filter chooses, in the reader's language. */
-function namesOfQuery(view: View, query: ListQuery): ListQuery {
-  const { projectIndex } = view
+function namesOfQuery(view: View, query: ListQuery): NamesOfQuery {
+  const own = (text: string): Said => ({ text, language: view.language })
   const money = kindOf(query)
   const year = yearOf(query)
   const { country: countries = '', theme: themes = '', sector: sectors = '' } = query
   return {
-    ...(query.q && { q: view.words.list.quoted(query.q) }),
+    ...(query.q && { q: own(view.words.list.quoted(query.q)) }),
     ...scopeNames(view, { countries, themes, sectors }),
-    ...(query.status && { status: statusName(view, query.status) }),
+    ...(query.status && { status: own(statusName(view, query.status)) }),
     ...(query.organisation && {
-      organisation: projectIndex.groups.organisations.get(query.organisation)?.name ?? query.organisation,
+      organisation: nameOfGroup(view, 'organisations', query.organisation),
     }),
-    ...(year !== undefined && { year: money ? `${withColon(view, moneyName(view, money))} ${year}` : String(year) }),
+    ...(year !== undefined && {
+      year: own(money ? `${withColon(view, moneyName(view, money))} ${year}` : String(year)),
+    }),
   }
 }
 
@@ -233,7 +249,7 @@ export function figureChoices(view: View): { readonly key: keyof typeof figureKi
     .map((key) => ({ key, name: moneyName(view, figureKinds[key]) }))
 }
 
-type Option = { readonly key: string; readonly name: string }
+type Option = { readonly key: string; readonly name: string; readonly language?: string }
 type Choices = { readonly countries: Option[]; readonly themes: Option[]; readonly statuses: Option[] }
 
 // Sorting names by the rules of a language takes longer than the rest of a page.
@@ -245,16 +261,19 @@ function choicesOf(view: View): Choices {
   knownChoices.set(projectIndex, known)
   const { countries, themes, statuses } = projectIndex.groups
   known[language] ??= {
-    countries: sorted(language, countries, ({ key }) => countryName(view, key)),
-    themes: sorted(language, themes, ({ name }) => name),
-    statuses: sorted(language, statuses, ({ key }) => statusName(view, key)),
+    countries: sorted(language, countries, (group) => groupName(view, 'countries', group)),
+    themes: sorted(language, themes, (group) => groupName(view, 'themes', group)),
+    statuses: sorted(language, statuses, ({ key }) => ({ text: statusName(view, key), language })),
   }
   return known[language]
 }
 
-function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (group: Group) => string): Option[] {
+function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (group: Group) => Said): Option[] {
   return [...groups.values()]
-    .map((group) => ({ key: group.key, name: name(group) }))
+    .map((group) => {
+      const { text, language: own } = name(group)
+      return { key: group.key, name: text, language: own }
+    })
     .sort((a, b) => a.name.localeCompare(b.name, language))
 }
 
@@ -269,7 +288,7 @@ export function selectField(
 ): Html {
   const items = options.map(
     (option) =>
-      html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}>${option.name}</option>\n`,
+      html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}${option.language && option.language !== view.language ? spoken(view, { language: option.language }) : undefined}>${option.name}</option>\n`,
   )
   return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${hasAny ? html`<option value="">${view.words.list.any}</option>\n` : undefined}${items}</select></div>`
 }

@@ -1,8 +1,9 @@
 import { toAmount } from '../../../release/read/activity-entry.js'
 import { type Html, html } from '../html.js'
 import { currenciesOf } from '../project-index.js'
+import { groupName, type Said, spoken } from '../said.js'
 import { type SplitKind, splitKinds } from '../sum-kinds.js'
-import { countryName, moneyName, type PageBody, sectorName, sumText, table, to, type View, withColon } from '../view.js'
+import { moneyName, type PageBody, sumText, table, to, type View, withColon } from '../view.js'
 import { noGroup, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
 import { groupPages } from './group.js'
@@ -20,7 +21,7 @@ const dash = '–'
 
 type Chosen = { readonly of: SplitKind; readonly figure: keyof typeof figureKinds; readonly currency: string }
 type Sums = ReadonlyMap<string, bigint>
-type Row = { readonly key: string; readonly name: string; readonly sums: Sums; readonly total: bigint }
+type Row = { readonly key: string; readonly name: Said; readonly sums: Sums; readonly total: bigint }
 type CrossTable = Chosen & { readonly years: readonly string[]; readonly rows: readonly Row[]; readonly all: Row }
 
 /** `/years`: money of one kind by country, sector or theme and by year; each figure leads to its projects. */
@@ -69,7 +70,7 @@ export async function yearsCsv(view: View, query: YearsQuery): Promise<string> {
   const amounts = ({ sums, total }: Row) => [...years.map((year) => sums.get(year) ?? 0n), total].map(amountText)
   return csvDocument(
     ['code', 'name', 'currency', ...years.map(columnName), 'total'],
-    rows.map((row) => [row.key, row.name, currency, ...amounts(row)]),
+    rows.map((row) => [row.key, row.name.text, currency, ...amounts(row)]),
   )
 }
 
@@ -82,7 +83,7 @@ export async function yearsJson(view: View, query: YearsQuery): Promise<string> 
   })
   return `${JSON.stringify({
     ...{ release: view.release.id, by: groupPages[of].parameter, figure, currency, columns: years.map(columnName) },
-    rows: rows.map((row) => ({ code: row.key, name: row.name, ...told(row) })),
+    rows: rows.map((row) => ({ code: row.key, name: row.name.text, ...told(row) })),
     all: told(all),
   })}\n`
 }
@@ -95,18 +96,19 @@ async function crossTable(view: View, query: YearsQuery): Promise<CrossTable> {
   const { years, all, groups } = index.tellsYears
     ? sums.table(of, figureKinds[figure], currency)
     : { years: [], all: new Map(), groups: new Map<string, Sums>() }
-  const nameOf = (key: string) => {
-    if (key === noGroup) return words.unknown
-    if (of === 'countries') return countryName(view, key)
-    return of === 'sectors' ? sectorName(view, key) : (projectIndex.groups.themes.get(key)?.name ?? key)
+  const own = (text: string): Said => ({ text, language: view.language })
+  const nameOf = (key: string): Said => {
+    if (key === noGroup) return own(words.unknown)
+    const group = projectIndex.groups[of].get(key)
+    return group ? groupName(view, of, group) : own(key)
   }
-  const rowFrom = (key: string, name: string, of: Sums): Row => ({
+  const rowFrom = (key: string, name: Said, of: Sums): Row => ({
     ...{ key, name, sums: of, total: [...of.values()].reduce((sum, units) => sum + units, 0n) },
   })
   const rows = [...groups]
     .map(([key, sums]) => rowFrom(key, nameOf(key), sums))
     .sort((a, b) => (a.total === b.total ? (a.key < b.key ? -1 : 1) : a.total > b.total ? -1 : 1))
-  return { ...chosen, years, rows, all: rowFrom(noGroup, words.years.total, all) }
+  return { ...chosen, years, rows, all: rowFrom(noGroup, own(words.years.total), all) }
 }
 
 /** What an address chooses; where it names nothing that is there, the first. */
@@ -166,8 +168,8 @@ function rowOf(view: View, cross: CrossTable, columns: readonly Column[], row: R
     const query = { ...(isGroup && { [groupPages[of].parameter]: row.key }), year, figure }
     return html`<td class="number">${leads ? html`<a href="${to(view, 'projects')}${queryText(query)}">${shown}</a>` : shown}</td>`
   })
-  const name = isGroup ? html`<a href="${to(view, of, row.key)}">${row.name}</a>` : html`${row.name}`
-  return html`<tr><th scope="row" dir="auto">${name}</th>${cells}</tr>\n`
+  const name = isGroup ? html`<a href="${to(view, of, row.key)}">${row.name.text}</a>` : html`${row.name.text}`
+  return html`<tr><th scope="row"${spoken(view, row.name)}>${name}</th>${cells}</tr>\n`
 }
 
 function columnName(year: string): string {

@@ -20,7 +20,7 @@ export type Word = {
 }
 
 // Their keys are codes.
-type Coded = 'rows' | 'stageNames' | 'states' | 'statuses'
+type Coded = 'rows' | 'stageNames' | 'states' | 'statuses' | 'themeNames'
 
 type Form = Intl.LDMLPluralRule
 

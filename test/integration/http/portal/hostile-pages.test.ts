@@ -29,7 +29,7 @@ const hostileAddresses = [`https://hostile.example/"><script>alert(1)</script>`,
 
 // Codes and marks that decide whether a project is published at all; every other column takes the text.
 const decisive =
-  /^(source|source_hash|status|type|operator_state|glide_number|iati_identifier|location_precision|country_code|org_ref|org_type|ein|id|sector_code|name_source|media_type|external_id)$/
+  /^(source|source_hash|status|type|operator_state|glide_number|iati_identifier|location_precision|country_code|org_ref|org_type|ein|id|sector_code|name_source|media_type|external_id|language)$/
 
 const secret = {
   place: 'Secret Village',
@@ -71,6 +71,10 @@ async function fill(store: Store): Promise<void> {
       )
     }
   }
+  await store.db.query(
+    `update project set texts = jsonb_build_object('title@fr', $1::text, 'summary@fr', $1::text, 'need@ar', $1::text) where id <= 10`,
+    [hostile],
+  )
   await store.db.query(
     `update photo set consent = project_id <= 20, large_url =
     $1 || case when project_id <= 20 then '/open-photo' else '/${secret.photo}' end || project_id where project_id > 10`,

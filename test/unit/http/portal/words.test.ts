@@ -8,13 +8,15 @@ import { textsOf } from '../../../support/portal/portal-words.js'
 const alike = {
   fr: [
     ...['developers.code', 'developers.signature', 'direction', 'group.organisation', 'held.code', 'list.pages'],
-    ...['money.budget', 'project.photos', 'project.transactions', 'quality.code', 'years.total'],
+    ...['money.budget', 'project.photos', 'project.transactions', 'quality.code', 'themeNames.covid-19'],
+    ...['themeNames.finance', 'themeNames.sport', 'years.total'],
   ],
-  es: ['direction', 'group.sector'],
-  pt: ['direction'],
+  es: ['direction', 'group.sector', 'themeNames.covid-19'],
+  pt: ['direction', 'themeNames.covid-19'],
   de: [
     ...['developers.code', 'developers.name', 'direction', 'groups.name', 'held.code', 'list.status', 'money.budget'],
     ...['nav.status', 'project.status', 'quality.code', 'quality.element', 'status.title'],
+    ...['themeNames.covid-19', 'themeNames.sport'],
   ],
   ar: [],
 }

@@ -1,0 +1,141 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { Parser } from 'htmlparser2'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { languageFiles, lines } from '../../../support/catalogue/language-files.js'
+import { commandStore } from '../../../support/commands/command-store.js'
+import { publishedSite } from '../../../support/portal/portal-site.js'
+
+/** Texts of the records and the language of each; a theme that the service knows has a name in each language. */
+const said: readonly (readonly [text: string, language: string])[] = [
+  ['Brunnen für Tara', 'de'],
+  ['Des puits pour Tara', 'fr'],
+  ['آبار لتارا', 'ar'],
+  ['Vier Brunnen.', 'de'],
+  ['Quatre puits.', 'fr'],
+  ['Kein Wasser.', 'de'],
+  ['Pas d’eau.', 'fr'],
+  ['Gesundheit.', 'de'],
+  ['Des bancs pour Gulu', 'fr'],
+  ['Cent vingt bancs.', 'fr'],
+  ['مدرسة عمان', 'ar'],
+  ['École d’Amman', 'fr'],
+  ['Desks for Gulu', 'en'],
+  ['Desks.', 'en'],
+  ['Kisima', 'sw'],
+  ['Brunnen für alle e. V.', 'de'],
+  ['Wells for all', 'en'],
+  ['Écoles de Gulu', 'fr'],
+  ['The pump runs', 'en'],
+  ['Water.', 'en'],
+  ['Les bancs sont là', 'fr'],
+  ['Bancs.', 'fr'],
+  ['Spenden im Monat', 'de'],
+  ['3 dons en', 'fr'],
+  ['3 donations in', 'en'],
+  ['Einzelspenden über', 'de'],
+  ['Dons de particuliers', 'fr'],
+  ['Individual donors', 'en'],
+]
+
+/** The text nodes of a page's body, each with the language and direction in effect. */
+function spokenTexts(page: string): { text: string; language: string; direction: string }[] {
+  const found: { text: string; language: string; direction: string }[] = []
+  const open: { name: string; language: string; direction: string }[] = []
+  const parser = new Parser({
+    onopentag: (name, { lang, dir }) => {
+      const { language = '', direction = '' } = open.at(-1) ?? {}
+      open.push({ name, language: lang ?? language, direction: dir ?? direction })
+    },
+    ontext: (text) => {
+      const { language = '', direction = '' } = open.at(-1) ?? {}
+      const isShown =
+        open.some(({ name }) => name === 'body') && !open.some(({ name }) => /^(script|style)$/.test(name))
+      if (isShown && text.trim() !== '') found.push({ text, language, direction })
+    },
+    onclosetag: () => void open.pop(),
+  })
+  parser.end(page)
+  return found
+}
+
+describe('pages about records in several languages', () => {
+  let app: FastifyInstance
+  const read = async (address: string) => {
+    const answer = await app.inject(address)
+    expect(answer.statusCode, address).toBe(200)
+    return answer.body
+  }
+  beforeAll(async () => {
+    const ours = await commandStore({ DEFAULT_CURRENCY: 'USD' })
+    const files = {
+      'themes.csv': lines('id,name,sector', 'water,,'),
+      ...languageFiles,
+      'gifts.csv': languageFiles['gifts.csv']?.replaceAll('EUR', 'USD') ?? '',
+      'projects.csv': (languageFiles['projects.csv'] ?? '').replace(/^(.*)$/gm, (line) =>
+        line === '' ? '' : `${line},${line.startsWith('id') ? 'themes' : line.startsWith('101') ? 'water' : ''}`,
+      ),
+    }
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(path.join(ours.folder, name), text)
+      expect(await ours.json(`import ${path.join(ours.folder, name)}`), name).toMatchObject({
+        code: 0,
+        answer: { refused: 0 },
+      })
+    }
+    ;({ app } = await publishedSite(ours.store))
+  })
+
+  const addresses = [
+    ...['', '/projects', '/projects?q=tara', '/projects?theme=water', '/organisations', '/themes', '/themes/water'],
+    ...['/countries/UG', '/countries/SL', '/sectors', '/years?by=theme', '/data', '/quality'],
+    ...['101', '102', '103', '104', '105'].map((id) => `/projects/${id}`),
+  ]
+
+  it.each(['en', 'de', 'fr', 'ar', 'es'])('below /%s each text of a record says its language', async (reader) => {
+    const organisations = [...(await read(`/${reader}/organisations`)).matchAll(/\/organisations\/([^"?]+)"/g)].map(
+      ([, id]) => `/organisations/${id}`,
+    )
+    expect(organisations.length).toBeGreaterThan(0)
+    const wrong: string[] = []
+    const seen = new Set<string>()
+    for (const address of [...addresses, ...new Set(organisations)]) {
+      for (const { text, language, direction } of spokenTexts(await read(`/${reader}${address}`))) {
+        for (const [words, own] of said) {
+          // A sentence in Arabic of the service's own may have a German title in it, which is a name.
+          if (!text.includes(words) || /cite/.test(text)) continue
+          seen.add(own)
+          if (own !== language)
+            wrong.push(`${reader}${address}: "${text.trim().slice(0, 60)}" is ${own}, marked ${language}`)
+          else if (own !== reader && direction !== (own === 'ar' ? 'rtl' : 'ltr'))
+            wrong.push(`${reader}${address}: ${text} runs ${direction}`)
+        }
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(seen.size).toBeGreaterThan(3)
+  })
+
+  it.each([
+    ['de', 'Brunnen für Tara', 'Brunnen für alle e. V.', 'Sauberes Wasser'],
+    ['fr', 'Des puits pour Tara', 'Brunnen für alle e. V.', 'Eau potable'],
+    ['ar', 'آبار لتارا', 'Brunnen für alle e. V.', 'المياه النظيفة'],
+    ['en', 'Brunnen für Tara', 'Wells for all', 'Clean Water'],
+    ['es', 'Brunnen für Tara', 'Brunnen für alle e. V.', 'Agua potable'],
+  ])(
+    'a reader in %s reads what the record has in that language, else its own',
+    async (reader, title, partner, theme) => {
+      const page = await read(`/${reader}/projects/101`)
+      expect(/<h1[^>]*>([^<]*)/.exec(page)?.[1]).toBe(title)
+      for (const text of [partner, theme]) expect(page).toContain(`>${text}<`)
+      expect(await read(`/${reader}/projects`)).toContain(`>${title}<`)
+    },
+  )
+
+  it('a search finds a name in any language', async () => {
+    for (const words of ['puits', 'brunnen', 'آبار', 'Wells for all', 'Clean Water']) {
+      expect(await read(`/en/projects?q=${encodeURIComponent(words)}`), words).toContain('/projects/101')
+    }
+  })
+})
