@@ -21,6 +21,7 @@ import { FirstLines } from './first-lines.js'
 import { type ImportSummary, ImportTally } from './import-summary.js'
 import type { ImportSaving, RecordOutcome } from './kind.js'
 import { findKnownFile, markOf } from './known-files.js'
+import { readingIn } from './reading.js'
 import { hashOfReading, type RowMoney, type StoredMove, sumsOf } from './receipt.js'
 import { BatchLimit } from './record-batches.js'
 import { openFiles, type ReadableFile, type ReadProgress } from './record-files.js'
@@ -116,7 +117,8 @@ export async function importFiles(
 
 /** How records are read and saved by these options. */
 export function savingOf(options: ImportOptions): ImportSaving {
-  const { source, currency, photoConsent = false, force = false, formerly, reading = {} } = options
+  const { source, currency, photoConsent = false, force = false, formerly } = options
+  const reading = readingIn(options.reading ?? {}, currency)
   const { publisherRef, publisherName, publisherType } = options
   return {
     ...{ source, currency, photoConsent, publisherRef, publisherName, publisherType, formerly, reading },

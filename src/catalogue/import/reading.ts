@@ -1,5 +1,6 @@
 import { closestName } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
+import type { CurrencyCode } from '../../kernel/money.js'
 import { shownValue } from '../../kernel/values.js'
 import type { FileReading, Recipe } from '../sql/reading.js'
 import { findKind, kinds } from './kinds.js'
@@ -108,6 +109,13 @@ export function readRecipe(raw: unknown): Recipe {
   return Object.fromEntries(
     [...checks.keys()].flatMap((name) => (members.has(name) ? [[name, members.get(name)]] : [])),
   )
+}
+
+/** A reading with the currency of the books in the names of its columns, for which `{currency}` stands. */
+export function readingIn(reading: FileReading, currency: CurrencyCode): FileReading {
+  if (reading.map === undefined) return reading
+  const map = Object.entries(reading.map).map(([name, field]) => [name.replaceAll('{currency}', currency), field])
+  return { ...reading, map: Object.fromEntries(map) }
 }
 
 /** How a recipe reads files. */

@@ -10,10 +10,11 @@ export type TriedImport = { readonly records: readonly PreviewedRecord[]; readon
 
 /** Shows what an import would store and leave out, and changes nothing. Throws `input-unusable` for what cannot be read. */
 export async function tryImport(store: Store, file: string, options: ImportOptions): Promise<TriedImport> {
-  const [opened] = await openFiles([file], { ...options, kind: options.kind }, options.signal)
+  const saving = savingOf(options)
+  const [opened] = await openFiles([file], { kind: options.kind, reading: saving.reading }, options.signal)
   if (!opened || 'broken' in opened) {
     throw new ServiceError('input-unusable', `${options.shownAs ?? file}: ${opened?.broken ?? ''}`)
   }
-  const { records } = await previewRecords(opened, savingOf(options))
+  const { records } = await previewRecords(opened, saving)
   return { records, summary: await importFiles(store, [file], { ...options, dryRun: true }) }
 }

@@ -4,7 +4,7 @@ import { savingOf } from '../../catalogue/import/import.js'
 import { type ImportSummary, ImportTally, importExitCode } from '../../catalogue/import/import-summary.js'
 import { kinds } from '../../catalogue/import/kinds.js'
 import { type PreviewedRecord, previewRecords } from '../../catalogue/import/preview.js'
-import { readingOfRecipe } from '../../catalogue/import/reading.js'
+import { readingIn, readingOfRecipe } from '../../catalogue/import/reading.js'
 import type { RecipeGuess } from '../../catalogue/import/recipes/guess.js'
 import { guessOrNone, isOwnForm, notationOf } from '../../catalogue/import/recipes/look-at-file.js'
 import { openBytes, openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
@@ -206,7 +206,11 @@ async function openAll(
   const kind = given.kind ?? recipe.kind
   const opened: ((ReadableFile & Opened) | Broken)[] = []
   for (const file of files) {
-    const [first] = await openFiles([file], { kind, reading: readingOfRecipe(recipe), stdin }, signal)
+    const [first] = await openFiles(
+      [file],
+      { kind, reading: readingIn(readingOfRecipe(recipe), currency), stdin },
+      signal,
+    )
     const mayGuess = first && file !== '-' && Object.keys(recipe).every((name) => name === 'sheet')
     const isOwn = first !== undefined && isOwnForm(first)
     const guess =
