@@ -1,3 +1,4 @@
+import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
 import { sumOf } from '../payments.js'
 import { type DonorMailing, nameOf, wordsIn } from '../receipts/mail-donors.js'
@@ -21,7 +22,7 @@ export async function tellSleeping(mailing: DonorMailing, signal: AbortSignal): 
   while (!signal.aborted) {
     const plan = await claimSleepingPlan(store.db, clock())
     if (!plan) break
-    const { amount, addon, currency, project, endedAt } = plan
+    const { amount, addon, currency, projectTexts, endedAt } = plan
     const at = clock()
     const row = (await listDonors(store.db, [plan.donationId])).get(plan.donationId)
     if (!row || (row.sealed && !donors.keyIds.includes(row.sealed.keyId))) continue
@@ -30,7 +31,13 @@ export async function tellSleeping(mailing: DonorMailing, signal: AbortSignal): 
     const { template, language } = await templateFor('gift-asleep', fields, spoken)
     const { money, day } = wordsIn(language)
     const charged = money(sumOf(amount, addon, currency), currency)
-    const message = template.render({ name: nameOf(donor), platform, project, charged, date: day(endedAt) })
+    const message = template.render({
+      name: nameOf(donor),
+      platform,
+      project: textIn({ texts: projectTexts }, 'title', language) ?? plan.project,
+      charged,
+      date: day(endedAt),
+    })
     const id = `gift-asleep-${plan.id}.${row.reference}`
     const outcome = await sender.send({ ...message, to: donor.email, id }, signal)
     if (outcome.kind === 'sent') sent += 1

@@ -1,5 +1,6 @@
 import type { Donor } from '../../kernel/donor.js'
 import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
+import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
 import type { TemplateValues } from '../../platform/mail/mail-template.js'
 import { donorLink } from '../donors/donor-link.js'
@@ -69,7 +70,8 @@ async function valuesOf(
   const isWhole = toMinorUnits(amount, 4) === toMinorUnits(refunded, 4)
   const gift = {
     ...shared,
-    ...{ project: due.project, charged: money(sumOf(amount, addon, currency), currency), date: day(due.at) },
+    ...{ project: textIn({ texts: due.projectTexts }, 'title', language) ?? due.project },
+    ...{ charged: money(sumOf(amount, addon, currency), currency), date: day(due.at) },
     voidReceipt: isWhole ? (due.receiptNumber ?? '') : '',
   }
   if (due.kind === 'refund') {

@@ -1,4 +1,5 @@
 import { signOf } from '../../kernel/money.js'
+import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
 import { donorLink } from '../donors/donor-link.js'
 import { isSandbox } from '../gateways/gateway.js'
@@ -54,12 +55,12 @@ export async function mailDueReceipts(mailing: DonorMailing, signal: AbortSignal
 
 /** What a receipt says in a language. */
 export function receiptValues(
-  { currency, amount, addon, project, settledAt, receiptNumber, gateway }: Receipt,
+  { currency, amount, addon, project, projectTexts, settledAt, receiptNumber, gateway }: Receipt,
   { language, ...given }: Readonly<Record<'name' | 'platform' | 'language', string>>,
 ): Readonly<Record<(typeof receiptFields)[number], string>> {
   const { money, day } = wordsIn(language)
   return {
-    ...{ ...given, project, receiptNumber },
+    ...{ ...given, project: textIn({ texts: projectTexts }, 'title', language) ?? project, receiptNumber },
     amount: money(amount, currency),
     tip: signOf(addon) > 0 ? money(addon, currency) : '',
     charged: money(sumOf(amount, addon, currency), currency),

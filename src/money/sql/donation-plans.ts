@@ -1,4 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { OtherTexts } from '../../kernel/texts.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** `starting -> active -> asleep | ended`: an `asleep` one could not be charged; both are over. */
@@ -231,6 +232,8 @@ export type SleepingPlan = {
   readonly addon: Decimal
   readonly currency: CurrencyCode
   readonly project: string
+  /** Texts of the project in other languages. */
+  readonly projectTexts?: OtherTexts | undefined
   readonly endedAt: Date
 }
 
@@ -241,7 +244,7 @@ export async function claimSleepingPlan(db: Db, now: Date): Promise<SleepingPlan
         select id from donation_plan where tell_at <= $1 order by tell_at, id limit 1 for update skip locked)
       update donation_plan p set tell_at = null from due, donation d join project o on o.id = d.project_id
       where p.id = due.id and d.id = p.donation_id
-      returning p.id, p.donation_id, d.amount, d.addon, d.currency, o.title as project,
+      returning p.id, p.donation_id, d.amount, d.addon, d.currency, o.title as project, o.texts as project_texts,
         coalesce(p.ended_at, p.created_at) as ended_at`,
     [now],
   )

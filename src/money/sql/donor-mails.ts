@@ -1,4 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { OtherTexts } from '../../kernel/texts.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { PlanState } from './donation-plans.js'
 
@@ -19,6 +20,8 @@ export type DueMail = {
   readonly at: Date
   readonly receiptNumber?: string | undefined
   readonly project: string
+  /** Texts of the project in other languages. */
+  readonly projectTexts?: OtherTexts | undefined
   readonly projectLink?: string | undefined
   /** What was given back of amount and tip. */
   readonly givenBack?: Decimal | undefined
@@ -39,7 +42,7 @@ export async function claimDonorMail(db: Db, now: Date): Promise<DueMail | undef
       where m.id = due.id and d.id = m.donation_id
       returning m.id, m.kind, m.subject, m.tries, d.id as donation_id, coalesce(d.reference, '') as reference, d.amount,
         d.addon, d.refunded, d.currency, coalesce(d.gateway, '') as gateway, coalesce(d.settled_at, d.received_at, $1) as at,
-        d.receipt_number, p.title as project, p.project_link, (
+        d.receipt_number, p.title as project, p.texts as project_texts, p.project_link, (
           select amount + addon from donation_refund r where m.kind <> 'statement' and r.id::text = m.subject) as given_back, (
           select json_build_object('id', l.id, 'reference', coalesce(f.reference, ''), 'state', l.state, 'lookAt', l.look_at)
           from donation_plan_charge c join donation_plan l on l.id = c.plan_id join donation f on f.id = l.donation_id

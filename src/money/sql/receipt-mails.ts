@@ -1,4 +1,5 @@
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import type { OtherTexts } from '../../kernel/texts.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /**
@@ -18,6 +19,8 @@ export type Receipt = {
   readonly currency: CurrencyCode
   readonly gateway: string
   readonly project: string
+  /** Texts of the project in other languages. */
+  readonly projectTexts?: OtherTexts | undefined
   readonly projectLink?: string | undefined
   /** What was given back of the amount. */
   readonly refunded: Decimal
@@ -35,7 +38,7 @@ export type DueReceipt = Receipt & {
 
 const receiptColumns = `d.id as donation_id, coalesce(d.reference, '') as reference, d.receipt_number,
   d.settled_at, d.amount, d.addon, d.currency, coalesce(d.gateway, '') as gateway, p.title as project,
-  p.project_link, d.refunded`
+  p.texts as project_texts, p.project_link, d.refunded`
 
 /** The receipt of a donation that was paid here; undefined: there is none. */
 export async function findReceipt(db: Db, donationId: number): Promise<Receipt | undefined> {

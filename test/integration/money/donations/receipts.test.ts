@@ -303,6 +303,8 @@ describe('receipts by mail', async () => {
   it('are in the language of the donor where there is a template in it', async () => {
     const server = await startMailServer()
     const subjects: string[] = []
+    const titles: boolean[] = []
+    await store.db.query(`update project set texts = '{"title@fr": "Puits de Tara"}'`)
     for (const [language, acceptLanguage] of [
       ['fr-CA', undefined],
       ['xx', 'fr'],
@@ -318,7 +320,11 @@ describe('receipts by mail', async () => {
       await mail(server.url)
       const { headers, text } = readMail(server.taken.at(-1) as never)
       subjects.push(`${/Subject: (\S+)/.exec(headers)?.[1]} ${/: (\S*40[^\r]*)\r/.exec(text)?.[1]}`)
+      titles.push(text.includes('Puits de Tara'))
     }
+    await store.db.query('update project set texts = null')
+    // The project too, where it has a title in that language.
+    expect(titles).toEqual([true, false, true, false, false])
     expect(subjects.map((subject) => (/^(Receipt|=\?|Re)/.exec(subject)?.[0] === 'Receipt' ? 'en' : 'fr'))).toEqual([
       ...['fr', 'en', 'fr', 'en', 'en'],
     ])
