@@ -33,6 +33,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['registry'], async () => (await import('./release/registry.js')).registerRegistry],
   [['verify'], async () => (await import('./release/verify.js')).registerVerify],
   [['facts'], async () => (await import('./release/facts.js')).registerFacts],
+  [['explain'], async () => (await import('./release/explain.js')).registerExplain],
   [['held'], async () => (await import('./release/held.js')).registerHeld],
   [['projects'], async () => (await import('./catalogue/projects.js')).registerProjects],
   [['organizations'], async () => (await import('./catalogue/organisations.js')).registerOrganisations],

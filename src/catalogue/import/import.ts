@@ -11,6 +11,7 @@ import { refuseOtherCurrency } from '../../money/sql/stated-totals.js'
 import { type Db, isDataError } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { findNumbers } from '../sql/external-ids.js'
+import { type ImportLine, recordImportLines } from '../sql/import-lines.js'
 import { beginImport, type ImportedFile, recordImport, undoImport, writeAsImport } from '../sql/imports.js'
 import type { FileReading } from '../sql/reading.js'
 import { type ImportReceipt, sumsOfStore } from '../sql/receipts.js'
@@ -382,6 +383,16 @@ function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: n
   return { field, expected: `what stands on one line of a file; line ${earlier} has it too`, got: value.slice(0, 200) }
 }
 
+/** The lines of what was created or changed. */
+function linesOf<Row>(batch: readonly BatchEntry<Row>[], saved: readonly RecordOutcome[]): ImportLine[] {
+  return saved.flatMap((outcome, index) => {
+    const entry = batch[index]
+    const change = typeof outcome === 'object' && 'change' in outcome ? outcome.change : outcome
+    if (!entry || (change !== 'created' && change !== 'changed')) return []
+    return [{ key: entry.record.key, file: entry.where.file, line: entry.where.line }]
+  })
+}
+
 /** Saves a batch in one transaction; when the database refuses it, its halves, to keep the good records. */
 async function saveBatch<Row, Prepared>(
   transact: Transact,
@@ -390,13 +401,16 @@ async function saveBatch<Row, Prepared>(
   saving: ImportSaving,
   tally: ImportTally,
 ): Promise<void> {
-  const save = async (some: readonly Prepared[]): Promise<readonly RecordOutcome[]> => {
+  const save = async (some: readonly Prepared[], from = 0): Promise<readonly RecordOutcome[]> => {
     const moves: StoredMove[] = []
     try {
-      const outcomes = await transact((db) => {
+      const outcomes = await transact(async (db) => {
         // A transaction may be tried again.
         moves.length = 0
-        return importer.save(db, some, { ...saving, onMoved: (move) => moves.push(move) })
+        const saved = await importer.save(db, some, { ...saving, onMoved: (move) => moves.push(move) })
+        // There are too many single gifts: their months name the import.
+        if (importer.kind !== 'gifts') await recordImportLines(db, importer.kind, linesOf(batch.slice(from), saved))
+        return saved
       })
       for (const move of moves) tally.money.move(move)
       return outcomes
@@ -404,7 +418,7 @@ async function saveBatch<Row, Prepared>(
       if (some.length < 2) return [refusedByDatabase(error)]
       if (!isDataError(error)) throw error
       const half = Math.ceil(some.length / 2)
-      return [...(await save(some.slice(0, half))), ...(await save(some.slice(half)))]
+      return [...(await save(some.slice(0, half), from)), ...(await save(some.slice(half), from + half))]
     }
   }
   const read = batch.map(({ record }) => record.row)

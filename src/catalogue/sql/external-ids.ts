@@ -18,7 +18,16 @@ export async function findNumbers(
   return new Map(rows.map(({ externalId, id }) => [externalId, id]))
 }
 
-/** The same, with a new number for each id that no row has. */
+/** What a platform calls the row itself; undefined: nothing else than its number. */
+export async function findExternalId(db: Db, table: NumberedTable, id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ externalId: string | undefined }>(
+    `select external_id from ${table} where id = $1`,
+    [id],
+  )
+  return rows[0]?.externalId
+}
+
+/** The numbers of the rows that have these ids of a platform, with a new number for each id that no row has. */
 export async function giveNumbers(
   db: Db,
   table: NumberedTable,

@@ -1,5 +1,5 @@
 import { projectGraphs } from '../../catalogue/sql/project-graphs.js'
-import { newIdentifier, toActivity } from '../../iati/mapping/activity.js'
+import { type MappedActivity, newIdentifier, toActivity } from '../../iati/mapping/activity.js'
 import { type AssumptionName, assumptions, newestEdition, statementOf } from '../../iati/mapping/assumptions.js'
 import { readKept } from '../../iati/mapping/kept.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
@@ -87,6 +87,21 @@ function partsOf({ attributes, children }: Element): Map<string, string> {
   const parts = new Map(Object.entries(attributes).map(([name, value]) => [`@${name}`, value ?? '']))
   for (const child of children) parts.set(child.name, (parts.get(child.name) ?? '') + writeElement(child))
   return parts
+}
+
+/** One project as it would be published now; undefined where there is none. */
+export async function mapOneProject(
+  { db, config, now }: Pick<CountingDeps, 'db' | 'config' | 'now'>,
+  projectId: number,
+): Promise<
+  { readonly graph: ProjectGraph; readonly identifier: string; readonly activity: MappedActivity } | undefined
+> {
+  const [one] = await everyProject(db, config.reportingOrg.ref, projectId - 1, 1)
+  const [source] = await projectGraphs(db, [projectId])
+  if (one?.projectId !== projectId || !source) return undefined
+  const graph = await withKeptRead(source)
+  const identifier = one.identifier ?? newIdentifier(config, graph.project)
+  return { graph, identifier, activity: toActivity(graph, config, isoDateOf(now), identifier) }
 }
 
 async function* mappedActivities({ db, config, now, signal, onProgress }: CountingDeps) {

@@ -75,7 +75,7 @@ const leftBehind = [
     'featured_hour',
     'organisation_record',
   ],
-  ...['import', 'import_change'],
+  ...['import', 'import_change', 'import_line'],
   // What the service fetches from where is of one installation, as its configuration is.
   // Recipes are kept with `giving recipes show NAME > NAME.json`, beside the files that they read.
   ...['import_recipe', 'import_source', 'import_source_file', 'import_source_reading', 'import_source_record'],

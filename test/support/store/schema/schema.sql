@@ -400,6 +400,15 @@ create table import_change (
   constraint import_change_pkey PRIMARY KEY (import_id, table_name, key)
 );
 
+create table import_line (
+  import_id bigint not null,
+  kind text not null,
+  key text not null,
+  file text not null,
+  line integer not null,
+  constraint import_line_pkey PRIMARY KEY (kind, key, import_id)
+);
+
 create table import_recipe (
   name text not null,
   recipe json not null,
@@ -1257,6 +1266,8 @@ alter table donor_mail add constraint donor_mail_donation_id_fkey
   FOREIGN KEY (donation_id) REFERENCES donation(id) ON DELETE CASCADE;
 alter table followed_project add constraint followed_project_project_id_fkey
   FOREIGN KEY (project_id) REFERENCES project(id) ON DELETE CASCADE;
+alter table import_line add constraint import_line_import_id_fkey
+  FOREIGN KEY (import_id) REFERENCES import(id) ON DELETE CASCADE;
 alter table import_source_file add constraint import_source_file_source_fkey
   FOREIGN KEY (source) REFERENCES import_source(name) ON UPDATE CASCADE ON DELETE CASCADE;
 alter table import_source_reading add constraint import_source_reading_source_fkey

@@ -1,0 +1,202 @@
+import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
+import { findExternalId } from '../../catalogue/sql/external-ids.js'
+import { findImportLines, type ImportOrigin } from '../../catalogue/sql/import-lines.js'
+import { receiptsOfProject } from '../../catalogue/sql/receipts.js'
+import { type AssumptionName, assumptions, statementOf } from '../../iati/mapping/assumptions.js'
+import { clausesOfElements } from '../../iati/mapping/clauses.js'
+import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
+import { lookupTable } from '../../kernel/lookup-table.js'
+import type { ProjectGraph } from '../../kernel/project.js'
+import type { Element } from '../../kernel/xml/element.js'
+import type { Db } from '../../platform/database/connection.js'
+import { mapOneProject } from '../../release/render/count-assumptions.js'
+
+/** Why an activity says what stands in one of its children, or in an attribute (`@name`). */
+export type ExplainedElement = {
+  readonly element: string
+  /** `path value` of each text and attribute. */
+  readonly values: readonly string[]
+  readonly clauses: readonly string[]
+  /** Imported fields that it is written from, as `kind.field`. */
+  readonly fields: readonly string[]
+  /** Where the records with these fields came from, the newest first. */
+  readonly origins: readonly Origin[]
+  readonly assumed: readonly {
+    readonly name: AssumptionName
+    readonly states: string
+    readonly reason: string
+    readonly change: string
+  }[]
+}
+
+/** A line of an import's file, a month in the books, or who else wrote the row. */
+type Origin =
+  | {
+      readonly record: string
+      readonly import?: number
+      readonly at: Date
+      readonly file: string
+      readonly line: number
+    }
+  | {
+      readonly month: string
+      readonly kind: string
+      readonly amount: string
+      readonly currency: string
+      readonly files: readonly string[]
+    }
+  | { readonly record: string; readonly source: string }
+
+export type ExplainedProject = {
+  readonly project: number
+  readonly identifier: string
+  readonly elements: readonly ExplainedElement[]
+}
+
+/** Explains every child and attribute of a project's activity as it would be published now; undefined: no such project. */
+export async function explainProject(
+  db: Db,
+  config: MappingConfig,
+  now: Date,
+  projectId: number,
+): Promise<ExplainedProject | undefined> {
+  const mapped = await mapOneProject({ db, config, now }, projectId)
+  if (!mapped) return undefined
+  const { graph, identifier, activity } = mapped
+  const { organisation } = graph
+  const related = recordsOf(graph, {
+    project: await findExternalId(db, 'project', projectId),
+    organisation: organisation && (await findExternalId(db, 'organisation', organisation.id)),
+  })
+  const lines = await findImportLines(db, related)
+  const months = graph.months.length === 0 ? [] : await receiptsOfProject(db, projectId)
+  const explain = (element: string, values: readonly string[], isKept: boolean): ExplainedElement => {
+    const fields = fieldsBehind(element)
+    const kinds = new Set(fields.map((field) => field.split('.', 1)[0] ?? ''))
+    const assumed = [...activity.assumed].filter((name) => assumptions[name].element.split('/', 1)[0] === element)
+    return {
+      ...{
+        element,
+        values,
+        clauses: (clausesOfElements[element] ?? ['1.7']).map((clause) => `iati.md ${clause}`),
+        fields,
+      },
+      origins: [
+        ...(isKept ? keptOrigins(graph) : []),
+        ...recordOrigins(kinds, graph, lines),
+        ...(kinds.has('gifts') ? months.map(monthOrigin) : []),
+      ],
+      assumed: assumed.map((name) => {
+        const { reason, change } = assumptions[name]
+        return { name, states: statementOf(name, config), reason, change }
+      }),
+    }
+  }
+  const { attributes, children } = activity.element
+  const names = [...new Set(children.map(({ name }) => name))]
+  return {
+    project: projectId,
+    identifier,
+    elements: [
+      ...Object.entries(attributes).map(([name, value]) => explain(`@${name}`, [`@${name} ${value}`], false)),
+      ...names.map((name) => {
+        const own = children.filter((child) => child.name === name)
+        return explain(
+          name,
+          own.flatMap((child) => factsOf(child)),
+          own.some(({ line }) => line !== undefined),
+        )
+      }),
+    ],
+  }
+}
+
+/** `path value` of each attribute and text, in the order of the document. */
+function factsOf({ name, attributes, children, text }: Element, above = ''): string[] {
+  const at = `${above}${name}`
+  return [
+    ...Object.entries(attributes).map(([attribute, value]) => `${at}/@${attribute} ${value}`),
+    ...(children.length === 0 && text !== '' ? [`${at} ${text}`] : []),
+    ...children.flatMap((child) => factsOf(child, `${at}/`)),
+  ]
+}
+
+/** Fields that decide about a part without being written there. */
+const decidingFields = lookupTable<readonly string[]>({
+  '@humanitarian': ['themes.humanitarian', 'themes.sector', 'projects.glideNumber', 'projects.themes'],
+  '@budget-not-provided': ['projects.goal'],
+  'contact-info': ['projects.organization', 'projects.projectLink', 'projects.contactUrl'],
+  'activity-scope': ['projects.countries', 'projects.locationName'],
+  'recipient-region': ['projects.countries'],
+})
+
+function fieldsBehind(element: string): readonly string[] {
+  return decidingFields[element] ?? (element.startsWith('@') ? [] : fieldsOfElement(element))
+}
+
+type Related = { readonly kind: string; readonly key: string }
+
+/** The records that a project is published from, as their files may call them. */
+function recordsOf(
+  { project, organisation, themes, months, disbursements, payoutPlan, reports, photos }: ProjectGraph,
+  externalIds: { readonly project: string | undefined; readonly organisation: string | undefined },
+): Related[] {
+  const own = [String(project.id), ...(externalIds.project === undefined ? [] : [externalIds.project])]
+  const of = (kind: string, keys: readonly (string | number | undefined)[]) =>
+    keys.flatMap((key) => (key === undefined ? [] : [{ kind, key: String(key) }]))
+  const funders = months.map(({ funder }) => funder?.id)
+  const themeIds = themes.map(({ id }) => id)
+  const payouts = disbursements.map(({ reference }) => reference)
+  const plans = payoutPlan.map(({ reference }) => reference)
+  const pages = reports.map(({ url }) => url)
+  const images = photos.flatMap(({ position }) => own.map((key) => `${key} ${position}`))
+  return [
+    ...[...of('projects', own), ...of('organizations', [organisation?.id, externalIds.organisation])],
+    ...[...of('funders', funders), ...of('themes', themeIds), ...of('reports', pages), ...of('images', images)],
+    ...[...of('disbursements', payouts), ...of('payout-plans', plans)],
+  ]
+}
+
+/** Lines of the records of these kinds; of a project that no import has brought, who wrote its row. */
+function recordOrigins(
+  kinds: ReadonlySet<string>,
+  { project }: ProjectGraph,
+  lines: readonly ImportOrigin[],
+): Origin[] {
+  const known = lines.filter(({ kind }) => kinds.has(kind))
+  const found = known.map(({ kind, key, import: id, at, file, line }) => ({
+    ...{ record: `${kind} ${key}`, import: id, at, file, line },
+  }))
+  if (!kinds.has('projects') || known.some(({ kind }) => kind === 'projects')) return found
+  return [...found, { record: `projects ${project.id}`, source: sources[project.source] }]
+}
+
+const sources = {
+  local: 'SQL or a command of an operator',
+  import: 'an import of which no line is known',
+  upstream: 'the sync with UPSTREAM_URL',
+  demo: 'invented data of a trial',
+} as const
+
+/** Where what was published elsewhere stands. */
+function keptOrigins({ kept }: ProjectGraph): Origin[] {
+  if (kept?.file === undefined || kept.line === undefined) return []
+  return [
+    {
+      record: 'the activity from before the move',
+      at: new Date(`${kept.movedOn}T00:00:00Z`),
+      file: kept.file,
+      line: kept.line,
+    },
+  ]
+}
+
+function monthOrigin({
+  month,
+  kind,
+  amount,
+  currency,
+  imports,
+}: Awaited<ReturnType<typeof receiptsOfProject>>[number]): Origin {
+  return { month, kind, amount, currency, files: [...new Set(imports.flatMap(({ files = [] }) => files))] }
+}
