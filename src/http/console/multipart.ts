@@ -1,3 +1,6 @@
+import { PassThrough, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { ServiceError } from '../../kernel/errors.js'
 
 /** A field of a form, or a file with the name that its sender gave it. */
@@ -8,100 +11,52 @@ export type FormPart = {
   readonly content: AsyncIterable<Buffer>
 }
 
-const headerEnd = Buffer.from('\r\n\r\n')
-const mostHeaderBytes = 4_096
-const mostParts = 100
+const limits = { parts: 100, headerSize: 4_096, fieldSize: 4_096 }
 
-/** The parts of a form as a browser sends it with files (RFC 7578), one after the other. Throws `request-malformed`. */
+/**
+ * The parts of a form as a browser sends it with files (RFC 7578), one after the other. Throws `request-malformed`,
+ * `request-too-large` for a field, and what `body` throws.
+ */
 export async function* formParts(contentType: string, body: AsyncIterable<Buffer>): AsyncGenerator<FormPart> {
-  const [, quoted, plain] =
-    /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? []
-  const boundary = quoted ?? plain
-  if (boundary === undefined) throw malformed('it has no boundary')
-  const input = new Lookahead(body)
-  const delimiter = Buffer.from(`\r\n--${boundary}`)
-  for await (const _before of input.until(delimiter));
-  for (let parts = 0; ; parts++) {
-    const after = (await input.exactly(2)).toString('latin1')
-    if (after === '--') return
-    if (after !== '\r\n') throw malformed('its boundary stands within a line')
-    if (parts === mostParts) throw malformed(`it has more than ${mostParts} parts`)
-    const part = partOf(await headOf(input))
-    const content = input.until(delimiter)
-    yield { ...part, content }
-    for await (const _rest of content);
+  const parts = new PassThrough({ objectMode: true })
+  let file: Readable | undefined
+  const fail = (failure: unknown) => {
+    const told = failure instanceof ServiceError ? failure : malformed(failure)
+    file?.destroy(told)
+    parts.destroy(told)
   }
-}
-
-async function headOf(input: Lookahead): Promise<string> {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of input.until(headerEnd)) {
-    bytes += piece.length
-    if (bytes > mostHeaderBytes) throw malformed('a part has too long a header')
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString('utf8')
-}
-
-function partOf(head: string): Pick<FormPart, 'name' | 'fileName'> {
-  const [, parameters] =
-    /^content-disposition:[ \t]*form-data((?:;[ \t]*[\w*-]+="[^"\r\n]*")+)[ \t]*$/im.exec(head) ?? []
-  const given = new Map(
-    [...(parameters ?? '').matchAll(/([\w*-]+)="([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name.toLowerCase(),
-      value,
-    ]),
-  )
-  const name = given.get('name')
-  if (name === undefined) throw malformed('a part has no name')
-  return { name, fileName: given.get('filename') }
-}
-
-/** Bytes that are looked at before they are taken; it holds little more than one chunk. */
-class Lookahead {
-  // The first boundary has no line before it.
-  #bytes = Buffer.from('\r\n')
-  readonly #body: AsyncIterator<Buffer>
-
-  constructor(body: AsyncIterable<Buffer>) {
-    this.#body = body[Symbol.asyncIterator]()
-  }
-
-  /** Takes what stands before these bytes, and passes over them. */
-  async *until(bytes: Buffer): AsyncGenerator<Buffer> {
-    for (;;) {
-      const at = this.#bytes.indexOf(bytes)
-      if (at >= 0) {
-        const before = this.#take(at)
-        this.#take(bytes.length)
-        if (before.length > 0) yield before
-        return
-      }
-      const safe = this.#bytes.length - bytes.length + 1
-      if (safe > 0) yield this.#take(safe)
-      await this.#more()
+  const parser = parserOf(contentType)
+  parser.on('field', (name, value, _, isCut) => {
+    if (isCut) fail(new ServiceError('request-too-large', `a field has at most ${limits.fieldSize} bytes`))
+    else parts.write({ name, fileName: undefined, content: Readable.from([Buffer.from(value)]) } satisfies FormPart)
+  })
+  parser.on('file', (name = '', content, fileName) => {
+    file = content
+    // Whoever reads it learns of a failure; nobody may be reading it.
+    content.on('error', () => undefined)
+    parts.write({ name, fileName, content } satisfies FormPart)
+  })
+  parser.on('partsLimit', () => fail(malformed(`it has more than ${limits.parts} parts`)))
+  pipeline(Readable.from(body), parser).then(() => parts.end(), fail)
+  try {
+    for await (const part of parts as AsyncIterable<FormPart>) {
+      yield part
+      if (part.fileName !== undefined) (part.content as Readable).resume()
     }
-  }
-
-  async exactly(count: number): Promise<Buffer> {
-    while (this.#bytes.length < count) await this.#more()
-    return this.#take(count)
-  }
-
-  #take(count: number): Buffer {
-    const taken = this.#bytes.subarray(0, count)
-    this.#bytes = this.#bytes.subarray(count)
-    return taken
-  }
-
-  async #more(): Promise<void> {
-    const next = await this.#body.next()
-    if (next.done) throw malformed('it ends within a part')
-    this.#bytes = Buffer.concat([this.#bytes, next.value])
+  } finally {
+    parser.destroy()
   }
 }
 
-function malformed(why: string): ServiceError {
-  return new ServiceError('request-malformed', `the form cannot be read: ${why}`)
+function parserOf(contentType: string) {
+  try {
+    return new Busboy({ headers: { 'content-type': contentType } as BusboyHeaders, limits, preservePath: true })
+  } catch (error) {
+    throw malformed(error)
+  }
+}
+
+function malformed(why: unknown): ServiceError {
+  const reason = why instanceof Error ? why.message : String(why)
+  return new ServiceError('request-malformed', `the form cannot be read: ${reason}`)
 }

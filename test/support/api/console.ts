@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import type { UploadLimits } from '../../../src/catalogue/import/uploads.js'
 import { CleanupStack } from '../../../src/cli/wiring/cleanup-stack.js'
@@ -17,7 +18,7 @@ export async function openConsole(environment: Record<string, string>, limits?: 
   }
   try {
     const base = await serveConsole(runtime, openMetrics(runtime), cleanup, limits)
-    const ask = async (address: string, headers: Record<string, string> = {}, body?: string) => {
+    const askOnce = async (address: string, headers: Record<string, string>, body?: string) => {
       const answer = await request(base + address, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }), ...headers },
@@ -25,10 +26,25 @@ export async function openConsole(environment: Record<string, string>, limits?: 
       })
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
     }
-    /** Fills the form at an address in, and sends it as a browser does. */
+    const isUpload = (address: unknown) => String(address).startsWith('/imports/uploads/')
+    /** Asks as a browser does: a file that is worked on is asked for again until that has ended. */
+    const ask = async (address: string, headers: Record<string, string> = {}, body?: string) => {
+      let answer = await askOnce(address, headers, body)
+      while (body === undefined && isUpload(address) && answer.headers.refresh !== undefined) {
+        await sleep(100)
+        answer = await askOnce(address, headers)
+      }
+      return answer
+    }
+    /** Fills the form at an address in, and sends it as a browser does; the answer leads to where the work on a file ends. */
     const confirm = async (address: string, fields: Record<string, string>, headers: Record<string, string> = {}) => {
       const [, token = ''] = /name="token" value="(\w+)"/.exec((await ask(address, headers)).text) ?? []
-      return await ask(address, { origin: base, ...headers }, new URLSearchParams({ token, ...fields }).toString())
+      const body = new URLSearchParams({ token, ...fields }).toString()
+      const answer = await ask(address, { origin: base, ...headers }, body)
+      const { location } = answer.headers
+      if (!isUpload(location)) return answer
+      const ended = await ask(String(location), headers)
+      return ended.status === 303 ? ended : answer
     }
     /** Chooses files on the page of imports and sends them, as a browser does. */
     const sendFiles = async (
