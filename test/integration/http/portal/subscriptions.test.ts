@@ -155,7 +155,7 @@ describe('subscriptions to the reports of a project', async () => {
     await publish()
     expect(await mail(server)).toEqual({ sent: 2, later: 0, ended: 0 })
     const { id: live } = await publisher.live()
-    expect((await store.db.query('select release_id from followed_project')).rows).toEqual([{ release_id: live }])
+    expect((await store.db.query('select release_id from followed_project')).rows).toEqual([{ releaseId: live }])
     expect(server.taken.map(({ to }) => to[0])).toEqual([lina, 'kim@example.org'])
     const { headers, text } = readMail(server.taken[0] as TakenMail)
     expect(headers).toContain('Subject: Wells for Tara: Well number 9003')
