@@ -54,7 +54,7 @@ it('the field is imported, stored, answered, exported, published, read back and 
   expect(await importing('wire.json', JSON.stringify({ projects: changed }))).toMatchObject({ changed: 1 })
   expect(await stored()).toEqual([{ id: 7, beneficiaries: '950 people' }])
   expect(await importing('second.csv', `${least}\n`)).toMatchObject({ changed: 1, import: 3 })
-  expect(await stored()).toEqual([{ id: 7, beneficiaries: null }])
+  expect(await stored()).toEqual([{ id: 7, beneficiaries: undefined }])
   await giving(url, 'imports', 'undo', '3')
   expect(await stored()).toEqual([{ id: 7, beneficiaries: '950 people' }])
 })

@@ -81,7 +81,8 @@ describe('an activity of many parts', () => {
     }
     await steps(500)
     const [half, whole] = [await steps(2_000), await steps(4_000)]
-    expect(whole / half).toBeLessThan(2.3)
+    // Twice as many parts take twice as much, and four times where each looks at all others; samples vary by a fifth.
+    expect(whole / half).toBeLessThan(3)
   })
 })
 
