@@ -49,6 +49,7 @@ const mirror = await newInstallation({
   UPSTREAM_API_KEY: upstreamKey,
   ALLOW_PRIVATE_NETWORKS: 'true',
   REPORTING_ORG_REF: 'US-EIN-123456789',
+  FACTS_CONFIRMED: 'yes',
 })
 await insertDonationTargets(store.db, [2045])
 const user = { email: 'soak@example.org', password: 'seven quiet rivers run', tokenTimeoutSeconds: 10_000_000 }

@@ -126,6 +126,8 @@ function countHandle(handle: Functions): void {
   }
 }
 
+type Answer = (error: Error | null) => void
+
 /** Before the statement the connection breaks, or the server is out of memory, or the answer of the statement is lost. */
 function countStatements(): void {
   const client = pg.Client.prototype as unknown as Functions
@@ -138,6 +140,14 @@ function countStatements(): void {
     // A COPY is a stream, not a promise.
     const copy = given[0] instanceof Readable || given[0] instanceof Writable ? given[0] : undefined
     const way = (fault?.variant ?? 0) % 3
+    const asked = given[0] instanceof pg.Query ? (given[0] as unknown as { callback: Answer }) : undefined
+    if (asked && way === 2) {
+      const answer = asked.callback
+      asked.callback = (error) => {
+        if (!error) cut()
+        answer(error ?? failure('ECONNRESET', 'read'))
+      }
+    }
     const result = way === 1 ? undefined : real?.apply(this, given)
     if (way === 0 || (way === 2 && copy)) cut()
     if (way === 2 && result instanceof Promise) {
@@ -149,7 +159,7 @@ function countStatements(): void {
     if (way !== 1) return result
     const refusal = Object.assign(new Error('out of memory'), { code: '53200', severity: 'ERROR' })
     if (copy) return copy.destroy(refusal)
-    const callback = given.find((value) => typeof value === 'function') as ((error: Error) => void) | undefined
+    const callback = asked?.callback ?? (given.find((value) => typeof value === 'function') as Answer | undefined)
     if (!callback) return Promise.reject(refusal)
     process.nextTick(callback, refusal)
     return undefined

@@ -45,7 +45,9 @@ export async function openPlace({ store, url }: TestDatabase, more: Readonly<Rec
 }
 
 /** A publisher whose data is no trial. */
-export const real = { REPORTING_ORG_REF: 'US-EIN-123456789', REPORTING_ORG_NAME: 'Giving Platform' }
+export const real = {
+  ...{ REPORTING_ORG_REF: 'US-EIN-123456789', REPORTING_ORG_NAME: 'Giving Platform', FACTS_CONFIRMED: 'yes' },
+}
 
 /** Lets the leases of dead processes run out. */
 export async function endLeases({ db }: Store, table: 'run' | 'sync_run'): Promise<void> {
