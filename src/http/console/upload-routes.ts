@@ -312,7 +312,6 @@ async function hasFile(file: string): Promise<boolean> {
 
 /** Waits for work as long as a page may; what goes on longer fails where the file is looked at next. */
 async function within(done: Promise<unknown>): Promise<void> {
-  done.catch(() => undefined)
   let timer: NodeJS.Timeout | undefined
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, patienceMs)
