@@ -1,4 +1,4 @@
-import type { JsonSchema } from './field-types.js'
+import type { JsonSchema } from '../../kernel/read-object.js'
 import { clearMark, type KindFields } from './fields.js'
 import type { Kind } from './kind.js'
 

@@ -1,4 +1,5 @@
 import { type Decimal, isWhole } from '../../kernel/money.js'
+import type { JsonSchema } from '../../kernel/read-object.js'
 import { fieldAndLanguage, type OtherTexts, textKey } from '../../kernel/texts.js'
 import {
   coordinateOf,
@@ -22,9 +23,6 @@ import {
   plainMeasure,
 } from './number-notation.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
-
-/** A JSON Schema (2020-12) of one value. */
-export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /** How a value is read from a cell of CSV or a member of NDJSON, and how it is described. */
 export type FieldType<T = unknown> = {

@@ -3,8 +3,8 @@ import { constants } from 'node:fs'
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
-import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import { objectType, optional, requireObject, textType, wholeType } from '../../kernel/read-object.js'
 import { ifThere } from '../../kernel/system-errors.js'
 import { wholeNumberIn } from '../../kernel/values.js'
 import type { Environment } from '../../platform/config/config.js'
@@ -127,10 +127,10 @@ async function readPublicKey(file: string): Promise<string> {
   throw new ServiceError('input-unusable', `expected an Ed25519 key in ${file}, got another one`)
 }
 
-const stateShape = z.object({
-  ...{ release: z.string(), run: z.number().int(), manifestSha256: z.string() },
-  recordSha256: z.string().optional(),
-  checkedAt: z.string().optional(),
+const text = textType()
+const stateShape = objectType({
+  ...{ release: text, run: wholeType(), manifestSha256: text },
+  ...{ recordSha256: optional(text), checkedAt: optional(text) },
 })
 
 async function readState(file: string): Promise<SeenRelease | undefined> {
@@ -141,7 +141,7 @@ async function readState(file: string): Promise<SeenRelease | undefined> {
     throw new ServiceError('input-unusable', `the state file ${file} cannot be read`, { cause: error })
   }
   try {
-    return text === undefined ? undefined : stateShape.parse(JSON.parse(text))
+    return text === undefined ? undefined : requireObject(stateShape, JSON.parse(text))
   } catch (error) {
     throw new ServiceError('input-unusable', `${file} is not a state file of giving verify`, { cause: error })
   }

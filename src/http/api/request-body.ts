@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import { isObject, type ParsedValue } from '../../catalogue/wire/read/parsed-value.js'
-import { type FieldProblem, invalidFields, ServiceError } from '../../kernel/errors.js'
+import { invalidFields, ServiceError } from '../../kernel/errors.js'
+import { type MemberType, objectType, type ReadPolicy, readObject, textType } from '../../kernel/read-object.js'
 import { parseFields } from '../../kernel/xml/fields.js'
 import type { XmlLimits } from '../../kernel/xml/reader.js'
 import { contentFormat } from './negotiation.js'
@@ -12,65 +12,26 @@ export const bodyLimit = 65_536
 /** Bodies have a few fields; deeper or larger ones are refused while they are read (wire.md 1.8). */
 const limits: XmlLimits = { depth: 16, elements: 1_000, attributes: 20, characters: bodyLimit }
 
-/** A required text of 1 to `length` characters. */
-export function textUpTo(length: number) {
-  return z
-    .string()
-    .min(1)
-    .max(length)
-    .refine((text) => !text.includes('\0'), 'a text without NUL')
-}
-
 /** An e-mail address, of the greatest length that RFC 5321 allows. */
-export const emailText = textUpTo(254)
+export const emailText = textType(1, 254)
 
 /** A password to be checked; the limit bounds the cost of its hash. */
-export const passwordText = textUpTo(1_024)
+export const passwordText = textType(1, 1_024)
 
 /** An API key or access token to be looked up. */
-export const secretText = textUpTo(256)
+export const secretText = textType(1, 256)
 
 /** E-mail and password of an account, as all operations take them (wire.md 6.1). */
-export const userFields = z.object({ email: emailText, password: passwordText })
+export const userFields = objectType({ email: emailText, password: passwordText })
 
-/** The body's fields by the schema. Throws like `readBody`, and `request-invalid` naming every wrong field. */
-export function readValidBody<T extends z.ZodType>(request: FastifyRequest, root: string, schema: T): z.output<T> {
-  const fields = readBody(request, root)
-  const result = schema.safeParse(fields)
-  if (result.success) return result.data
-  throw invalidFields(problemsOf(root, schema, fields, result.error.issues))
-}
+/** Requests are answered without their values, which may be secrets. */
+const ofRequests: ReadPolicy = { told: (value) => ({ missing: value === undefined || value === null || value === '' }) }
 
-/** The problems of each issue; where an object is missing or something else, also those of the fields that it lacks. */
-function problemsOf(
-  root: string,
-  schema: z.ZodType,
-  fields: unknown,
-  issues: readonly z.core.$ZodIssue[],
-): FieldProblem[] {
-  const at = issues.findIndex(isNoObject)
-  const absent = issues[at]
-  if (!absent) return issues.map((issue) => toProblem(root, issue, fields))
-  const completed = withObject(fields, absent.path)
-  const inside = schema.safeParse(completed).error?.issues ?? []
-  const before = issues.slice(0, at).map((issue) => toProblem(root, issue, fields))
-  const others = problemsOf(root, schema, completed, inside.slice(at))
-  return [...before, toProblem(root, absent, fields), ...others]
-}
-
-function isNoObject(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'invalid_type' && issue.expected === 'object'
-}
-
-/** A copy of the fields with an empty object at the path. */
-function withObject(fields: unknown, [name, ...rest]: readonly PropertyKey[]): unknown {
-  if (name === undefined) return {}
-  const parent = isObject(fields as ParsedValue) ? (fields as Record<PropertyKey, unknown>) : {}
-  return { ...parent, [name]: withObject(parent[name], rest) }
-}
-
-function valueAt(fields: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], fields)
+/** The body's fields by their types. Throws like `readBody`, and `request-invalid` naming every wrong field. */
+export function readValidBody<T>(request: FastifyRequest, root: string, fields: MemberType<T>): T {
+  const { value, problems } = readObject(fields, readBody(request, root), ofRequests, root)
+  if (problems) throw invalidFields(problems)
+  return value
 }
 
 /**
@@ -140,18 +101,4 @@ function fieldsOfXml(root: string, body: Buffer): unknown {
 
 function malformed(message: string, cause?: unknown): ServiceError {
   return new ServiceError('request-malformed', message, { cause })
-}
-
-function toProblem(root: string, issue: z.core.$ZodIssue, fields: unknown): FieldProblem {
-  const value = valueAt(fields, issue.path)
-  const missing = value === undefined || value === null || value === ''
-  return { field: [root, ...issue.path.map(String)].join('.'), expected: expectationOf(issue), missing }
-}
-
-function expectationOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'too_big') return `at most ${issue.maximum} characters`
-  if (issue.code === 'too_small') return 'a text that is not empty'
-  if (issue.code === 'invalid_type' && issue.expected === 'string') return 'a text'
-  if (issue.code === 'invalid_type' && issue.expected === 'object') return 'an object'
-  return issue.message
 }

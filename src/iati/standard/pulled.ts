@@ -1,8 +1,16 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import {
+  listType,
+  numberType,
+  objectType,
+  orNull,
+  requireObject,
+  type TypeOf,
+  textType,
+} from '../../kernel/read-object.js'
 import { ifThere } from '../../kernel/system-errors.js'
 import { codeList, codeListNames, standardOrigin } from './standard.js'
 
@@ -17,23 +25,23 @@ export const schemaNames = [
 /** Name of the file that records what was pulled, beside `schemas/` and `codelists/`. */
 export const pulledRecordName = 'pulled.json'
 
-const pulledRecord = z.object({
-  version: z.string(),
-  pulledAt: z.string(),
-  from: z.array(z.string()),
-  files: z.array(z.object({ name: z.string(), bytes: z.number(), sha256: z.string() })),
+const text = textType()
+
+const pulledRecord = objectType({
+  version: text,
+  pulledAt: text,
+  from: listType(text),
+  files: listType(objectType({ name: text, bytes: numberType(), sha256: text })),
 })
 
 /** What was downloaded, when and from where; `name` is the path in the directory. */
-export type PulledStandard = z.infer<typeof pulledRecord>
+export type PulledStandard = TypeOf<typeof pulledRecord>
 
-const publishedList = z.object({
-  data: z.array(z.object({ code: z.string(), status: z.string().nullish() })),
-})
+const publishedList = objectType({ data: listType(objectType({ code: text, status: orNull(text) })) })
 
 /** The active codes of a code list as IATI publishes it (JSON, CLv3); throws for any other text. */
 export function activeCodesOf(text: string): Set<string> {
-  const { data } = publishedList.parse(JSON.parse(text))
+  const { data } = requireObject(publishedList, JSON.parse(text))
   return new Set(data.filter(({ status }) => status !== 'withdrawn').map(({ code }) => code))
 }
 
@@ -55,7 +63,7 @@ export async function readPulledStandard(directory: string): Promise<PulledStand
     throw new ServiceError('standard-missing', `cannot read ${path}`, { cause: error })
   }
   try {
-    return text === undefined ? undefined : pulledRecord.parse(JSON.parse(text))
+    return text === undefined ? undefined : requireObject(pulledRecord, JSON.parse(text))
   } catch (error) {
     throw new ServiceError('standard-missing', `expected the record of a pull in ${path}, got something else`, {
       cause: error,

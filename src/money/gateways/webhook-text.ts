@@ -1,8 +1,4 @@
-import { z } from 'zod'
+import { textType } from '../../kernel/read-object.js'
 
-/** An identifier, kind or reference in an event of a payment processor; the database stores no NUL. */
-export const webhookText = z
-  .string()
-  .min(1)
-  .max(255)
-  .refine((text) => !text.includes('\0'))
+/** An identifier, kind or reference in an event of a payment processor. */
+export const webhookText = textType(1, 255)

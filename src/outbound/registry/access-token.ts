@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import { numberType, objectType, ofOthers, optional, readObject, textType } from '../../kernel/read-object.js'
 import type { RegistryHttp } from './registry-http.js'
 
 /** Gives the token of the next call; `renew`: the registry has refused the one given before. */
@@ -15,7 +15,10 @@ const scopes = 'ryd ryd:reporting_org ryd:dataset ryd:dataset:update ryd:dataset
 // Renewed this long before its end, so that it is valid while a call is on its way.
 const marginMs = 60_000
 
-const grantShape = z.object({ access_token: z.string().min(1), expires_in: z.number().positive().optional() })
+const grantShape = objectType({
+  access_token: textType(1),
+  expires_in: optional(numberType('a number above 0', (seconds) => seconds > 0)),
+})
 
 /** Tokens by the client credentials grant of OAuth 2.0 (RFC 6749, section 4.4); each is kept until shortly before its end. */
 export function tokenOfClient(http: RegistryHttp, credentials: ClientCredentials): AccessToken {
@@ -40,9 +43,9 @@ export function tokenOfClient(http: RegistryHttp, credentials: ClientCredentials
       const message = `${tokenUrl} answered ${answer.status}: check REGISTRY_CLIENT_ID and REGISTRY_CLIENT_SECRET`
       throw new ServiceError('registry-refused', message)
     }
-    const grant = grantShape.safeParse(answer.document)
-    if (!grant.success) throw new ServiceError('registry-unusable', `${tokenUrl} answered without a token`)
-    const { access_token: token, expires_in: seconds = 0 } = grant.data
+    const grant = readObject(grantShape, answer.document, ofOthers).value
+    if (!grant) throw new ServiceError('registry-unusable', `${tokenUrl} answered without a token`)
+    const { access_token: token, expires_in: seconds = 0 } = grant
     kept = { token, until: performance.now() + seconds * 1000 - marginMs }
     return token
   }

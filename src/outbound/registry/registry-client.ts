@@ -1,40 +1,58 @@
-import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import {
+  booleanType,
+  firstProblem,
+  listType,
+  type MemberType,
+  objectType,
+  ofOthers,
+  orNull,
+  readObject,
+  type TypeOf,
+  textType,
+  wholeType,
+} from '../../kernel/read-object.js'
 import type { AccessToken } from './access-token.js'
 import type { RegistryHttp, RegistryRequest } from './registry-http.js'
 
-const publisherShape = z.object({
-  id: z.string(),
-  user_role: z.string().nullish(),
-  metadata: z.object({
-    human_readable_name: z.string(),
-    organisation_identifier: z.string().nullish(),
-    short_name: z.string().nullish(),
-    registry_approved: z.boolean().nullish(),
+const text = textType()
+
+const publisherShape = objectType({
+  id: text,
+  user_role: orNull(text),
+  metadata: objectType({
+    human_readable_name: text,
+    organisation_identifier: orNull(text),
+    short_name: orNull(text),
+    registry_approved: orNull(booleanType),
   }),
 })
 
 /** A reporting organisation of the registry, as this account sees it. */
-export type Publisher = z.infer<typeof publisherShape>
+export type Publisher = TypeOf<typeof publisherShape>
 
-const fieldsShape = z.object({
-  human_readable_name: z.string(),
-  short_name: z.string(),
-  source_type: z.string(),
-  url: z.string(),
-  visibility: z.string(),
-  licence_id: z.string(),
+const fieldsShape = objectType({
+  human_readable_name: text,
+  short_name: text,
+  source_type: text,
+  url: text,
+  visibility: text,
+  licence_id: text,
 })
 
-export type DatasetFields = z.infer<typeof fieldsShape>
+export type DatasetFields = TypeOf<typeof fieldsShape>
 
-const datasetShape = z.object({ id: z.string(), owner_organisation_id: z.string(), metadata: fieldsShape })
+const datasetShape = objectType({ id: text, owner_organisation_id: text, metadata: fieldsShape })
 
-export type RegisteredDataset = z.infer<typeof datasetShape>
+const oneDataset = objectType({ data: datasetShape })
 
-const pagesShape = z.object({ pagination: z.object({ total_pages: z.number().int().max(1000) }).nullish() })
+export type RegisteredDataset = TypeOf<typeof datasetShape>
 
-const failureShape = z.object({ error: z.object({ error_msg: z.string() }) })
+const pagination = orNull(objectType({ total_pages: wholeType(0, 1000) }))
+
+const noData = objectType({ data: { expected: 'null', read: (value) => (value === null ? true : undefined) } })
+
+const failureShape = objectType({ error: objectType({ error_msg: text }) })
 
 /** One call of the API, as `--dry-run` shows it. */
 export type RegistryCall = {
@@ -86,29 +104,25 @@ export class RegistryClient {
 
   async createDataset(publisherId: string, fields: DatasetFields, signal: AbortSignal): Promise<void> {
     const body = { ...fields, owner_organisation_id: publisherId }
-    await this.#call({ method: 'POST', path: '/datasets', body }, z.object({ data: datasetShape }), signal)
+    await this.#call({ method: 'POST', path: '/datasets', body }, oneDataset, signal)
   }
 
   async updateDataset(id: string, fields: DatasetFields, signal: AbortSignal): Promise<void> {
-    await this.#call(
-      { method: 'PATCH', path: `/datasets/${id}`, body: fields },
-      z.object({ data: datasetShape }),
-      signal,
-    )
+    await this.#call({ method: 'PATCH', path: `/datasets/${id}`, body: fields }, oneDataset, signal)
   }
 
   /** A dataset that is not there is deleted already. */
   async deleteDataset(id: string, signal: AbortSignal): Promise<void> {
     try {
-      await this.#call({ method: 'DELETE', path: `/datasets/${id}` }, z.object({ data: z.null() }), signal)
+      await this.#call({ method: 'DELETE', path: `/datasets/${id}` }, noData, signal)
     } catch (error) {
       if (!(error instanceof RegistryRefusal && error.httpStatus === 404)) throw error
     }
   }
 
-  async #list<T>(path: string, shape: z.ZodType<T>, signal: AbortSignal): Promise<T[]> {
+  async #list<T>(path: string, shape: MemberType<T>, signal: AbortSignal): Promise<T[]> {
     const found: T[] = []
-    const answer = pagesShape.extend({ data: z.array(shape) })
+    const answer = objectType({ data: listType(shape), pagination })
     for (let page = 1; ; page++) {
       const read = await this.#call(
         { method: 'GET', path: `${path}?page=${page}&page_size=${pageSize}` },
@@ -123,7 +137,7 @@ export class RegistryClient {
   /** The answer in this shape; undefined when the call was only shown. */
   async #call<T>(
     { method, path, body }: Omit<RegistryCall, 'sent'>,
-    shape: z.ZodType<T>,
+    shape: MemberType<T>,
     signal: AbortSignal,
   ): Promise<T | undefined> {
     const sent = method === 'GET' || !this.#dryRun
@@ -141,11 +155,10 @@ export class RegistryClient {
       )
       if (answer.status === 401 && !renew) continue
       if (answer.status >= 300) throw toRefusal(`${method} ${path}`, answer.status, answer.document)
-      const read = shape.safeParse(answer.document)
-      if (read.success) return read.data
-      const [issue] = read.error.issues
-      const place = issue ? `${issue.path.join('.')}: ${issue.message}` : ''
-      throw new ServiceError('registry-unusable', `${method} ${path}: the answer is not as expected: ${place}`)
+      const { value, problems } = readObject(shape, answer.document, ofOthers)
+      if (!problems) return value
+      const why = firstProblem(problems)
+      throw new ServiceError('registry-unusable', `${method} ${path}: the answer is not as expected: ${why}`)
     }
   }
 }
@@ -155,7 +168,7 @@ function toRefusal(call: string, status: number, document: unknown): ServiceErro
     const message = `${call} answered with a redirect (${status}): expected REGISTRY_URL to be the API itself, up to /api/v1`
     return new ServiceError('registry-unusable', message)
   }
-  const said = failureShape.safeParse(document)
-  const reason = said.success ? `: ${said.data.error.error_msg}` : ''
+  const said = readObject(failureShape, document, ofOthers).value
+  const reason = said ? `: ${said.error.error_msg}` : ''
   return new RegistryRefusal(status, `${call} answered ${status}${reason}`)
 }

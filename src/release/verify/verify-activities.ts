@@ -1,19 +1,22 @@
 import { hash, randomInt } from 'node:crypto'
-import { z } from 'zod'
+import {
+  objectType,
+  ofOthers,
+  readObject,
+  type TypeOf,
+  textType,
+  utcType,
+  wholeType,
+} from '../../kernel/read-object.js'
 import { elementJson } from '../../kernel/xml/element-json.js'
 import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
 import { jsonOf } from '../../platform/outgoing/http-client.js'
 import type { AddressAnswer, ReadOptions } from './read-address.js'
 
 /** What the signed index says of an activity, as far as a document of it is checked by it. */
-type IndexEntry = z.infer<typeof entryShape>
+type IndexEntry = TypeOf<typeof entryShape>
 
-const entryShape = z.object({
-  identifier: z.string().min(1),
-  length: z.number().int().nonnegative(),
-  hash: z.string(),
-  changed: z.iso.datetime(),
-})
+const entryShape = objectType({ identifier: textType(1), length: wholeType(), hash: textType(), changed: utcType })
 
 /** A random sample of the lines of a list, so that nobody knows beforehand which are compared. */
 export class ActivitySample {
@@ -39,7 +42,7 @@ export function isEntry(line: string): boolean {
 
 /** The entry of a line; undefined when it is not one. */
 export function readEntry(line: string): IndexEntry | undefined {
-  return entryShape.safeParse(jsonOf(line.replace(/,$/, ''))).data
+  return readObject(entryShape, jsonOf(line.replace(/,$/, '')), ofOthers).value
 }
 
 type Read = (address: string, options: Pick<ReadOptions, 'maxBytes' | 'keep'>) => Promise<AddressAnswer>

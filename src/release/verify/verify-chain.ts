@@ -1,4 +1,14 @@
-import { z } from 'zod'
+import {
+  listType,
+  type MemberType,
+  objectType,
+  ofOthers,
+  optional,
+  readObject,
+  textType,
+  utcType,
+  wholeType,
+} from '../../kernel/read-object.js'
 import {
   type ChainFault,
   type CheckedRelease,
@@ -34,27 +44,17 @@ export type ChainVerdict = {
 }
 
 /** The members by which records are linked and signed. */
-const linkShape = z.looseObject({
-  previous: z.string().optional(),
-  key: z.string().optional(),
-  signature: z.string().optional(),
-  newKey: z
-    .looseObject({ publicKey: z.string(), replaces: z.string().optional(), signature: z.string().optional() })
-    .optional(),
+const text = textType()
+const links = { previous: optional(text), key: optional(text), signature: optional(text) }
+const recordShape = objectType({
+  ...links,
+  newKey: optional(objectType({ publicKey: text, replaces: optional(text), signature: optional(text) })),
+  ...{ release: text, run: wholeType(), generated: utcType, manifestSha256: text },
 })
-const recordShape = linkShape.extend({
-  release: z.string(),
-  run: z.number().int(),
-  generated: z.iso.datetime(),
-  manifestSha256: z.string(),
-})
-const chainShape = z.object({ releases: z.array(recordShape).min(1) })
-const checkedShape = z.looseObject({
-  release: z.string(),
-  manifestSha256: z.string(),
-  checkedAt: z.iso.datetime(),
-  key: z.string(),
-  signature: z.string(),
+const chainShape = objectType({ releases: listType(recordShape, 1) })
+const checkedShape = objectType({
+  ...{ release: text, manifestSha256: text, checkedAt: utcType },
+  ...{ key: text, signature: text },
 })
 
 /**
@@ -145,8 +145,8 @@ export function strictJson(text: string | undefined): unknown {
   }
 }
 
-/** Such a document when it has the shape. */
-function readJson<T>(text: string | undefined, shape: z.ZodType): T | undefined {
+/** Such a document, with all that it has, when it has the shape. */
+function readJson<T>(text: string | undefined, shape: MemberType): T | undefined {
   const document = strictJson(text)
-  return shape.safeParse(document).success ? (document as T) : undefined
+  return readObject(shape, document, ofOthers).value ? (document as T) : undefined
 }

@@ -1,5 +1,18 @@
-import { z } from 'zod'
 import { ServiceError } from '../../kernel/errors.js'
+import {
+  firstProblem,
+  inText,
+  listType,
+  objectType,
+  ofOthers,
+  optional,
+  readObject,
+  type TypeOf,
+  textType,
+  utcType,
+  wholeType,
+} from '../../kernel/read-object.js'
+import { textLike } from '../../kernel/values.js'
 import { HttpClient, jsonOf } from '../../platform/outgoing/http-client.js'
 import {
   type AddressAnswer,
@@ -159,33 +172,32 @@ const projectFeedIndexAddress = '/feeds/projects/index.json'
 const feedsAtOnce = 8
 const activityIndexAddress = '/iati/index.json'
 const notCompared = ['the pages for people', '/feeds/status.json', '/api/']
-const path = z.string().regex(/^\/(?!\/)[\w./-]*$/)
-const count = z.number().int().nonnegative()
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-const manifestShape = z.object({
-  release: z.string().min(1),
+const path = inText(textLike(/^\/(?!\/)[\w./-]*$/, 'a path'))
+const count = wholeType()
+const sha256 = inText(textLike(/^[0-9a-f]{64}$/, 'a SHA-256 in hexadecimal'))
+const manifestShape = objectType({
+  release: textType(1),
   run: count,
-  generated: z.iso.datetime(),
-  files: z.array(
-    z.object({
+  generated: utcType,
+  files: listType(
+    objectType({
       path,
       immutablePath: path,
-      mediaType: z.string(),
+      mediaType: textType(),
       records: count,
       bytes: count,
       gzipBytes: count,
       sha256,
-      lastModified: z.iso.datetime(),
+      lastModified: utcType,
     }),
   ),
 })
-const feedShape = z.object({
-  path: path.refine((text) => /^\/feeds\/projects\/\d+\/reports\.atom$/.test(text), 'the path of a feed of a project'),
-  ...{ bytes: count, sha256, lastModified: z.iso.datetime() },
-})
-type SetManifest = z.infer<typeof manifestShape>
+const feedPath = inText(textLike(/^\/feeds\/projects\/\d+\/reports\.atom$/, 'the path of a feed of a project'))
+const feedShape = objectType({ path: feedPath, bytes: count, sha256, lastModified: utcType })
+const feedsShape = objectType({ feeds: listType(feedShape) })
+type SetManifest = TypeOf<typeof manifestShape>
 type SetFile = SetManifest['files'][number]
-type SetFeed = z.infer<typeof feedShape>
+type SetFeed = TypeOf<typeof feedShape>
 
 async function readManifest({
   baseUrl,
@@ -202,18 +214,15 @@ async function readManifest({
   if (document === undefined) {
     throw new ServiceError('input-unusable', `${url} is not a manifest: expected JSON with each member once`)
   }
-  const parsed = manifestShape.safeParse(document)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    throw new ServiceError('input-unusable', `${url} is not a manifest: ${issue?.path.join('.')}: ${issue?.message}`)
-  }
-  const { files } = parsed.data
+  const { value: manifest, problems } = readObject(manifestShape, document, ofOthers)
+  if (problems) throw new ServiceError('input-unusable', `${url} is not a manifest: ${firstProblem(problems)}`)
+  const { files } = manifest
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   if (files.length > maxFiles || bytes > maxSetBytes) {
     const limits = `at most ${maxFiles} files of ${maxSetBytes} bytes are verified`
     throw new ServiceError('input-unusable', `${url} names ${files.length} files of ${bytes} bytes; ${limits}`)
   }
-  return { manifest: parsed.data, sha256: read.sha256 }
+  return { manifest, sha256: read.sha256 }
 }
 
 const checkedAddress = '/feeds/checked.json'
@@ -235,9 +244,7 @@ function hoursSince({ now }: VerifyOptions, instants: readonly (string | undefin
   return (now.getTime() - Math.max(...times)) / 3_600_000
 }
 
-const statusShape = z.object({
-  runs: z.array(z.object({ state: z.string(), finishedAt: z.iso.datetime().optional() })),
-})
+const statusShape = objectType({ runs: listType(objectType({ state: textType(), finishedAt: optional(utcType) })) })
 
 /** Hours since the release was made, or since a later run found nothing changed. */
 async function age(options: Verifying, manifest: SetManifest): Promise<number> {
@@ -245,8 +252,8 @@ async function age(options: Verifying, manifest: SetManifest): Promise<number> {
   const instants = [manifest.generated]
   const url = new URL(`${baseUrl}/feeds/status.json`)
   const read = await readAddress(client, url, { maxBytes: 1_000_000, keep: true, signal })
-  const status = statusShape.safeParse(read.status === 200 ? jsonOf(read.text ?? '') : undefined)
-  for (const { state, finishedAt } of status.success ? status.data.runs : []) {
+  const status = readObject(statusShape, read.status === 200 ? jsonOf(read.text ?? '') : undefined, ofOthers).value
+  for (const { state, finishedAt } of status?.runs ?? []) {
     if ((state === 'published' || state === 'unchanged') && finishedAt) instants.push(finishedAt)
   }
   return hoursSince(options, instants)
@@ -307,12 +314,12 @@ async function checkProjectFeeds(
   const { sha256, text = '' } = await read(index.immutablePath, index.bytes + 1, true)
   // Otherwise the finding is that of the index.
   if (sha256 !== index.sha256) return []
-  const parsed = z.array(feedShape).safeParse(jsonOf(text))
-  if (!parsed.success) {
-    tell('malformed', index.path, 'a list of feeds of projects', parsed.error.issues[0]?.message)
+  const { value, problems } = readObject(feedsShape, { feeds: jsonOf(text) }, ofOthers)
+  if (problems) {
+    tell('malformed', index.path, 'a list of feeds of projects', firstProblem(problems))
     return []
   }
-  const feeds = parsed.data
+  const { feeds } = value
   for (let from = 0; from < feeds.length && findings.length < maxFindings; from += feedsAtOnce) {
     options.onProgress?.(manifest.files.length + from, manifest.files.length + feeds.length)
     const answers = feeds

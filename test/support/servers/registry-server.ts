@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { z } from 'zod'
+import {
+  inText,
+  type MemberType,
+  objectType,
+  ofOthers,
+  orNull,
+  readObject,
+  textType,
+} from '../../../src/kernel/read-object.js'
+import { textLike, wordOf } from '../../../src/kernel/values.js'
 import type { DatasetFields } from '../../../src/outbound/registry/registry-client.js'
 
 /** What goes wrong with one request: an answer in place of the right one, or none; `after`: the work was done before. */
@@ -206,21 +215,23 @@ export class RegistryServer implements AsyncDisposable {
   }
 }
 
-const updateShape = z.object({
-  ...{ human_readable_name: z.string(), licence_id: z.string(), url: z.string() },
-  short_name: z.string().regex(/^[a-z0-9-_]+$/),
-  source_type: z.enum(['primary_source', 'secondary_source']),
-  visibility: z.enum(['public', 'private']).nullish(),
-})
-const createShape = updateShape.extend({
-  owner_organisation_id: z.uuid(),
-  visibility: z.enum(['public', 'private']),
+const visibility = inText(wordOf('public', 'private'))
+const updated = {
+  ...{ human_readable_name: textType(), licence_id: textType(), url: textType() },
+  short_name: inText(textLike(/^[a-z0-9-_]+$/, 'a short name')),
+  source_type: inText(wordOf('primary_source', 'secondary_source')),
+}
+const updateShape = objectType({ ...updated, visibility: orNull(visibility) })
+const createShape = objectType({
+  ...updated,
+  owner_organisation_id: inText(textLike(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/, 'a UUID')),
+  visibility,
 })
 
-function readBody<T>(shape: z.ZodType<T>, body: string): { value: T } | { refused: Reply } {
-  const read = shape.safeParse(JSON.parse(body))
-  if (read.success) return { value: read.data }
-  const fields = read.error.issues.map(({ path, message }) => `Field '${path.join('.')}': ${message}.`)
+function readBody<T>(shape: MemberType<T>, body: string): { value: T } | { refused: Reply } {
+  const { value, problems } = readObject(shape, JSON.parse(body), ofOthers)
+  if (!problems) return { value }
+  const fields = problems.map(({ field, expected }) => `Field '${field}': expected ${expected}.`)
   return { refused: failed(400, `Data validation error: ${fields.join(' ')}`) }
 }
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { z } from 'zod'
 import type { WireValue } from '../../../catalogue/wire/write/wire-value.js'
 import { type OpenApiSchema, objectOf } from '../contract/openapi-schema.js'
 import { alwaysPossible, type Operation } from '../contract/operation.js'
@@ -9,16 +8,13 @@ import { readValidBody } from '../request-body.js'
 import { type AccountOperation, answerDocument } from './account-operations.js'
 
 /** Does the work and returns the value of the answer's one field. */
-export type AccountHandler<Body extends z.ZodType> = (
-  fields: z.output<Body>,
-  request: FastifyRequest,
-) => Promise<WireValue>
+export type AccountHandler<Fields> = (fields: Fields, request: FastifyRequest) => Promise<WireValue>
 
 /** Registers an operation on accounts, keys or tokens; its body may be XML or JSON, and its answer is not cached. */
-export function addAccountOperation<Body extends z.ZodType>(
+export function addAccountOperation<Fields>(
   app: FastifyInstance,
-  operation: AccountOperation<Body>,
-  handler: AccountHandler<Body>,
+  operation: AccountOperation<Fields>,
+  handler: AccountHandler<Fields>,
 ): void {
   app.post(operation.path, { config: { operations: [describe(operation)] } }, async (request, reply) => {
     const value = await handler(readValidBody(request, operation.root, operation.body), request)
@@ -28,13 +24,11 @@ export function addAccountOperation<Body extends z.ZodType>(
 }
 
 function describe({ id, summary, description, root, body, answerRoot, answer, ...own }: AccountOperation): Operation {
-  // The input is described, since members that are not known are ignored.
-  const { $schema: _dialect, ...fields } = z.toJSONSchema(body, { io: 'input' })
   const { type, meaning, properties } = answer
   const field: OpenApiSchema = { type, description: meaning, ...(properties && { properties }) }
   return {
     ...{ id, summary, description, tag: 'Accounts' },
-    body: { ...fields, xml: { name: root } },
+    body: { ...body.schema, xml: { name: root } },
     answer: {
       headers: ['Cache-Control', 'Vary'],
       document: objectOf({ [answer.field]: field }, { xml: { name: answerRoot } }),

@@ -16,7 +16,6 @@ import {
   forgetPassword,
   getToken,
   giveUpKey,
-  isTrue,
   listOwnKeys,
   makeAccount,
   replacePassword,
@@ -66,7 +65,7 @@ export function accountRoutes(
     const change = {
       newPassword,
       field: `${setPassword.root}.new_password`,
-      revokeKeys: isTrue(revoke_keys),
+      revokeKeys: revoke_keys ?? false,
       address: request.ip,
     }
     addLogFields(request, { account: await changePassword(deps, { ...user, ...change }) })
@@ -80,7 +79,7 @@ export function accountRoutes(
 
   addAccountOperation(app, replacePassword, async ({ reset_code: code, new_password, revoke_keys }, request) => {
     const field = `${replacePassword.root}.new_password`
-    const change = { newPassword: new_password, field, revokeKeys: isTrue(revoke_keys), address: request.ip }
+    const change = { newPassword: new_password, field, revokeKeys: revoke_keys ?? false, address: request.ip }
     addLogFields(request, { account: await resetPassword(deps, { ...change, code }) })
     return boolean(true)
   })

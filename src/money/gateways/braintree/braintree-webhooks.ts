@@ -1,26 +1,43 @@
 import { hash } from 'node:crypto'
 import type braintree from 'braintree'
-import { z } from 'zod'
 import { ServiceError } from '../../../kernel/errors.js'
+import {
+  type MemberType,
+  objectType,
+  ofOthers,
+  optional,
+  orNull,
+  readObject,
+  type TypeOf,
+} from '../../../kernel/read-object.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
 import { webhookText } from '../webhook-text.js'
 import { referenceIn } from './braintree-order-id.js'
 
-const subjectShape = z.object({
+const subjectShape = objectType({
   id: webhookText,
-  orderId: webhookText.nullish().or(z.literal('')),
-  refundedTransactionId: webhookText.nullish(),
+  orderId: orNull({ ...webhookText, read: (value, place) => (value === '' ? value : webhookText.read(value, place)) }),
+  refundedTransactionId: orNull(webhookText),
 })
 
+/** The library gives an instant, or the text that it could not read as one. */
+const time: MemberType<Date> = {
+  expected: 'an instant',
+  read: (value) => {
+    const at = new Date(value as string | Date)
+    return Number.isNaN(at.getTime()) ? undefined : at
+  },
+}
+
 /** What is read of a notification; the types of the library lack some of it. */
-const notificationShape = z.object({
+const notificationShape = objectType({
   kind: webhookText,
-  timestamp: z.coerce.date(),
-  transaction: subjectShape.optional(),
-  revokedPaymentMethodMetadata: z.object({ token: webhookText }).optional(),
-  dispute: z.object({ id: webhookText, transaction: subjectShape.optional() }).optional(),
+  timestamp: time,
+  transaction: optional(subjectShape),
+  revokedPaymentMethodMetadata: optional(objectType({ token: webhookText })),
+  dispute: optional(objectType({ id: webhookText, transaction: optional(subjectShape) })),
 })
-type Notification = z.output<typeof notificationShape>
+type Notification = TypeOf<typeof notificationShape>
 
 /** Kinds of notifications after which a charge, or a way to pay, may be another than before. */
 const followedKinds = [
@@ -83,9 +100,9 @@ async function parse(notifications: Notifications, signature: string, payload: s
     }
     throw unreadable()
   }
-  const { data } = notificationShape.safeParse(parsed)
-  if (!data) throw unreadable()
-  return data
+  const { value } = readObject(notificationShape, parsed, ofOthers)
+  if (!value) throw unreadable()
+  return value
 }
 
 function refused(reason: string): ServiceError {

@@ -1,6 +1,16 @@
 import Stripe from 'stripe'
-import { z } from 'zod'
 import { ServiceError } from '../../../kernel/errors.js'
+import {
+  anyType,
+  booleanType,
+  type MemberType,
+  objectType,
+  ofOthers,
+  optional,
+  orNull,
+  readObject,
+  wholeType,
+} from '../../../kernel/read-object.js'
 import type { WebhookEvent, Webhooks } from '../gateway.js'
 import { webhookText } from '../webhook-text.js'
 
@@ -58,20 +68,29 @@ function refused(reason: string): ServiceError {
   return new ServiceError('webhook-refused', `the webhook is refused: ${reason}`)
 }
 
-const subjectShape = z.object({
-  id: webhookText.optional(),
-  object: webhookText.optional(),
-  payment_intent: z.union([webhookText, z.object({ id: webhookText })]).nullish(),
-  metadata: z.object({ reference: webhookText.optional() }).nullish(),
+const identified = objectType({ id: webhookText })
+
+/** The id of an object of Stripe, which stands in its place or in it. */
+const idOfObject: MemberType<string> = {
+  ...webhookText,
+  read: (value, place) =>
+    typeof value === 'object' ? identified.read(value, place)?.id : webhookText.read(value, place),
+}
+
+const subjectShape = objectType({
+  id: optional(webhookText),
+  object: optional(webhookText),
+  payment_intent: orNull(idOfObject),
+  metadata: orNull(objectType({ reference: optional(webhookText) })),
 })
 
-const eventShape = z.object({
+const eventShape = objectType({
   id: webhookText,
   type: webhookText,
   // Up to the year 9999, which the database can store.
-  created: z.number().int().min(0).max(253_402_300_799),
-  livemode: z.boolean(),
-  data: z.object({ object: z.unknown() }).optional(),
+  created: wholeType(0, 253_402_300_799),
+  livemode: booleanType,
+  data: optional(objectType({ object: optional(anyType) })),
 })
 
 function toEvent(received: unknown): WebhookEvent {
@@ -80,17 +99,13 @@ function toEvent(received: unknown): WebhookEvent {
   if (!followed.has(kind)) return event
   const subject = shaped(subjectShape, data?.object ?? {})
   if (kind === 'payment_method.detached' || kind === 'customer.deleted') return { ...event, endedMethod: subject.id }
-  const { payment_intent: intent } = subject
-  const of = subject.object === 'payment_intent' ? subject.id : typeof intent === 'string' ? intent : intent?.id
+  const of = subject.object === 'payment_intent' ? subject.id : subject.payment_intent
   return { ...event, chargeId: of, reference: subject.metadata?.reference }
 }
 
-function shaped<T extends z.ZodType>(shape: T, received: unknown): z.output<T> {
-  const { data, error } = shape.safeParse(received)
-  if (!error) return data
-  const [issue] = error.issues
-  throw new ServiceError(
-    'request-malformed',
-    `expected an event of Stripe, got another ${issue?.path.join('.') || 'document'}`,
-  )
+function shaped<T>(shape: MemberType<T>, received: unknown): T {
+  const { value, problems } = readObject(shape, received, ofOthers)
+  if (!problems) return value
+  const place = problems[0].field || 'document'
+  throw new ServiceError('request-malformed', `expected an event of Stripe, got another ${place}`)
 }

@@ -1,37 +1,48 @@
-import { z } from 'zod'
 import type {
   CodeListFact,
   CodeListMapping,
   ConditionFact,
   StructureFacts,
 } from '../../../../src/iati/standard/facts.js'
+import {
+  booleanType,
+  listType,
+  type MemberType,
+  objectType,
+  ofOthers,
+  optional,
+  requireObject,
+  textType,
+} from '../../../../src/kernel/read-object.js'
 
-const codeListsFile = z.record(
-  z.string(),
-  z.object({
-    complete: z.boolean(),
-    items: z.array(z.array(z.union([z.string(), z.null()])).min(2)),
-  }),
-)
+const textOrNull: MemberType<string | null> = {
+  expected: 'a text or null',
+  read: (value) => (typeof value === 'string' || value === null ? value : undefined),
+}
 
-const mappingFile = z.array(
-  z.object({ path: z.string(), codelist: z.string(), condition: z.string().optional() }).strict(),
-)
+const codeListFile = objectType({ complete: booleanType, items: listType(listType(textOrNull, 2)) })
+
+const mappingFile = objectType({
+  rows: listType(objectType({ path: textType(), codelist: textType(), condition: optional(textType()) })),
+})
 
 /** Lists that the mapping does not name but we need: prefixes of organisation identifiers. */
 const furtherLists = ['OrganisationRegistrationAgency']
 
 /** The rows of the official mapping of code lists, their XPath parsed. */
 export function extractCodeListMapping(text: string, structure: StructureFacts): CodeListMapping[] {
-  return mappingFile.parse(JSON.parse(text)).map(({ path, codelist, condition }) => {
-    const [, elementPath = '', attribute] = /^\/\/(.*?)\/?(?:@([\w:-]+)|text\(\))$/.exec(path) ?? fail('path', path)
-    return {
-      path: elementPath === '' ? '*' : absolute(elementPath, structure),
-      attribute: attribute ?? null,
-      codelist,
-      ...(condition !== undefined && { condition: parseCondition(condition) }),
-    }
-  })
+  const read = { rows: JSON.parse(text) }
+  return requireObject(mappingFile, read, { ...ofOthers, unknown: () => 'no other member' }).rows.map(
+    ({ path, codelist, condition }) => {
+      const [, elementPath = '', attribute] = /^\/\/(.*?)\/?(?:@([\w:-]+)|text\(\))$/.exec(path) ?? fail('path', path)
+      return {
+        path: elementPath === '' ? '*' : absolute(elementPath, structure),
+        attribute: attribute ?? null,
+        codelist,
+        ...(condition !== undefined && { condition: parseCondition(condition) }),
+      }
+    },
+  )
 }
 
 /** `iati-activity/sector` as a path from the root element; throws when the schema has no such element. */
@@ -56,11 +67,11 @@ function parseCondition(condition: string): ConditionFact {
 
 /** The code lists that the mapping names, and the registration agencies. */
 export function extractCodeLists(text: string, mapping: readonly CodeListMapping[]): Record<string, CodeListFact> {
-  const all = codeListsFile.parse(JSON.parse(text))
+  const all = new Map(Object.entries(JSON.parse(text)).map(([name, list]) => [name, requireObject(codeListFile, list)]))
   const names = [...new Set([...mapping.map((row) => row.codelist), ...furtherLists])].sort()
   return Object.fromEntries(
     names.map((name): [string, CodeListFact] => {
-      const list = all[name] ?? fail('code list', name)
+      const list = all.get(name) ?? fail('code list', name)
       return [name, { complete: list.complete, codes: list.items.map(toCode) }]
     }),
   )
