@@ -62,7 +62,10 @@ export type ClientSettings = {
   readonly apiToken?: string
   /** The owner of the key: the client gets its tokens itself, and another one when a token has expired. */
   readonly user?: { readonly email: string; readonly password: string }
-  /** How often a read, or a donation with a transactionId, is sent again after 503 or a lost connection; 3 when absent. */
+  /**
+   * How often a read, or a donation with a transactionId, is sent again after 502, 503, 504 or a lost connection; 5 when absent. The
+   * pause is what `Retry-After` says, else 1 s and then twice the last: 31 s in all, longer than a restart.
+   */
   readonly retries?: number
   /** The function that sends requests, where it is not the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
@@ -104,7 +107,8 @@ export class AnswerError extends Error {
 /** A read does not wait longer than this before it is sent again: the caller decides. */
 const longestWaitSeconds = 60
 
-const lostConnectionMs = 1000
+/** What the service answers while it restarts or is busy, or a proxy in front of it. */
+const passing = [502, 503, 504]
 
 type Lists = {
   readonly projects?: { readonly project?: readonly unknown[]; readonly nextProjectId?: number }
@@ -121,7 +125,7 @@ type AnyRequest = {
 
 /** A client of the API of a giving platform, for Node.js and browsers. */
 export function createClient(settings: ClientSettings): Client {
-  const { url, apiKey, user, retries = 3, fetch = globalThis.fetch, wait = waitFor } = settings
+  const { url, apiKey, user, retries = 5, fetch = globalThis.fetch, wait = waitFor } = settings
   let token = settings.apiToken
 
   async function send(method: 'GET' | 'POST', address: string, request: AnyRequest): Promise<unknown> {
@@ -140,19 +144,18 @@ export function createClient(settings: ClientSettings): Client {
       ...(request.signal && { signal: request.signal }),
     }
     // What else writes is never sent again: the first request may have been done.
-    for (let left = method === 'GET' || isIdempotent(request.body) ? retries : 0; ; left--) {
-      const response = await fetch(target, init).catch((error: unknown) => {
-        if (left <= 0 || request.signal?.aborted) throw error
-      })
-      if (!response) {
-        await wait(lostConnectionMs, request.signal)
-        continue
+    const most = method === 'GET' || isIdempotent(request.body) ? retries : 0
+    for (let sent = 0; ; sent++) {
+      try {
+        const response = await fetch(target, init)
+        if (response.ok) return await response.json()
+        throw new AnswerError(`${method} ${address}`, response, await errorOf(response))
+      } catch (error) {
+        const seconds = (error instanceof AnswerError ? error.retryAfter : undefined) ?? 2 ** sent
+        const passes = error instanceof AnswerError ? passing.includes(error.status) : !(error instanceof SyntaxError)
+        if (sent >= most || !passes || seconds > longestWaitSeconds || request.signal?.aborted) throw error
+        await wait(seconds * 1000, request.signal)
       }
-      if (response.ok) return await response.json()
-      const error = new AnswerError(`${method} ${address}`, response, await errorOf(response))
-      const { status, retryAfter = Number.POSITIVE_INFINITY } = error
-      if (left <= 0 || status !== 503 || retryAfter > longestWaitSeconds) throw error
-      await wait(retryAfter * 1000, request.signal)
     }
   }
 

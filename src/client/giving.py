@@ -9,6 +9,7 @@ Answers are what the API sends as JSON; numbers with a fraction are decimal.Deci
 
 import decimal
 import http.client
+import itertools
 import json
 import time
 import urllib.error
@@ -18,7 +19,8 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
 
 # A request does not wait longer than this before it is sent again: the caller decides.
 LONGEST_WAIT_SECONDS = 60
-LOST_CONNECTION_SECONDS = 1
+# What the service answers while it restarts or is busy, or a proxy in front of it.
+PASSING = (502, 503, 504)
 
 Answer = Dict[str, Any]
 Body = Mapping[str, Any]
@@ -49,7 +51,8 @@ class Client:
 
     api_key is sent to operations below /api/public/ and /api/secure/, a token to those below /api/secure/: api_token,
     or one that the client gets for `user` (email and password of the key's owner), and another one when it has expired.
-    A read, or a donation with a transactionId, is sent again after 503 or a lost connection, `retries` times at most.
+    A read, or a donation with a transactionId, is sent again after 502, 503, 504 or a lost connection, `retries` times
+    at most. The pause is what Retry-After says, else 1 s and then twice the last: 31 s in all, longer than a restart.
     """
 
     def __init__(
@@ -59,7 +62,7 @@ class Client:
         api_key: Optional[str] = None,
         api_token: Optional[str] = None,
         user: Optional[Body] = None,
-        retries: int = 3,
+        retries: int = 5,
         timeout: float = 60,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -118,23 +121,24 @@ class Client:
         data = None if body is None else json.dumps(body, default=_text_of_decimal).encode()
         request = urllib.request.Request(target, data=data, headers=headers, method=method)
         # What else writes is never sent again: the first request may have been done.
-        left = self.retries if method == "GET" or _is_idempotent(body) else 0
-        while True:
+        most = self.retries if method == "GET" or _is_idempotent(body) else 0
+        for sent in itertools.count():
+            seconds = 2**sent
             try:
                 with urllib.request.urlopen(request, timeout=self.timeout) as response:
                     return _parse(response.read())
             except urllib.error.HTTPError as refused:
                 with refused:
                     answered = AnswerError(f"{method} {address}", refused.code, _lower(refused.headers), _parse_any(refused.read()))
-                seconds = answered.retry_after
-                if left <= 0 or answered.status != 503 or seconds is None or seconds > LONGEST_WAIT_SECONDS:
+                if answered.retry_after is not None:
+                    seconds = answered.retry_after
+                if sent >= most or answered.status not in PASSING or seconds > LONGEST_WAIT_SECONDS:
                     raise answered from None
             except (OSError, http.client.HTTPException):
-                if left <= 0:
+                if sent >= most or seconds > LONGEST_WAIT_SECONDS:
                     raise
-                seconds = LOST_CONNECTION_SECONDS
-            left -= 1
             self.wait(seconds)
+        raise AssertionError("the last request was answered or has failed")
 
     # The operations of openapi.json, written by `npm run api:describe`.
 

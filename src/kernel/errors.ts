@@ -6,8 +6,8 @@ type Remedy = 'retry' | 'stop'
 type ErrorEntry = {
   /** One sentence for `docs/reference/errors.md`: when this happens. */
   readonly meaning: string
-  /** HTTP status that the API answers with (wire.md 1.7: only 400, 401, 404, 410, 500 and 503 exist). */
-  readonly status: 400 | 401 | 403 | 404 | 410 | 500 | 503
+  /** HTTP status that the API answers with (wire.md 1.7). */
+  readonly status: 400 | 401 | 403 | 404 | 405 | 410 | 500 | 503
   readonly remedy: Remedy
   /** Whether the message may be shown to a client as it is. */
   readonly public: boolean
@@ -106,6 +106,12 @@ export const errorKinds = {
   'not-found': {
     meaning: 'Nothing exists at this address, or no record has this identifier.',
     status: 404,
+    remedy: 'stop',
+    public: true,
+  },
+  'method-not-allowed': {
+    meaning: 'The address takes other methods only; `Allow` has them.',
+    status: 405,
     remedy: 'stop',
     public: true,
   },

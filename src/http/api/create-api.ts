@@ -9,6 +9,7 @@ import { Downloads } from './downloads.js'
 import { startInTurns } from './fair-starts.js'
 import { limitRate, refuseUnderPressure } from './limits.js'
 import { closeForMaintenance } from './maintenance.js'
+import { learnMethods } from './methods-at.js'
 import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
 import { refusePlainHttp } from './plain-http.js'
@@ -73,6 +74,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   app.setErrorHandler((error, request, reply) => sendFailure(deps, error, request as FastifyRequest, reply))
   app.setNotFoundHandler((request, reply) => sendNothingHere(deps, request as FastifyRequest, reply))
 
+  learnMethods(app)
   const authenticate = createAuthentication(deps)
   const downloads = new Downloads(config)
   await describeApi(app, config)

@@ -6,6 +6,7 @@ import type { Log } from '../../platform/observability/log.js'
 import { endAfterAnswers } from './answer-in-order.js'
 import { exposedHeaders, setVary } from './cors.js'
 import { addLogFields } from './log-fields.js'
+import { methodsAt } from './methods-at.js'
 import { mediaTypes, responseFormat } from './negotiation.js'
 import { type ErrorResponse, errorDocument } from './representations/error-response.js'
 
@@ -67,7 +68,16 @@ export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket, l
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** The error of an address or method that does not exist (wire.md 1.7: a wrong method is 404 too). */
+/** Answers a request that no route takes: 405 with `Allow` where the address takes other methods (RFC 9110 15.5.6), else 404. */
+export function sendUnrouted(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const allowed = methodsAt(request)
+  if (allowed.length === 0 || allowed.includes(request.method)) return sendError(nothingHere(request), request, reply)
+  const methods = [...allowed, 'OPTIONS'].join(', ')
+  const message = `expected ${methods} at this address, got ${request.method}`
+  return sendError(new ServiceError('method-not-allowed', message), request, reply.header('allow', methods))
+}
+
+/** The error of an address that does not exist. */
 export function nothingHere(request: { readonly method: string; readonly raw: IncomingMessage }): ServiceError {
   const path = (request.raw.url ?? '').split(/[?#]/, 1)[0] ?? ''
   // HEAD has the same message as GET, since clients compare Content-Length.

@@ -218,7 +218,7 @@ export function hostileRequests(
     }))
 }
 
-const expected = new Set([200, 204, 206, 304, 400, 401, 404, 410, 412, 416, 503])
+const expected = new Set([200, 204, 206, 304, 400, 401, 404, 405, 410, 412, 416, 503])
 
 /** Sends one request; throws unless its status is one of wire.md 1.7 and its body is whole. */
 export async function expectSoundAnswer(api: TestApi, request: InjectOptions): Promise<void> {

@@ -20,7 +20,7 @@ import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
-import { nothingHere, retryAfterSeconds, sendError } from '../errors.js'
+import { nothingHere, retryAfterSeconds, sendError, sendUnrouted } from '../errors.js'
 import { sendRead } from '../reply.js'
 import { manifestLink, noRelease } from './feeds.js'
 
@@ -158,7 +158,7 @@ export function sendNothingHere(
   reply: FastifyReply,
   chosen = chosenIn(request),
 ): FastifyReply {
-  if (!isForPeople(request)) return sendError(nothingHere(request), request, reply)
+  if (!isForPeople(request)) return sendUnrouted(request, reply)
   const shorter = withoutEndSlashes(request)
   if (shorter !== undefined) return reply.redirect(shorter, 301)
   const { notFound, notFoundNote } = deps.config.brand.words[chosen ?? languageOf(request)]

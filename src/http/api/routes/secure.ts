@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../../accounts/sql/callers.js'
 import { keyOf, tokenOf } from '../credentials.js'
 import type { ApiDeps } from '../deps.js'
-import { nothingHere, sendError } from '../errors.js'
+import { sendUnrouted } from '../errors.js'
 import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { authenticateSecure } from '../operations/authenticate.js'
 
 // They answer addresses that do not exist.
-const undescribed = { config: { operations: [] } }
+const undescribed = { config: { operations: [], isCatchAll: true } } as const
 
 const callers = new WeakMap<FastifyRequest, Caller>()
 
@@ -39,7 +39,7 @@ export async function secureArea(
     })
     routes(area)
     // A route, since a not-found handler would skip this area's hooks for methods without a route.
-    area.all('/api/secure', undescribed, async (request, reply) => sendError(nothingHere(request), request, reply))
-    area.all('/api/secure/*', undescribed, async (request, reply) => sendError(nothingHere(request), request, reply))
+    area.all('/api/secure', undescribed, async (request, reply) => sendUnrouted(request, reply))
+    area.all('/api/secure/*', undescribed, async (request, reply) => sendUnrouted(request, reply))
   })
 }

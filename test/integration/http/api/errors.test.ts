@@ -24,8 +24,6 @@ describe('error answers', async () => {
   it.each([
     ['an unknown path', 'GET', '/api/public/nothing'],
     ['an unknown path with a body', 'POST', '/api/public/nothing'],
-    ['a wrong method', 'DELETE', '/api/public/projectservice/all/projects'],
-    ['a method that nobody knows', 'PROPFIND', '/'],
     ['what is not ours', 'GET', '/api/public/projectservice/campaign/1/projects'],
     ['a path that never ends', 'GET', `/api/${'x/'.repeat(4000)}`],
   ] as const)('are 404 for %s, in both formats', async (_case, method, url) => {
@@ -42,6 +40,21 @@ describe('error answers', async () => {
         errors: { error: [{ error_message: expect.any(String) }] },
         status: 'Not Found',
       },
+    })
+  })
+
+  it.each([
+    ['an operation that reads', 'DELETE', '/api/public/projectservice/all/projects', 'GET, HEAD, OPTIONS'],
+    ['an operation with an id', 'POST', '/api/public/projectservice/projects/7.json', 'GET, HEAD, OPTIONS'],
+    ['an operation that writes', 'GET', '/api/userservice/tokens', 'POST, OPTIONS'],
+    ['a page, and a method that nobody knows', 'PROPFIND', '/', 'GET, HEAD, OPTIONS'],
+  ] as const)('are 405 with what is allowed for %s', async (_case, method, url, allow) => {
+    const headers = { accept: 'application/json' }
+    const answer = await api.app.inject({ method: method as 'GET', url, headers })
+    expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow])
+    expect(answer.json().error_response).toMatchObject({
+      ...{ error_code: 405, status: 'Method Not Allowed' },
+      errors: { error: [{ error_message: `expected ${allow} at this address, got ${method}` }] },
     })
   })
 
