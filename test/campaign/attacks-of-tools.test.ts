@@ -18,7 +18,9 @@ const attacks = scaled(3_000_000)
 const together = 50
 
 /** Statuses of wire.md 1.7, and those of files and pages. */
-const sound = new Set([200, 201, 204, 206, 301, 302, 303, 304, 400, 401, 403, 404, 405, 408, 410, 412, 413, 415, 416, 503])
+const sound = new Set([
+  200, 201, 204, 206, 301, 302, 303, 304, 400, 401, 403, 404, 405, 408, 410, 412, 413, 415, 416, 503,
+])
 
 describe(`${attacks} requests as scanners make them`, async () => {
   const { store } = await testDatabase()

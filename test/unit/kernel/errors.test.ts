@@ -21,7 +21,7 @@ describe('docs/reference/errors.md', () => {
 describe('the error catalogue', () => {
   it('knows only the statuses that clients know, and retries what may pass', () => {
     for (const [code, { status, remedy }] of Object.entries(errorKinds)) {
-      expect([400, 401, 403, 404, 410, 500, 503], code).toContain(status)
+      expect([400, 401, 403, 404, 405, 410, 500, 503], code).toContain(status)
       if (status === 503) expect(remedy, code).toBe('retry')
       if (status < 500) expect(remedy, code).toBe('stop')
     }
