@@ -19,8 +19,8 @@ export type MemberType<T = unknown> = {
 
 /** In what the readers of objects differ. */
 export type ReadPolicy = {
-  /** What a problem says of the value that came. */
-  readonly told: (value: unknown) => Pick<FieldProblem, 'got' | 'missing'>
+  /** What a problem says of the value that came at a path. */
+  readonly told: (value: unknown, path: string) => Pick<FieldProblem, 'got' | 'missing'>
   /** What is expected instead of a member that no field reads; undefined: such members are ignored. */
   readonly unknown?: (name: string, names: readonly string[]) => string
 }
@@ -44,7 +44,7 @@ class ValuePlace {
 
   /** Tells that the value here is not the expected one. */
   refuse(expected: string, value: unknown): void {
-    this.problems.push({ field: this.path, expected, ...this.policy.told(value) })
+    this.problems.push({ field: this.path, expected, ...this.policy.told(value, this.path) })
   }
 
   /** The value here by its type; undefined, with a problem, when it is another one. */
@@ -93,6 +93,10 @@ export const ofOthers: ReadPolicy = { told: (value) => ({ got: value === undefin
 
 /** The first problem in a sentence. */
 export function firstProblem([problem]: readonly [FieldProblem, ...FieldProblem[]]): string {
+  return toldProblem(problem)
+}
+
+export function toldProblem(problem: FieldProblem): string {
   return problem.got === undefined ? problemText(problem) : `${problemText(problem)}, got ${problem.got}`
 }
 
@@ -122,8 +126,8 @@ export function objectType<const Members extends MemberTypes>(members: Members):
       }
       const { unknown } = place.policy
       for (const name of unknown ? Object.keys(given) : []) {
-        const expected = Object.hasOwn(members, name) ? undefined : unknown?.(name, names)
-        if (expected !== undefined) place.problems.push({ field: place.at(name.slice(0, 100)).path, expected })
+        if (Object.hasOwn(members, name) || given[name] === undefined) continue
+        place.problems.push({ field: place.at(name.slice(0, 100)).path, expected: unknown?.(name, names) ?? '' })
       }
       return read as ObjectOf<Members>
     },
@@ -131,6 +135,18 @@ export function objectType<const Members extends MemberTypes>(members: Members):
       type: 'object',
       properties: Object.fromEntries(entries.map(([name, { schema = {} }]) => [name, schema])),
       ...(required.length > 0 && { required }),
+    },
+  }
+}
+
+/** An object whose members, of any name, are of one type. */
+export function recordType<T>(expected: string, member: MemberType<T>): MemberType<Readonly<Record<string, T>>> {
+  return {
+    expected,
+    read: (value, place) => {
+      if (!isRecord(value)) return undefined
+      const read = Object.entries(value).map(([name, one]) => [name, place.at(name).read(member, one) as T] as const)
+      return Object.fromEntries(read)
     },
   }
 }
@@ -184,8 +200,8 @@ export const booleanType: MemberType<boolean> = {
 export const anyType: MemberType = { expected: 'a value', read: (value) => value, schema: {} }
 
 /** A text that is read by a type of texts. */
-export function inText<T>({ expected, parse }: ValueType<T>): MemberType<T> {
-  return { expected, read: (value) => (typeof value === 'string' ? parse(value) : undefined) }
+export function inText<T>({ expected, parse }: ValueType<T>): MemberType<T> & ValueType<T> {
+  return { expected, parse, read: (value) => (typeof value === 'string' ? parse(value) : undefined) }
 }
 
 /** An instant as our files write it, in UTC. */

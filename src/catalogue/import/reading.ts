@@ -1,65 +1,59 @@
 import { closestName } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
-import { shownValue } from '../../kernel/values.js'
+import {
+  inText,
+  listType,
+  type MemberType,
+  type MemberTypes,
+  objectType,
+  ofOthers,
+  optional,
+  type ReadPolicy,
+  readObject,
+  recordType,
+  textType,
+  toldProblem,
+} from '../../kernel/read-object.js'
+import { wordOf } from '../../kernel/values.js'
 import type { FileReading, Recipe } from '../sql/reading.js'
 import { findKind, kinds } from './kinds.js'
 import { expectedDatePattern, isDatePattern } from './number-notation.js'
 
-/** How one member of a JSON object is read; `expected` is what a message expects. */
-export type Check<T> = { readonly expected: string; readonly read: (raw: unknown) => T | undefined }
-
-export const textMember = (expected: string, isRight: (raw: string) => boolean): Check<string> => ({
-  expected,
-  read: (raw) => (typeof raw === 'string' && isRight(raw) ? raw : undefined),
-})
-
-const oneOf = <const Word extends string>(...words: readonly Word[]): Check<Word> => ({
-  expected: words.join(', '),
-  read: (raw) => words.find((word) => word === raw),
-})
-
-function objectOf<T>(expected: string, one: (raw: unknown) => T | undefined): Check<Readonly<Record<string, T>>> {
-  return {
-    expected,
-    read: (raw) => {
-      if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return undefined
-      const entries = Object.entries(raw).map(([name, value]) => [name, one(value)] as const)
-      return entries.every(([, value]) => value !== undefined)
-        ? (Object.fromEntries(entries) as Readonly<Record<string, T>>)
-        : undefined
-    },
-  }
+/** A text for which this holds. */
+export function textWhere(expected: string, isRight: (text: string) => boolean) {
+  return inText({ expected, parse: (text) => (isRight(text) ? text : undefined) })
 }
 
-const asText = (raw: unknown) => (typeof raw === 'string' ? raw : undefined)
+const words = <const Word extends string>(...words: readonly Word[]) =>
+  inText({ ...wordOf(...words), expected: words.join(', ') })
 
-function listOfTexts(expected: string): Check<readonly string[]> {
-  return {
-    expected,
-    read: (raw) => (Array.isArray(raw) && raw.every((one) => typeof one === 'string') ? raw : undefined),
-  }
-}
+const text = textType()
+const columns: MemberType<readonly string[]> = { ...listType(text), expected: 'a list of columns' }
+const valuesByColumn = recordType('lists of values by the names of columns', listType(text))
 
 /** How the members of a reading are read from JSON. */
-export const readingChecks = {
-  map: objectOf('fields by the names of columns', asText),
-  values: objectOf('by the names of columns objects of values and what they stand for', objectOf('', asText).read),
-  only: objectOf('lists of values by the names of columns', listOfTexts('').read),
-  without: objectOf('lists of values by the names of columns', listOfTexts('').read),
-  constants: objectOf('values by the names of fields', asText),
-  fillDown: listOfTexts('a list of columns'),
-  attachments: listOfTexts('a list of columns'),
-  plain: listOfTexts('a list of columns'),
-  others: oneOf('left out'),
-  zone: textMember('a time zone such as Pacific/Auckland', isZone),
-  ignore: listOfTexts('a list of columns'),
-  decimal: oneOf('comma', 'point'),
-  date: textMember(expectedDatePattern(''), isDatePattern),
-  encoding: textMember('an encoding such as windows-1252 or utf-8', isEncoding),
-  missing: oneOf('empty', 'text'),
-  sheet: textMember('the name of a sheet', (text) => text.trim() !== '' && text.length <= 100),
-} as const satisfies { readonly [Name in keyof FileReading]-?: Check<NonNullable<FileReading[Name]>> }
+export const readingMembers = {
+  map: recordType('fields by the names of columns', text),
+  values: recordType(
+    'by the names of columns objects of values and what they stand for',
+    recordType('an object of values and what they stand for', text),
+  ),
+  only: valuesByColumn,
+  without: valuesByColumn,
+  constants: recordType('values by the names of fields', text),
+  fillDown: columns,
+  attachments: columns,
+  plain: columns,
+  others: words('left out'),
+  zone: textWhere('a time zone such as Pacific/Auckland', isZone),
+  ignore: columns,
+  decimal: words('comma', 'point'),
+  date: textWhere(expectedDatePattern(''), isDatePattern),
+  encoding: textWhere('an encoding such as windows-1252 or utf-8', isEncoding),
+  missing: words('empty', 'text'),
+  sheet: textWhere('the name of a sheet', (name) => name.trim() !== '' && name.length <= 100),
+} as const satisfies { readonly [Name in keyof FileReading]-?: MemberType<NonNullable<FileReading[Name]>> }
 
 function isZone(raw: string): boolean {
   try {
@@ -77,10 +71,21 @@ function isEncoding(raw: string): boolean {
   }
 }
 
-/** What a message expects instead of an unknown member. */
-export function expectedMember(name: string, names: readonly string[]): string {
-  const like = closestName(name, names)
-  return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
+/** What people write in files of settings and as options: a member that nobody knows is a typing error. */
+export const ofPeople: ReadPolicy = {
+  ...ofOthers,
+  unknown: (name, names) => {
+    const like = closestName(name, names)
+    return like === undefined ? `one of ${names.join(', ')}` : `${like}, or another one of ${names.join(', ')}`
+  },
+}
+
+/** These members, each of which may be left out. */
+export function allOptional<Members extends MemberTypes>(members: Members) {
+  const entries = Object.entries(members).map(([name, type]) => [name, optional(type)])
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Members]: Members[Name] & { readonly optional: true }
+  }
 }
 
 /** Reads a recipe from JSON. Throws `input-unusable` with everything that is wrong in it. */
@@ -88,27 +93,16 @@ export function readRecipe(raw: unknown): Recipe {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     throw new ServiceError('input-unusable', 'expected a JSON object with columns, values and notation')
   }
-  const checks: ReadonlyMap<string, Check<unknown>> = new Map([
-    ['about', textMember('what it is for', (text) => text !== '')],
-    ['page', textMember('the address of a page', (text) => URL.canParse(text))],
-    ['kind', textMember(kinds.map(({ name }) => name).join(', '), (name) => findKind(name) !== undefined)],
-    ...Object.entries<Check<unknown>>(readingChecks),
-  ])
-  const problems: string[] = []
-  const read = Object.entries(raw).map(([name, value]) => {
-    const check = checks.get(name)
-    const member = check?.read(value)
-    if (check === undefined)
-      problems.push(`${name.slice(0, 100)}: expected ${expectedMember(name, [...checks.keys()])}`)
-    else if (member === undefined) problems.push(`${name}: expected ${check.expected}, got ${shownValue(value)}`)
-    return [name, member] as const
-  })
-  if (problems.length > 0) throw new ServiceError('input-unusable', problems.join('; '))
-  const members = new Map(read)
+  const members = {
+    about: textWhere('what it is for', (about) => about !== ''),
+    page: textWhere('the address of a page', (address) => URL.canParse(address)),
+    kind: textWhere(kinds.map(({ name }) => name).join(', '), (name) => findKind(name) !== undefined),
+    ...readingMembers,
+  }
   // One order, so that two versions of a recipe are compared line by line.
-  return Object.fromEntries(
-    [...checks.keys()].flatMap((name) => (members.has(name) ? [[name, members.get(name)]] : [])),
-  )
+  const { value, problems } = readObject(objectType(allOptional(members)), raw, ofPeople)
+  if (problems) throw new ServiceError('input-unusable', problems.map(toldProblem).join('; '))
+  return value
 }
 
 /** A reading with the currency of the books in the names of its columns, for which `{currency}` stands. */

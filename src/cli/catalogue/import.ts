@@ -7,7 +7,7 @@ import { importFiles } from '../../catalogue/import/import.js'
 import { type ImportSummary, importExitCode } from '../../catalogue/import/import-summary.js'
 import { findKind, kinds } from '../../catalogue/import/kinds.js'
 import { expectedDatePattern } from '../../catalogue/import/number-notation.js'
-import { readingChecks, readingOfRecipe } from '../../catalogue/import/reading.js'
+import { readingMembers, readingOfRecipe } from '../../catalogue/import/reading.js'
 import { sumsByKind } from '../../catalogue/import/receipt.js'
 import { findNamedRecipe } from '../../catalogue/import/recipes/named-recipes.js'
 import { toText } from '../../catalogue/import/refused-rows.js'
@@ -123,8 +123,8 @@ export async function recipeOf(db: Db | undefined, { recipe, ...options }: Readi
 
 function checked(name: 'date' | 'encoding'): (raw: string) => string {
   return (raw) => {
-    const { expected, read } = readingChecks[name]
-    const value = read(raw)
+    const { expected, parse } = readingMembers[name]
+    const value = parse(raw)
     if (value === undefined)
       throw new InvalidArgumentError(`expected ${name === 'date' ? expectedDatePattern(raw) : expected}`)
     return value

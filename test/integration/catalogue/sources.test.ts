@@ -979,8 +979,9 @@ describe('sources of imports', { shuffle: false }, () => {
       const wrong = await giving(['sources', 'apply', await written(...(entries as object[]))], 2)
       for (const said of [
         'source x, from: expected a folder or file with its whole path',
-        ', got drop; schedul: expected schedule, or another one of name, kind, from',
-        'schedule: expected a cron expression such as 30 1 * * *, got nothing; entry 2, typo: expected one of name, kind, from',
+        ', got drop; schedule: expected a cron expression such as 30 1 * * *, got nothing; schedul: expected schedule, or another one of name, kind, from',
+        '; entry 2, name: expected 1 to 63',
+        '; typo: expected one of name, kind, from',
         '; entry 3, name: expected 1 to 63 small letters, digits and hyphens, got nothing; kind: ',
       ]) {
         expect(wrong.stderr).toContain(said)
