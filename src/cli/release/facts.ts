@@ -1,18 +1,9 @@
 import type { Command } from 'commander'
-import { newestEdition } from '../../iati/mapping/assumptions.js'
-import { isDemoPublisher } from '../../kernel/demo-publisher.js'
-import {
-  type ConfirmedAssumptions,
-  findConfirmedAssumptions,
-  recordAssumptions,
-} from '../../platform/database/confirmed-assumptions.js'
-import { lockFacts } from '../../platform/database/facts.js'
-import { findPublisher } from '../../platform/database/publisher.js'
-import type { CountedAssumption, CountedChange } from '../../release/render/count-assumptions.js'
+import type { Facts } from '../../http/console/pages/facts.js'
+import type { CountedAssumption, CountedChange } from '../../release/look-ahead.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
-import { auditOperator, userOfProcess } from '../wiring/audit.js'
-import { currentMapping, mappingFields } from '../wiring/publication.js'
+import { confirmFacts, factsFields, lookAtFacts } from '../wiring/assumed-facts.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving facts`. */
@@ -26,63 +17,29 @@ export function registerFacts(program: Command, { storeAction }: CommandLine): v
     .action(storeAction(factsFields, facts))
 }
 
-const factsFields = [...mappingFields, 'unset'] as const
-
-type FactsRuntime = Runtime<(typeof factsFields)[number]>
-
 /** Exit code 0 when the newest edition is confirmed, or nothing hangs on it yet; 1 when it needs --confirm. */
 async function facts(
-  runtime: FactsRuntime,
+  runtime: Runtime<(typeof factsFields)[number]>,
   output: Output,
   { confirm }: { readonly confirm: boolean },
 ): Promise<number> {
-  const { store, config, clock, signal } = runtime
-  const { countAssumptions } = await import('../../release/render/count-assumptions.js')
-  if (confirm) await confirmNewest(runtime)
-  const mapping = { ...(await currentMapping(runtime)), unset: config.unset }
-  const counted = await output.withProgress((update) =>
-    countAssumptions({
-      ...{ db: store.db, config: mapping, now: clock(), signal },
-      onProgress: (done, total) => update('map', done, total),
-    }),
-  )
-  const confirmed = await findConfirmedAssumptions(store.db)
-  const state = { edition: confirmed?.edition ?? newestEdition, newest: newestEdition, ...whoConfirmed(confirmed) }
-  const isOpen = await needsPerson(runtime, confirmed)
+  if (confirm) await confirmFacts(runtime)
+  const {
+    isOpen,
+    next: _,
+    ...found
+  } = await output.withProgress((update) => lookAtFacts(runtime, (done) => update('map', done, undefined)))
   return output.result(
-    { ...state, ...counted },
+    found,
     () => [
-      `${counted.activities} activities; what they say although nobody states it:`,
-      ...counted.facts.flatMap(describe),
-      ...(counted.facts.length === 0 ? ['nothing'] : []),
-      ...describeChanges(counted.changes, state),
-      describeState(confirmed, isOpen),
+      `${found.activities} activities; what they say although nobody states it:`,
+      ...found.facts.flatMap(describe),
+      ...(found.facts.length === 0 ? ['nothing'] : []),
+      ...describeEdition(found),
+      describeState(found, isOpen),
     ],
     { code: isOpen ? 1 : 0 },
   )
-}
-
-/** A person confirms once before the first release of a real publisher, and may confirm an edition that came later. */
-async function needsPerson({ config, store }: FactsRuntime, confirmed: ConfirmedAssumptions | undefined) {
-  if (confirmed?.by !== undefined) return confirmed.edition < newestEdition
-  if (isDemoPublisher(config.reportingOrg.ref)) return false
-  return confirmed !== undefined || !(config.factsConfirmed || (await findPublisher(store.db)))
-}
-
-async function confirmNewest(runtime: FactsRuntime): Promise<void> {
-  const { store, clock } = runtime
-  await store.transaction(async (db) => {
-    await lockFacts(db)
-    const known = await findConfirmedAssumptions(db)
-    if (known?.by !== undefined && known.edition === newestEdition) return
-    await recordAssumptions(db, { edition: newestEdition, by: userOfProcess().actor }, clock())
-    await auditOperator(runtime, db, { action: 'facts-confirmed', details: { edition: newestEdition } })
-  })
-}
-
-function whoConfirmed(confirmed: ConfirmedAssumptions | undefined) {
-  const { by, at } = confirmed ?? {}
-  return by === undefined || at === undefined ? {} : { confirmed: { by, at } }
 }
 
 function describe({ name, element, states, count, examples, reason, clause, change }: CountedAssumption): string[] {
@@ -93,20 +50,25 @@ function describe({ name, element, states, count, examples, reason, clause, chan
   ]
 }
 
-function describeChanges(
-  changes: readonly CountedChange[],
-  { edition, newest }: { readonly edition: number; readonly newest: number },
-): string[] {
+function describeEdition({ edition, newest, changes }: Pick<Facts, 'edition' | 'newest' | 'changes'>): string[] {
   if (edition === newest) return []
   return [
     `this store publishes by edition ${edition} of these rules; giving facts --confirm goes over to edition ${newest} and changes:`,
-    ...(changes.length === 0 ? ['  nothing'] : []),
-    ...changes.map(({ element, count, examples }) => `  ${element} in ${count} (${examples.join(', ')})`),
+    ...describeChanges(changes),
   ]
 }
 
-function describeState(confirmed: ConfirmedAssumptions | undefined, isOpen: boolean): string {
+/** Changed elements with three examples each. */
+export function describeChanges(changes: readonly CountedChange[]): string[] {
+  if (changes.length === 0) return ['  nothing']
+  return changes.flatMap(({ element, count, examples }) => [
+    `  ${element} in ${count}`,
+    ...examples.map(({ identifier, before, after }) => `    ${identifier}: ${before} -> ${after}`),
+  ])
+}
+
+function describeState({ edition, confirmed }: Pick<Facts, 'edition' | 'confirmed'>, isOpen: boolean): string {
   if (isOpen) return 'not confirmed: giving facts --confirm'
-  if (confirmed?.by === undefined) return 'nothing needs to be confirmed'
-  return `edition ${confirmed.edition} is confirmed since ${confirmed.at}, by ${confirmed.by}`
+  if (!confirmed) return 'nothing needs to be confirmed'
+  return `edition ${edition} is confirmed since ${confirmed.at}, by ${confirmed.by}`
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { dispatchNext } from '../../../jobs/dispatch.js'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { toServiceError } from '../../kernel/errors.js'
@@ -10,12 +10,15 @@ import { getRun, type RunSummary } from '../../work/sql/runs.js'
 import { waitForEnd } from '../../work/wait.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
+import { lookAtFacts } from '../wiring/assumed-facts.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openDelivery } from '../wiring/deliveries.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import { openPublication, publicationFields } from '../wiring/publication.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { followOnce } from '../wiring/shared-folders.js'
+import { describeChanges } from './facts.js'
 
 /** `giving publish`. */
 export function registerPublish(program: Command, { storeAction }: CommandLine): void {
@@ -23,18 +26,24 @@ export function registerPublish(program: Command, { storeAction }: CommandLine):
     .option('--force', 'map every project again, changed or not', false)
     .option('--wait', 'stay until the run has ended', false)
     .option('--inline', 'do the work in this process, without queue and workers', false)
+    .addOption(
+      new Option('--dry-run', 'show what would change in the live release, by element, and change nothing')
+        .default(false)
+        .conflicts(['force', 'wait', 'inline']),
+    )
     .action(storeAction(publishFields, publish))
 }
 
-const publishFields = ['queue', 'bucket', ...publicationFields] as const
+const publishFields = ['queue', 'bucket', 'unset', ...publicationFields] as const
 
 type PublishRuntime = Runtime<(typeof publishFields)[number]>
 
-type PublishOptions = { readonly force: boolean; readonly wait: boolean; readonly inline: boolean }
+type PublishOptions = Readonly<Record<'force' | 'wait' | 'inline' | 'dryRun', boolean>>
 
 /** Enters a run; `wait` and `inline` stay to its end. Exit code 0 published, unchanged or queued, 1 held, 2 failed. */
 async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
   const { force } = options
+  if (options.dryRun) return await showChanges(runtime, output)
   if (options.inline) {
     const reserved = await requestPublication(runtime, { force, reserveSeconds: runtime.config.queue.lockSeconds })
     return report(await publishHere(runtime, options, output, reserved), output)
@@ -54,6 +63,19 @@ async function publish(runtime: PublishRuntime, output: Output, options: Publish
     return waitForEnd(look, { signal: runtime.signal, onProgress })
   })
   return report(run, output)
+}
+
+/** What a publication would change in the live release. */
+async function showChanges(runtime: PublishRuntime, output: Output): Promise<number> {
+  await followOnce(runtime)
+  const { activities, next } = await output.withProgress((update) =>
+    lookAtFacts(runtime, (done) => update('map', done, undefined)),
+  )
+  const { release, changed, added, elements } = next
+  return output.result({ activities, ...next }, () => [
+    `${activities} activities; live is ${release ?? 'no release'}: ${changed} would change, ${added} would be new`,
+    ...(changed === 0 ? [] : describeChanges(elements)),
+  ])
 }
 
 async function publishHere(

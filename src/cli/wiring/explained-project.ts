@@ -9,7 +9,7 @@ import { lookupTable } from '../../kernel/lookup-table.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
 import type { Db } from '../../platform/database/connection.js'
-import { mapOneProject } from '../../release/render/count-assumptions.js'
+import { mapOneProject } from '../../release/look-ahead.js'
 
 /** Why an activity says what stands in one of its children, or in an attribute (`@name`). */
 export type ExplainedElement = {

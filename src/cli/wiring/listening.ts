@@ -10,7 +10,10 @@ import type { Runtime } from './runtime.js'
 export const baseUrlFields = ['baseUrl', 'host', 'port', 'tls'] as const
 
 /** The public address: configured, or where the API process last listened, or where it will listen. */
-export async function resolveBaseUrl({ config, store }: Runtime<(typeof baseUrlFields)[number]>): Promise<string> {
+export async function resolveBaseUrl({
+  config,
+  store,
+}: Pick<Runtime<(typeof baseUrlFields)[number]>, 'config' | 'store'>): Promise<string> {
   if (config.baseUrl !== undefined) return config.baseUrl
   return (await findFact(store.db, 'base-url')) ?? listeningUrl(config, config.port)
 }

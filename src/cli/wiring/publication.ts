@@ -93,9 +93,11 @@ async function confirmByVariable({ config, store, clock }: Runtime<(typeof publi
   })
 }
 
+export type MappingRuntime = Pick<Runtime<(typeof mappingFields)[number]>, 'config' | 'store'>
+
 /** The configuration of the mapping with what the store adds, now. Throws as `resolveMapping`. */
-export async function currentMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
-  return await withStored(await resolveMapping(runtime), runtime.store)
+export async function currentMapping({ config, store }: MappingRuntime): Promise<MappingConfig> {
+  return await withStored(await resolveMapping({ config, store }), store)
 }
 
 async function withStored(config: MappingConfig, { db }: Store): Promise<MappingConfig> {
@@ -107,7 +109,7 @@ async function withStored(config: MappingConfig, { db }: Store): Promise<Mapping
  * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was
  * given: identifiers are permanent, so a production store never publishes under the demo publisher.
  */
-async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>): Promise<MappingConfig> {
+async function resolveMapping(runtime: MappingRuntime & { readonly log?: Runtime['log'] }): Promise<MappingConfig> {
   const { config, store, log } = runtime
   const { ref, name, type } = config.reportingOrg
   if (ref === undefined) {
@@ -118,7 +120,7 @@ async function resolveMapping(runtime: Runtime<(typeof mappingFields)[number]>):
         problems: [{ field: 'REPORTING_ORG_REF', expected: 'the IATI identifier of the publisher' }],
       })
     }
-    if (!demo) log.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
+    if (!demo) log?.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
   }
   return {
     reportingOrg: { ref: ref === undefined || ref === formerDemoRef ? demoReportingOrgRef : ref, name, type },

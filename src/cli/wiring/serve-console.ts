@@ -12,6 +12,7 @@ import { within } from '../../kernel/within.js'
 import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
+import { confirmFacts, factsForPages } from './assumed-facts.js'
 import { CleanupStack } from './cleanup-stack.js'
 import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
 import { importFields, importOptionsOf } from './import-options.js'
@@ -37,7 +38,7 @@ export const consoleFields = [
   ...importFields,
   'alerts',
   'ops',
-  'tls',
+  'unset',
   'rateLimitPerAddress',
   'trustProxy',
 ] as const
@@ -136,6 +137,7 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
     },
     held: (limit, filter) => listHeldProjects(store.db, limit, filter),
     heldByRule: () => countHeldByRule(store.db),
+    facts: factsForPages(runtime),
     heldProject: (id) => findHeldProject(store.db, id),
     mirror: async () => {
       const { upstream, ...mirror } = await lookAtMirror(store.db, config.upstreamUrl, clock())
@@ -163,6 +165,7 @@ function actionsOf(runtime: ConsoleRuntime): OperatorActions {
     switchSchedule: (name, to, operator) => switchSchedule(runtime, name, to, operator),
     cancelRun: (id, operator) => cancelPublication(runtime, id, operator),
     testAlarm: (operator) => testAlarm(runtime, operator),
+    confirmFacts: (operator) => confirmFacts(runtime, operator),
     addSource: async (definition, operator) => void (await changeSources(runtime, [definition], [], operator)),
     removeSource: async (name, operator) => void (await changeSources(runtime, [], [name], operator)),
     requestSource: (name, operator) => requestSource(runtime, name, operator),

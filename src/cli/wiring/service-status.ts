@@ -28,9 +28,11 @@ import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
+import { lookAtChangedRules, olderEdition } from './assumed-facts.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from './conditions.js'
 import { anyFolderBecause } from './folder.js'
 import { paymentFields } from './payments.js'
+import { mappingFields } from './publication.js'
 import { tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
@@ -40,7 +42,11 @@ import type { Runtime } from './runtime.js'
 const oldCopyMs = 60_000
 
 /** The fields of the configuration that the state of the service follows from. */
-export const statusFields = ['publish', 'backup', 'queue', 'registry', 'upstreamUrl', 'tls', ...paymentFields] as const
+export const statusFields = [
+  ...['publish', 'backup', 'queue', 'registry', 'upstreamUrl', 'tls'],
+  ...mappingFields,
+  ...paymentFields,
+] as const
 
 export type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
@@ -77,10 +83,11 @@ export type QueueStatus =
 
 /** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
 export async function lookAtService(
-  { config, store, clock, feedsDir, fence }: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
+  runtime: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
   queue: QueueStatus,
   openPayments: () => Promise<Payments>,
 ): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
+  const { config, store, clock, feedsDir, fence } = runtime
   const pending = await pendingMigrations(store.db)
   const base = {
     database: { kind: config.database.kind, reachable: true },
@@ -149,6 +156,10 @@ export async function lookAtService(
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
     warnings: [
       ...health.warnings,
+      ...ofTexts(
+        await olderEdition(runtime),
+        config.reportingOrg.ref === undefined ? undefined : await changedRules(runtime),
+      ),
       ...(copyAge !== undefined && copyAge > oldCopyMs
         ? [
             `the folder of this process is not compared with the bucket ${copyOf?.bucket}: the API and workers do that while they run, and log why they cannot`,
@@ -165,6 +176,23 @@ export async function lookAtService(
     ],
   }
   return { status, causes }
+}
+
+/** What an upgrade, or another configuration, will change in what is published. */
+async function changedRules(runtime: Parameters<typeof lookAtChangedRules>[0]): Promise<string | undefined> {
+  const found = await lookAtChangedRules(runtime)
+  if (found === undefined || found.changed === 0) return undefined
+  const { stale, looked, changed, elements } = found
+  const named = elements.map(
+    ({ element, count, examples }) =>
+      `${element} in ${count} (${examples.map(({ identifier }) => identifier).join(', ')})`,
+  )
+  const of = looked === stale ? `of ${stale} activities` : `of ${looked} of ${stale} activities that were looked at,`
+  return `rules or configuration are others than at the last publication: ${of} the next one changes ${changed}: ${named.join('; ')} (giving publish --dry-run)`
+}
+
+function ofTexts(...texts: readonly (string | undefined)[]): string[] {
+  return texts.filter((text) => text !== undefined)
 }
 
 /** The needs without the refusal of the folder, which `publisher` names already. */

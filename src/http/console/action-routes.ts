@@ -11,6 +11,7 @@ import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps, OperatorActions } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
+import { confirmAddress, confirmTitle } from './pages/facts.js'
 import { consolePage } from './pages/frame.js'
 import { replacement } from './pages/replacement.js'
 import { runFacts } from './pages/runs.js'
@@ -73,6 +74,14 @@ const actionList: readonly Action[] = [
       'A worker sends it within a minute, by the ways that alarms take. The overview says what became of it.',
     act: (actions, _what, _isChosen, operator) => actions.testAlarm(operator),
     seenAt: () => '/',
+  },
+  {
+    address: confirmAddress,
+    title: () => confirmTitle,
+    consequence:
+      'What the page of facts lists may be published as true of the publisher, by the rules of today. It is asked once.',
+    act: (actions, _what, _isChosen, operator) => actions.confirmFacts(operator),
+    seenAt: () => '/facts',
   },
   {
     address: '/releases/:what/approve',

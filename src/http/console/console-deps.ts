@@ -13,6 +13,7 @@ import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { HeldFilter } from '../../release/sql/renderings.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { ApiLimits, ServerDeps } from '../api/deps.js'
+import type { Facts } from './pages/facts.js'
 import type { HeldProject, HeldRule } from './pages/held.js'
 
 /** Everything that the console works with. */
@@ -52,6 +53,8 @@ export type Looks = {
   readonly heldByRule: () => Promise<readonly HeldRule[]>
   /** As `giving held ID`. */
   readonly heldProject: (id: number) => Promise<HeldProject | undefined>
+  /** As `giving facts`; of many projects how many have been looked at so far. */
+  readonly facts: () => Promise<Facts | { readonly done: number }>
   /** As `giving sync status`; undefined: nothing is mirrored. */
   readonly mirror: () => Promise<Mirror | undefined>
   /** The newest failed jobs of all queues, and when each scheduler's next job is due. */
@@ -102,6 +105,7 @@ export type OperatorActions = {
   switchSchedule(name: string, to: 'paused' | 'resumed', operator: Operator): Promise<unknown>
   cancelRun(id: number, operator: Operator): Promise<unknown>
   testAlarm(operator: Operator): Promise<unknown>
+  confirmFacts(operator: Operator): Promise<unknown>
   addSource(definition: SourceDefinition, operator: Operator): Promise<unknown>
   removeSource(name: string, operator: Operator): Promise<unknown>
   requestSource(name: string, operator: Operator): Promise<unknown>

@@ -15,6 +15,7 @@ import { mayImport } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { accountsPage } from './pages/accounts.js'
 import { auditPage } from './pages/audit.js'
+import { countingPage, factsPage } from './pages/facts.js'
 import { consolePage, liveSeconds, readAgain, type Section } from './pages/frame.js'
 import { heldList, heldReasons } from './pages/held.js'
 import { overviewPage } from './pages/overview.js'
@@ -92,6 +93,11 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     const project = /^\d{1,15}$/.test(request.params.id) ? await look.heldProject(Number(request.params.id)) : undefined
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(project))
+  })
+  app.get('/facts', async (_request, reply) => {
+    const facts = await look.facts()
+    if ('facts' in facts) return send(reply, 'facts', 'Facts that nobody states', factsPage(facts))
+    return send(reply.header('refresh', '5'), 'facts', 'Facts that nobody states', countingPage(facts.done))
   })
   app.get('/sources', async (request, reply) =>
     send(reply, 'sources', 'Sources', sourcesPage(await listSources(store.db), mayImport(request))),

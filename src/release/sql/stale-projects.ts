@@ -93,3 +93,17 @@ export async function countStale(db: Db, stale: StaleCriteria, range: IdRange): 
   )
   return rows[0]?.count ?? 0
 }
+
+/** How many renderings were made under another key of the mapping, and `most` of their projects, of all ages. */
+export async function madeByOtherRules(
+  db: Db,
+  key: string,
+  most: number,
+): Promise<{ readonly count: number; readonly sample: readonly number[] }> {
+  const { rows } = await db.query<{ id: number; count: number }>(
+    `select project_id as id, count(*) over ()::integer as count from rendering
+      where split_part(input_key, '+', 1) <> $1 order by hashint8(project_id), project_id limit $2`,
+    [key, most],
+  )
+  return { count: rows[0]?.count ?? 0, sample: rows.map(({ id }) => id).sort((a, b) => a - b) }
+}

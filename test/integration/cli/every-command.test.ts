@@ -148,6 +148,7 @@ const fullStore: readonly Row[] = [
   ['themes map water 14031 --no-humanitarian', 0, /14031/],
   ['themes rename water Wells', 0, /Wells/],
   ['seed --projects 1', 0, /"projects":1/],
+  ['publish --dry-run', 0, /"changed":\d+,"added":\d+,"elements":/],
   ['publish --inline --force', 0, /"state":"published"/],
   ['publish --wait --inline', 0, /"state":/],
   ['releases list >r2=0.id', 0, /superseded/],

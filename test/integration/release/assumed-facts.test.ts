@@ -2,11 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { seedDemo } from '../../../src/demo/sql/demo.js'
+import { html } from '../../../src/http/portal/html.js'
 import { parseIsoDate } from '../../../src/kernel/dates.js'
 import { demoReportingOrgRef } from '../../../src/kernel/demo-publisher.js'
 import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
+import { openConsole } from '../../support/api/console.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
 import { realRecords } from '../../support/values/borrowed-files.js'
 
@@ -263,6 +265,43 @@ it('nothing is published as a real publisher before a person has confirmed the l
   expect((await ours.run('facts')).code).toBe(0)
 })
 
+it('the console lists what waits for a person, who confirms it once by a form of its own', async () => {
+  const ours = await aReliefProject()
+  const operators = 'ana:a-long-token-of-ana'
+  const one = await openConsole({ ...ours.environment, OPS_TOKEN: operators })
+  onTestFinished(one.close)
+  const ana = { authorization: `Basic ${Buffer.from(operators).toString('base64')}` }
+  expect((await one.ask('/', ana)).text).toMatch(
+    /<a href="\/facts">facts<\/a><\/strong>: nothing is published as GB-CHC-1164883 before a person has confirmed/,
+  )
+  const { facts } = (await ours.json('facts')).answer as { facts: Fact[] }
+  const page = (await one.ask('/facts', ana)).text
+  for (const { name, count, examples, reason, clause, change } of facts) {
+    const [row = ''] = page.split('<tr>').filter((text) => text.includes(`<th scope="row">${name}</th>`))
+    for (const part of [...examples, reason, clause, change]) expect(row, name).toContain(html`${part}`.html)
+    expect(row).toContain(`<td class="number">${count}</td>`)
+  }
+  expect(page).toContain('0 activities would change, 1 would be new')
+  expect(page).toContain('href="/facts/confirm"')
+  expect(await one.ask('/facts/confirm', { ...ana, origin: one.base }, 'token=wrong')).toMatchObject({ status: 400 })
+  expect((await ours.json('facts')).answer).not.toHaveProperty('confirmed')
+  expect(await one.confirm('/facts/confirm', { comment: 'as agreed' }, ana)).toMatchObject({
+    status: 303,
+    headers: { location: '/facts' },
+  })
+  const who = 'operator ana (console)'
+  expect((await ours.json('facts')).answer).toMatchObject({ edition: 2, confirmed: { by: who } })
+  expect((await ours.json('audit')).answer).toMatchObject({
+    events: expect.arrayContaining([
+      expect.objectContaining({ actor: who, action: 'facts-confirmed', details: { edition: 2, comment: 'as agreed' } }),
+    ]),
+  })
+  const after = (await one.ask('/facts', ana)).text
+  expect(after).toContain(`, by ${who}.`)
+  expect(after).not.toContain('href="/facts/confirm"')
+  expect((await one.ask('/', ana)).text).not.toContain('before a person has confirmed')
+})
+
 it('a script confirms with a variable, which is recorded with the first release', async () => {
   const ours = await aReliefProject()
   const confirmed = { FACTS_CONFIRMED: 'yes' }
@@ -298,13 +337,18 @@ it('a store that has published keeps its bytes until a person confirms, and sees
   expect(await publishedParts(ours)).toEqual({ humanitarian: '0', tied: ['5'], actual: [] })
   expect(await ours.json('publish --inline --force')).toMatchObject({ code: 0, answer: { state: 'unchanged' } })
   expect(await ours.read('/iati/activities.xml')).toBe(before)
-  const told = { count: 1, examples: ['GB-CHC-1164883-7'] }
+  const told = { count: 1, examples: [expect.objectContaining({ identifier: 'GB-CHC-1164883-7' })] }
   const changes = ['@humanitarian', 'activity-date', 'default-tied-status', '@budget-not-provided'].map((element) => ({
     element,
     ...told,
   }))
   expect(await ours.json('facts')).toMatchObject({ code: 1, answer: { edition: 1, newest: 2, changes } })
-  expect((await ours.run('facts')).stdout).toContain('giving facts --confirm goes over to edition 2 and changes:')
+  expect((await ours.run('facts')).stdout).toContain(
+    'giving facts --confirm goes over to edition 2 and changes:\n  @humanitarian in 1\n    GB-CHC-1164883-7: 0 -> 1\n',
+  )
+  expect((await ours.json('status')).answer.warnings).toContainEqual(
+    expect.stringMatching(/^what nobody states is published by edition 1 of the assumptions: giving facts shows/),
+  )
   expect(await ours.json('facts --confirm')).toMatchObject({ code: 0, answer: { edition: 2, changes: [] } })
   expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
   expect(await publishedParts(ours)).toEqual({ humanitarian: '1', tied: [], actual: derived })

@@ -27,10 +27,11 @@ export async function openConsole(environment: Record<string, string>, limits?: 
       return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
     }
     const isUpload = (address: unknown) => String(address).startsWith('/imports/uploads/')
-    /** Asks as a browser does: a file that is worked on is asked for again until that has ended. */
+    const isWork = (address: unknown) => isUpload(address) || address === '/facts'
+    /** Asks as a browser does: a page of work that goes on is asked for again until that has ended. */
     const ask = async (address: string, headers: Record<string, string> = {}, body?: string) => {
       let answer = await askOnce(address, headers, body)
-      while (body === undefined && isUpload(address) && answer.headers.refresh !== undefined) {
+      while (body === undefined && isWork(address) && answer.headers.refresh !== undefined) {
         await sleep(100)
         answer = await askOnce(address, headers)
       }

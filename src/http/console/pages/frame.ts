@@ -7,6 +7,7 @@ const sections = {
   releases: '/releases',
   runs: '/runs',
   held: '/held',
+  facts: '/facts',
   imports: '/imports',
   sources: '/sources',
   queues: '/queues',

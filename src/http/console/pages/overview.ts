@@ -100,6 +100,7 @@ const places: Readonly<Record<string, string>> = {
   'publication-overdue': '/publish',
   'activities-held': '/held',
   'organisations-held': '/held',
+  facts: '/facts',
   'rolled-back': '/releases',
   'schedule-paused': '#schedules',
   queue: '/queues',

@@ -1,7 +1,12 @@
 import type { Decimal } from '../../../kernel/money.js'
 import type { ActivityEntry } from '../../../release/read/activity-entry.js'
 import { toAmount, toUnits } from '../../../release/read/activity-entry.js'
-import { type ChangedElement, changedElements, type IndexedRelease } from '../../../release/read/changed-elements.js'
+import {
+  type ChangedElement,
+  changedElements,
+  differing,
+  type IndexedRelease,
+} from '../../../release/read/changed-elements.js'
 import { diffReleases } from '../../../release/read/diff-releases.js'
 import { type Html, html } from '../../portal/html.js'
 import { listed } from './frame.js'
@@ -107,25 +112,12 @@ function activity({ identifier, title, amounts }: Pair, elements: readonly Chang
     ...amounts.map(
       ({ name, before, after }) => html`<tr><th scope="row">${name}</th><td>${before}</td><td>${after}</td></tr>\n`,
     ),
-    ...elements.map(({ name, before, after }) => {
-      const [old, now] = differing(before, after)
-      return html`<tr><th scope="row"><code>${name}</code></th><td><code>${old}</code></td><td><code>${now}</code></td></tr>\n`
+    ...elements.map((element) => {
+      const { before, after } = differing(element, longestText)
+      return html`<tr><th scope="row"><code>${element.name}</code></th><td><code>${before}</code></td><td><code>${after}</code></td></tr>\n`
     }),
   ]
   return html`<h3>${title} <code>${identifier}</code></h3>
 ${listed(`Changes of ${identifier}`, ['What', 'Live', 'Next'], rows)}
 `
-}
-
-/** Both texts from shortly before their first difference on, so that a long element shows what changes in it. */
-function differing(before = '–', after = '–'): [string, string] {
-  let same = 0
-  while (same < before.length && before[same] === after[same]) same++
-  const from = same > longestText / 4 ? same - longestText / 8 : 0
-  return [excerpt(before, from), excerpt(after, from)]
-}
-
-function excerpt(text: string, from: number): string {
-  const end = from + longestText
-  return `${from > 0 ? '… ' : ''}${text.slice(from, end)}${text.length > end ? ' …' : ''}`
 }
