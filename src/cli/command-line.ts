@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import type { Readable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseIsoDate } from '../kernel/dates.js'
@@ -96,17 +96,27 @@ export class CommandLine {
   readonly openTerminal = async () => {
     const { stdin, stderr } = this.#host
     if (!stdin.isTTY) return undefined
-    const lines = createInterface({ input: stdin, output: stderr, terminal: true })
+    let isHidden = false
+    // What is typed is shown by the interface, on its output.
+    const output = new Writable({
+      write: (chunk, _encoding, done) => (isHidden ? done() : void stderr.write(chunk, done)),
+    })
+    const lines = createInterface({ input: stdin, output, terminal: true })
     const left = new AbortController()
     lines.once('close', () => left.abort())
     lines.once('SIGINT', () => lines.close())
     const signal = AbortSignal.any([left.signal, this.signal])
     return {
-      ask: async (question: string): Promise<string> => {
+      ask: async (question: string, hidesAnswer = false): Promise<string> => {
+        if (hidesAnswer) stderr.write(question)
+        isHidden = hidesAnswer
         try {
-          return await lines.question(question, { signal })
+          return await lines.question(hidesAnswer ? '' : question, { signal })
         } catch {
           throw new ServiceError('aborted', 'nothing was written')
+        } finally {
+          if (hidesAnswer) stderr.write('\n')
+          isHidden = false
         }
       },
       say: (message: string) => void stderr.write(`${escapeInvisible(message)}\n`),

@@ -62,12 +62,15 @@ export async function enterFirstSync({ store, clock }: EnteringDeps, { url }: Up
   await createSyncRun(store.db, { kind: 'full', trigger: 'start', upstream: url, at: clock(), due })
 }
 
+/** How far a sync has come, with what is left as words. */
+export type ForeseenProgress = SyncProgress & { readonly stage: string }
+
 /** Works on a claimed sync; returns how the run ended, or `superseded`. */
 export async function syncOnce(
   { store, log, clock, currency, upstream, client: clientOptions }: SyncRunDeps,
   lease: Lease,
   run: SyncRun,
-  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: SyncProgress) => void },
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: ForeseenProgress) => void },
 ): Promise<string> {
   const { runId, attempt } = lease
   if (run.upstream !== upstream.url) {
@@ -79,14 +82,11 @@ export async function syncOnce(
   const [{ runSync }, { UpstreamClient }] = await Promise.all([import('./sync.js'), import('./upstream-client.js')])
   await using client = new UpstreamClient(clientOptions)
   const renew = () => renewLease(store.db, lease)
-  const tell = tellingProgress(clock, (details, message) => log.info({ runId, ...details }, message))
+  const tell = tellingProgress(clock, (details, message) => log.info({ runId, ...details }, message), onProgress)
   const outcome = await underLease({ lease, renew, signal }, (leased) =>
     runSync({
       ...{ store, client, clock, currency, lease, run, signal: leased },
-      onProgress: (progress) => {
-        tell(progress)
-        onProgress?.(progress)
-      },
+      onProgress: tell,
     }),
   )
   if (!outcome || !(await finishSync(store.db, lease, outcome, clock()))) return 'superseded'
@@ -98,8 +98,12 @@ export async function syncOnce(
 // How often the log says how far a sync has come.
 const tellEveryMs = 15_000
 
-/** Tells how far a sync has come, now and then: what is left, and until when at the pace so far. */
-function tellingProgress(clock: Clock, tell: (details: object, message: string) => void) {
+/** Tells `listen` how far a sync has come, and the log now and then: what is left, and until when at the pace so far. */
+function tellingProgress(
+  clock: Clock,
+  log: (details: object, message: string) => void,
+  listen?: (progress: ForeseenProgress) => void,
+) {
   const begun = clock().getTime()
   let [toldAt, phase, since, leftThen] = [begun, '', begun, 0]
   return (progress: SyncProgress) => {
@@ -109,14 +113,16 @@ function tellingProgress(clock: Clock, tell: (details: object, message: string) 
       since = now
       leftThen = progress.left ?? 0
     }
-    if (now - toldAt < tellEveryMs) return
-    toldAt = now
     const { left } = progress
     const made = leftThen - (left ?? 0)
     const until = left !== undefined && made > 0 ? new Date(now + ((now - since) / made) * left) : undefined
     const rest =
       left === undefined ? '' : `, ${left} requests left${until ? ` until about ${isoInstantOf(until)}` : ''}`
-    tell({ ...progress, ...(until && { until }) }, `sync run: ${phase}, ${progress.records} records${rest}`)
+    const stage = `${phase}, ${progress.records} records${rest}`
+    listen?.({ ...progress, stage })
+    if (now - toldAt < tellEveryMs) return
+    toldAt = now
+    log({ ...progress, ...(until && { until }) }, `sync run: ${stage}`)
   }
 }
 
@@ -124,7 +130,7 @@ function tellingProgress(clock: Clock, tell: (details: object, message: string) 
 export async function syncInline(
   deps: SyncRunDeps,
   runId: number,
-  options: { readonly signal: AbortSignal; readonly onProgress?: (progress: SyncProgress) => void },
+  options: { readonly signal: AbortSignal; readonly onProgress?: (progress: ForeseenProgress) => void },
 ): Promise<SyncSummary> {
   return await runInline(
     deps,

@@ -16,7 +16,7 @@ const maxLossPercent = 10
 const overlapMs = 120_000
 // The greatest age of a bulk file that states none: made daily, valid for a day (wire.md 4.4).
 const bulkAgeMs = 48 * 3_600_000
-const projectService = '/public/projectservice'
+export const projectService = '/public/projectservice'
 
 /**
  * The instant up to which this run mirrors the upstream's changes: what the upstream itself says (`X-Modified-Until`), else

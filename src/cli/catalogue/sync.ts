@@ -52,8 +52,8 @@ async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptio
   await dispatchNext({ store: runtime.store, queue }, 'sync')
   if (!options.wait) return output.result({ sync: runId, state: 'queued' }, () => `sync ${runId} is queued`)
   const run = await output.withProgress(async (update) => {
-    const onProgress = (at: { readonly phase?: string; readonly records: number; readonly found?: number }) =>
-      update(at.phase ?? 'sync', at.records, at.found)
+    const onProgress = (at: { readonly stage?: string; readonly records: number; readonly found?: number }) =>
+      update(at.stage ?? 'sync', at.records, at.found)
     const look = () => getSyncRun(runtime.store.db, runId)
     if ((await queue.liveWorkers('sync')) > 0) return await waitForEnd(look, { signal, onProgress })
     output.note('no worker is running: this process syncs itself')
@@ -87,6 +87,8 @@ async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Prom
 function report(runtime: Runtime, run: SyncSummary, output: Output): number {
   output.result(run, () => describeSync(run))
   if (run.state === 'held') output.note('no project was made inactive; see giving sync status')
+  else if (run.state === 'done' && run.kind === 'full')
+    output.note('next: giving facts, then giving publish; giving held says what is left out, and why')
   runtime.log.debug({ runId: run.id, state: run.state }, 'sync ended')
   return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
 }

@@ -5,6 +5,7 @@ import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
+import { syncFields, syncSettings } from '../../catalogue/sync/run.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
@@ -373,12 +374,32 @@ async function inspectPublicAddress({ environment, signal }: CommandLine): Promi
 }
 
 async function inspectUpstream({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { upstreamUrl } = readConfig(environment, ['upstreamUrl']).config
-  if (upstreamUrl === undefined) return [good('none is mirrored')]
-  const status = await statusOf(`${upstreamUrl}/api/public/projectservice/themes`, signal)
-  // No key is sent, so the usual answer is 401; any answer below 500 shows that the platform works.
-  if (typeof status === 'number' && status < 500) return [good(`${upstreamUrl} answers`)]
-  return [fix(`${upstreamUrl}: ${status}`, 'giving sync status')]
+  if (readConfig(environment, ['upstreamUrl']).config.upstreamUrl === undefined) return [good('none is mirrored')]
+  const { config, secrets } = readConfig(environment, syncFields)
+  const { upstream, client: settings } = syncSettings(config, secrets) ?? {}
+  if (!upstream || !settings) throw new Error('the upstream has an address and no settings')
+  const [{ UpstreamClient }, { foreseeFirstSync }] = await Promise.all([
+    import('../../catalogue/sync/upstream-client.js'),
+    import('../../catalogue/sync/foresee.js'),
+  ])
+  await using client = new UpstreamClient({ ...settings, connectMs: answerMs, idleMs: answerMs, totalMs: answerMs })
+  try {
+    const foreseen = await foreseeFirstSync(client, signal)
+    const rate = upstream.requestsPerSecond
+    const cost =
+      foreseen && `${foreseen.requests} requests, ${spanOf(foreseen.requests / rate)} at UPSTREAM_RATE=${rate}`
+    const size = foreseen ? `: ${foreseen.projects} projects; a first sync takes at most ${cost}` : ''
+    return [good(`${upstream.url} takes the key${size}`)]
+  } catch (error) {
+    const { code, message } = toServiceError(error)
+    const isKey = code === 'upstream-refused'
+    return [fix(message, isKey ? 'correct UPSTREAM_API_KEY' : 'correct UPSTREAM_URL, or wait; then giving sync status')]
+  }
+}
+
+/** A span of time as a person says it. */
+function spanOf(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
 }
 
 async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

@@ -8,6 +8,7 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { lookupTable } from '../../kernel/lookup-table.js'
 import { isErrno } from '../../kernel/system-errors.js'
+import type { Environment } from '../../platform/config/config.js'
 import { type Variable, type VariableName, variables } from '../../platform/config/variables.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
@@ -15,7 +16,8 @@ import { describeDiagnosis, diagnose, exitCodeOf } from './doctor.js'
 
 type Question = {
   readonly variable: VariableName
-  readonly flag: string
+  /** No option gives a secret: every user of the machine can read arguments. */
+  readonly flag?: string
   readonly ask: string
   /** It is published. */
   readonly isFact?: true
@@ -54,8 +56,16 @@ const questions: readonly Question[] = [
   { variable: 'DEFAULT_LANGUAGE', flag: 'language', ask: 'Language of its texts (ISO 639-1)', isFact: true },
   { variable: 'BASE_URL', flag: 'base-url', ask: 'Public address of the service; empty: this machine only' },
   {
-    ...{ variable: 'UPSTREAM_URL', flag: 'upstream', ask: 'Platform to mirror; empty: data come by giving import' },
+    ...{
+      variable: 'UPSTREAM_URL',
+      flag: 'from-upstream',
+      ask: 'Platform to mirror; empty: data come by giving import',
+    },
     needs: () => ['UPSTREAM_API_KEY'],
+  },
+  {
+    ...{ variable: 'UPSTREAM_API_KEY', ask: 'Your API key there (it is not shown); empty: you add it later' },
+    about: (answers) => (answers.get('UPSTREAM_URL') ? [''] : []),
   },
   {
     ...{ variable: 'PAYMENT_GATEWAY', flag: 'gateway', ask: 'Who charges donors: sandbox, braintree or stripe' },
@@ -93,7 +103,7 @@ export function registerInit(program: Command, commandLine: CommandLine): void {
     .option('--demo', 'configure a trial with demo data, and ask nothing')
     .option('--file <file>', 'where to write; every command reads .env of the folder it is started in', '.env')
   for (const { flag, variable, isSwitch } of questions)
-    command.option(isSwitch ? `--${flag}` : `--${flag} <value>`, variable)
+    if (flag !== undefined) command.option(isSwitch ? `--${flag}` : `--${flag} <value>`, variable)
   command.action(commandLine.action((output, options: Options) => init(commandLine, output, options)))
 }
 
@@ -102,7 +112,7 @@ type Options = { readonly demo?: boolean; readonly file: string } & Readonly<Rec
 async function init(commandLine: CommandLine, output: Output, { demo = false, file, ...flags }: Options) {
   await using target = await createFile(file)
   const given = questions.flatMap((question): [Question, string][] => {
-    const raw = flags[question.flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())]
+    const raw = flags[question.flag?.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) ?? '']
     if (question.isSwitch) return raw === true ? [[question, 'yes']] : []
     if (typeof raw !== 'string') return []
     const wrong = problemOf(question, raw)
@@ -110,9 +120,10 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
     return [[question, raw]]
   })
   const answers = new Map(given)
-  const open = demo ? [] : questions.filter((question) => !answers.has(question))
+  const isGiven = ({ flag, variable }: Question) => flag === undefined && variable in commandLine.environment
+  const open = demo ? [] : questions.filter((question) => !answers.has(question) && !isGiven(question))
   for (const [question, answer] of await askAll(commandLine, open, answers)) answers.set(question, answer)
-  const { text, values, missing } = environmentOf(answers)
+  const { text, values, missing } = environmentOf(answers, commandLine.environment)
   await target.write(text)
   // What the environment says goes before the file, as for every command.
   const found = await diagnose(commandLine.within({ ...values, ...commandLine.environment }))
@@ -175,9 +186,9 @@ async function askAll(
     const known = new Map([...given, ...answers].map(([{ variable }, answer]) => [variable, answer]))
     const about = question.about?.(known)
     if (about?.length === 0) continue
-    for (const line of about ?? []) terminal.say(line)
+    for (const line of about ?? []) if (line !== '') terminal.say(line)
     for (;;) {
-      const answer = (await terminal.ask(prompt)).trim()
+      const answer = (await terminal.ask(prompt, question.flag === undefined)).trim()
       const wrong = problemOf(question, answer)
       if (wrong !== undefined) {
         terminal.say(wrong)
@@ -192,7 +203,7 @@ async function askAll(
 }
 
 /** The text of the file, the values in it, and the variables that a person has to put in. */
-function environmentOf(answers: ReadonlyMap<Question, string>) {
+function environmentOf(answers: ReadonlyMap<Question, string>, environment: Environment) {
   const lines = ['# Written by giving init. What the environment has goes before it (docs/reference/configuration.md).']
   const values: Record<string, string> = {}
   const missing: VariableName[] = []
@@ -200,12 +211,14 @@ function environmentOf(answers: ReadonlyMap<Question, string>) {
     lines.push('', `# ${variables[name].meaning}`, value ? `${name}=${quoted(value)}` : `# ${name}=`)
     if (value) values[name] = value
   }
+  const secrets = new Map([...answers].map(([{ variable, flag }, answer]) => [flag === undefined && variable, answer]))
   for (const question of questions) {
+    if (question.flag === undefined) continue
     const value = answers.get(question)
     add(question.variable, value)
     for (const name of value ? (question.needs?.(value) ?? []) : []) {
-      add(name, undefined)
-      missing.push(name)
+      add(name, secrets.get(name))
+      if (!secrets.get(name) && !environment[name]) missing.push(name)
     }
   }
   if (!isDemoPublisher(values.REPORTING_ORG_REF)) {

@@ -124,7 +124,7 @@ const reading = '--decimal comma --date dd.mm.yyyy --encoding windows-1252 --map
 const anyText = ['--ignore-column', '--formerly', '--names']
 const accountOf = '--email c@b.org'
 const init =
-  'init --file {folder}/.env --name Tara --ref XE-EXAMPLE-1 --currency EUR --language de --publisher-type 22 --confirm-facts --base-url https://a.example --upstream https://u.example'
+  'init --file {folder}/.env --name Tara --ref XE-EXAMPLE-1 --currency EUR --language de --publisher-type 22 --confirm-facts --base-url https://a.example --from-upstream https://u.example'
 
 const fullStore: readonly Row[] = [
   ['seed --projects 4 --progress', 0, /"projects":4/],

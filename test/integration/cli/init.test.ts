@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type Ended, transpileProgram } from '../../support/commands/cli.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
+import { apiKey, startUpstream } from '../../support/servers/upstream-server.js'
 import { emptyDatabase, testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -95,18 +96,18 @@ describe('giving init', () => {
     const folder = await newFolder()
     const { code, stdout } = await folder.atTerminal(
       [
-        ['1/10 Who publishes? Name of the organisation [Giving Platform]: ', 'Wells for Tara'],
-        ['2/10 Its IATI identifier; empty: a trial with demo data: ', 'WELLS'],
-        ['2/10 Its IATI identifier; empty: a trial with demo data: ', 'GB-CHC-1164883'],
-        ['3/10 Its type ', '60'],
-        ['4/10 Its currency [USD]: ', ''],
-        ['5/10 Language of its texts (ISO 639-1) [en]: ', 'german'],
-        ['5/10 Language of its texts (ISO 639-1) [en]: ', 'de'],
-        ['6/10 ', 'https://giving.example'],
-        ['7/10 ', ''],
-        ['8/10 ', ''],
-        ['9/10 When to publish (cron, UTC) [0 2 * * *]: ', ''],
-        ['10/10 May activities say this', 'yes'],
+        ['1/11 Who publishes? Name of the organisation [Giving Platform]: ', 'Wells for Tara'],
+        ['2/11 Its IATI identifier; empty: a trial with demo data: ', 'WELLS'],
+        ['2/11 Its IATI identifier; empty: a trial with demo data: ', 'GB-CHC-1164883'],
+        ['3/11 Its type ', '60'],
+        ['4/11 Its currency [USD]: ', ''],
+        ['5/11 Language of its texts (ISO 639-1) [en]: ', 'german'],
+        ['5/11 Language of its texts (ISO 639-1) [en]: ', 'de'],
+        ['6/11 ', 'https://giving.example'],
+        ['7/11 ', ''],
+        ['9/11 ', ''],
+        ['10/11 When to publish (cron, UTC) [0 2 * * *]: ', ''],
+        ['11/11 May activities say this', 'yes'],
       ],
       ...['init', '--mail-from', 'Wells <wells@example.org>'],
     )
@@ -123,12 +124,53 @@ describe('giving init', () => {
     })
   })
 
+  it.skipIf(!hasPython)(
+    '--from-upstream asks for the key, hides it, and says what a first sync will cost',
+    async () => {
+      const records = Array.from({ length: 30 }, (_, index) => ({ id: index + 1 }))
+      await using upstream = Object.assign(await startUpstream({ records }), {
+        [Symbol.asyncDispose]: () => upstream.close(),
+      })
+      const options = ['--name', 'Wells', '--ref', 'GB-CHC-1164883', '--publisher-type', '60', '--currency', 'EUR']
+      const more = [
+        '--language',
+        'de',
+        '--base-url',
+        'https://giving.example',
+        '--gateway',
+        'sandbox',
+        '--mail-from',
+        '',
+      ]
+      const told = [...options, ...more, '--schedule', '0 4 * * *', '--confirm-facts', '--from-upstream', upstream.url]
+      const folder = await newFolder()
+      const { code, stdout } = await folder.atTerminal(
+        [['1/1 Your API key there (it is not shown)', apiKey]],
+        'init',
+        ...told,
+      )
+      expect(stdout).toContain(
+        `${upstream.url} takes the key: 30 projects; a first sync takes at most 66 requests, 14 s at UPSTREAM_RATE=5`,
+      )
+      expect(stdout).not.toContain(apiKey)
+      expect([code, stdout]).toEqual([0, expect.stringContaining('next: giving start')])
+      expect(parseEnv(await folder.file())).toMatchObject({ UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: apiKey })
+      const other = await newFolder({ UPSTREAM_API_KEY: 'another-key' })
+      const refused = await other.init(...told)
+      expect([refused.code, refused.stdout]).toEqual([
+        1,
+        expect.stringMatching(/FIX +upstream: .*401.*correct UPSTREAM_API_KEY/),
+      ])
+      expect(await other.file()).toContain('# UPSTREAM_API_KEY=')
+    },
+  )
+
   it.skipIf(!hasPython)('leaves no file when the person leaves', async () => {
     const folder = await newFolder()
     const { code, stdout } = await folder.atTerminal(
       [
-        ['1/11 ', 'Wells for Tara'],
-        ['2/11 ', '\u0003'],
+        ['1/12 ', 'Wells for Tara'],
+        ['2/12 ', '\u0003'],
       ],
       'init',
     )
