@@ -19,6 +19,8 @@ export type MemberType<T = unknown> = {
 
 /** In what the readers of objects differ. */
 export type ReadPolicy = {
+  /** Whether a member with this value counts as left out; undefined: none does. */
+  readonly isAbsent?: (value: unknown) => boolean
   /** What a problem says of the value that came at a path. */
   readonly told: (value: unknown, path: string) => Pick<FieldProblem, 'got' | 'missing'>
   /** What is expected instead of a member that no field reads; undefined: such members are ignored. */
@@ -26,7 +28,7 @@ export type ReadPolicy = {
 }
 
 /** Where a value stands in what is read. */
-class ValuePlace {
+export class ValuePlace {
   readonly policy: ReadPolicy
   /** What is wrong so far; all places of an object share the list. */
   readonly problems: FieldProblem[]
@@ -42,8 +44,9 @@ class ValuePlace {
     return new ValuePlace(this.policy, this.problems, this.path === '' ? `${name}` : `${this.path}.${name}`)
   }
 
-  /** Tells that the value here is not the expected one. */
+  /** Tells that the value here is not the expected one, unless something is wrong with it already. */
   refuse(expected: string, value: unknown): void {
+    if (this.problems.some(({ field }) => field === this.path)) return
     this.problems.push({ field: this.path, expected, ...this.policy.told(value, this.path) })
   }
 
@@ -116,15 +119,17 @@ export function objectType<const Members extends MemberTypes>(members: Members):
   return {
     expected: 'an object',
     read: (value, place) => {
+      const { policy } = place
       const given = isRecord(value) ? value : {}
       if (given !== value) place.refuse('an object', value)
       const read: Record<string, unknown> = {}
       for (const [name, type] of entries) {
-        const member = Object.hasOwn(given, name) ? given[name] : undefined
+        const own = Object.hasOwn(given, name) ? given[name] : undefined
+        const member = policy.isAbsent?.(own) ? undefined : own
         const isLeftOut = member === undefined ? type.optional : member === null && type.optional === 'or null'
         if (!isLeftOut) read[name] = place.at(name).read(type, member)
       }
-      const { unknown } = place.policy
+      const { unknown } = policy
       for (const name of unknown ? Object.keys(given) : []) {
         if (Object.hasOwn(members, name) || given[name] === undefined) continue
         place.problems.push({ field: place.at(name.slice(0, 100)).path, expected: unknown?.(name, names) ?? '' })
@@ -133,8 +138,8 @@ export function objectType<const Members extends MemberTypes>(members: Members):
     },
     schema: {
       type: 'object',
-      properties: Object.fromEntries(entries.map(([name, { schema = {} }]) => [name, schema])),
       ...(required.length > 0 && { required }),
+      properties: Object.fromEntries(entries.map(([name, { schema = {} }]) => [name, schema])),
     },
   }
 }
@@ -210,6 +215,6 @@ export const utcType = inText({
   parse: (text) => (text.endsWith('Z') && parseWireDateTime(text) ? text : undefined),
 })
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

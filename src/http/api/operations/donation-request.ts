@@ -1,5 +1,6 @@
 import Negotiator from 'negotiator'
-import { type FieldProblem, invalidFields } from '../../../kernel/errors.js'
+import { holdsCardNumber } from '../../../kernel/card-number.js'
+import { invalidFields } from '../../../kernel/errors.js'
 import { lookupTable } from '../../../kernel/lookup-table.js'
 import {
   type CurrencyCode,
@@ -10,12 +11,31 @@ import {
   signOf,
   toMinorUnits,
 } from '../../../kernel/money.js'
+import {
+  isRecord,
+  type MemberType,
+  objectType,
+  optional,
+  type ReadPolicy,
+  ValuePlace,
+} from '../../../kernel/read-object.js'
+import { legalText } from '../../../kernel/xml/writer.js'
 import type { DonationRequest } from '../../../money/donation-request.js'
 import type { PaymentMethod } from '../../../money/gateways/gateway.js'
-import { type MaskedCard, maskTestCard } from '../../../money/gateways/sandbox/test-cards.js'
 import type { GiftLimits } from '../../../money/payments.js'
-import { type DonationVersion, donationRequestSchema } from '../contract/donation-schemas.js'
-import { FieldReader } from './field-reader.js'
+import {
+  cardMembers,
+  type DonationVersion,
+  donorMembers,
+  gatewayMembers,
+  giftMembers,
+  newsletterMembers,
+  noteMembers,
+  partnerMembers,
+  payerMembers,
+  planMembers,
+  primaryLanguage,
+} from '../contract/donation-schemas.js'
 
 /** What decides how a request is read. */
 export type DonationRules = {
@@ -34,22 +54,27 @@ export type DonationRules = {
   readonly mayNamePartner: boolean
 }
 
-/** Fields of `payment_detail` that say who pays, in the order of the answer's JSON. */
-const payerFields = [
-  'firstname',
-  'lastname',
-  'address',
-  'address2',
-  'city',
-  'state',
-  'iso3166CountryCode',
-  'zip',
-  'phone',
-] as const
-
 const most = 1_000_000_000
 
-const requestSchemas = { 1: donationRequestSchema(1), 2: donationRequestSchema(2) } as const
+/** Numbers may come as texts and texts as numbers; unknown members are ignored, and empty texts are absent (wire.md 6.2). */
+const ofDonations: ReadPolicy = { isAbsent, told: (value) => ({ missing: isAbsent(value) }) }
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && legalText(value).trim() === '')
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const types = {
+  payer: objectType(payerMembers),
+  card: objectType(cardMembers),
+  gateway: objectType(gatewayMembers),
+  plan: objectType(planMembers),
+  newsletters: objectType(newsletterMembers),
+  note: objectType(noteMembers),
+  partner: objectType(partnerMembers),
+  donor: objectType(donorMembers),
+}
 
 /**
  * Reads the fields under `donation`. Numbers may come as texts, unknown fields are ignored, empty texts are absent.
@@ -57,47 +82,110 @@ const requestSchemas = { 1: donationRequestSchema(1), 2: donationRequestSchema(2
  * a name.
  */
 export function readDonationRequest(fields: unknown, rules: DonationRules): DonationRequest {
-  const problems: FieldProblem[] = []
-  const cardPath = rules.version === 1 ? 'donation.payment_detail.creditCardNumber' : undefined
-  const root = FieldReader.of(fields, 'donation', requestSchemas[rules.version], problems, cardPath)
-  const currency = readCurrency(root, rules)
-  const payerDetail = root.child('payment_detail') ?? root.missing('payment_detail')
-  // Clients without certificates still send the empty field.
-  if (root.asks('giftCertificate_detail')) {
-    root.refuse('giftCertificate_detail', 'no gift certificate: they are not supported')
+  const { version, limits } = rules
+  const root = new ValuePlace(ofDonations, [], 'donation')
+  const detail = root.at('payment_detail')
+  const given = isRecord(fields) ? fields : {}
+  const payment = isRecord(given.payment_detail) ? given.payment_detail : {}
+  const cardPath = version === 1 ? 'donation.payment_detail.creditCardNumber' : undefined
+  refuseCardNumbers(fields, root, cardPath)
+  const currency = readCurrency(given.currencyCode, root.at('currencyCode'), rules)
+  refuseOthers(given, root, payment, detail, currency, rules.takesPlans ?? false)
+  const addon = objectType({ amount: amountOf(currency) })
+  const members = { ...giftMembers, amount: amountOf(currency, limits[currency]), addon: optional(addon) }
+  const gift = root.read(objectType(members), fields)
+  const plan = rules.takesPlans ? readPlan(given, root) : {}
+  const newsletters = root.read(types.newsletters, given)
+  const note = rules.mayNote ? root.read(types.note, given) : {}
+  const partner = rules.mayNamePartner ? root.read(types.partner, given) : {}
+  const donor = root.read(types.donor, given)
+  const payer = detail.read(types.payer, given.payment_detail)
+  const paid = version === 1 ? readTestCard(payment, detail) : readGateway(payment, detail, rules.gateways)
+  if (root.problems.length > 0 || !gift || !payer) throw invalidFields(root.problems)
+  const { refcode, email, amount, project, transactionId, twitter_username: twitterUsername } = gift
+  const [accepted] = new Negotiator({ headers: { 'accept-language': rules.acceptLanguage ?? '' } }).languages()
+  const acceptedLanguage = primaryLanguage(accepted)
+  return {
+    refcode,
+    ...(transactionId !== undefined && { transactionId }),
+    email,
+    ...(twitterUsername !== undefined && { twitterUsername }),
+    amount,
+    ...(gift.addon && { addon: gift.addon.amount }),
+    currency,
+    projectId: project.id,
+    ...plan,
+    newsletterPlatform: newsletters?.signupForGGNewsletter ?? false,
+    newsletterCharity: newsletters?.signupForCharityNewsletter ?? false,
+    ...{ ...note, ...partner, ...donor },
+    ...(acceptedLanguage && { acceptedLanguage }),
+    payer,
+    ...paid,
+  } as DonationRequest
+}
+
+/** Refuses what would not be done, and names that are nearly right. Clients without certificates still send the empty field. */
+function refuseOthers(
+  given: Fields,
+  root: ValuePlace,
+  payment: Fields,
+  detail: ValuePlace,
+  currency: CurrencyCode,
+  takesPlans: boolean,
+): void {
+  const refuse = (place: ValuePlace, name: string, expected: string) => place.at(name).refuse(expected, 'a value')
+  if (asksForSomething(own(given, 'giftCertificate_detail'))) {
+    refuse(root, 'giftCertificate_detail', 'no gift certificate: they are not supported')
   }
-  for (const name of root.namesLike(/^(?:tribute|notif|gift_?card|e_?card)/i)) {
-    root.refuse(name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
+  for (const name of asking(given, /^(?:tribute|notif|gift_?card|e_?card)/i)) {
+    refuse(root, name, 'nothing: no cards, tributes or notices are sent; the receipt goes to the donor')
   }
-  for (const reader of [root, payerDetail]) {
-    for (const name of reader.namesLike(/^(?:recur|subscri|instal+ment|frequency)/i)) {
-      if (rules.takesPlans && reader === root && (name === 'recurring' || name === 'frequency')) continue
-      reader.refuse(name, 'nothing: a donation is charged once; recurring ones are not supported')
+  for (const [fields, place] of [[given, root] as const, [payment, detail] as const]) {
+    for (const name of asking(fields, /^(?:recur|subscri|instal+ment|frequency)/i)) {
+      if (takesPlans && fields === given && (name === 'recurring' || name === 'frequency')) continue
+      refuse(place, name, 'nothing: a donation is charged once; recurring ones are not supported')
+    }
+    for (const name of asking(fields, /./)) {
+      const meant = meantBy[foldName(name)]
+      if (meant === undefined || (fields === given && name === meant)) continue
+      const value = own(fields, name)
+      const said = typeof value === 'object' ? '' : String(value).trim()
+      const isThere = !isAbsent(own(given, meant))
+      // Ignoring others would charge another amount, another currency, once for ever or twice.
+      const isDone =
+        (meant === 'currencyCode' && said.toUpperCase() === currency) ||
+        (meant === 'amount' && said === '1') ||
+        (meant === 'transactionId' && isThere) ||
+        (meant === 'recurring' && (isThere || /^(?:once|single|none|one[ _-]?time)$/i.test(said)))
+      if (!isDone) refuse(place, name, `nothing: the field is ${meant}`)
     }
   }
-  refuseWrongNames(root, payerDetail, currency)
-  const addon = root.child('addon')
-  const request: DonationRequest = {
-    refcode: root.required('refcode'),
-    ...root.optional('transactionId', 'transactionId'),
-    email: readEmail(root),
-    ...root.optional('twitterUsername', 'twitter_username'),
-    amount: readAmount(root, 'amount', currency, rules.limits[currency]),
-    ...(addon && { addon: readAmount(addon, 'amount', currency) }),
-    currency,
-    projectId: (root.child('project') ?? root.missing('project')).id('id'),
-    ...(rules.takesPlans && readPlan(root)),
-    newsletterPlatform: root.boolean('signupForGGNewsletter'),
-    newsletterCharity: root.boolean('signupForCharityNewsletter'),
-    ...(rules.mayNote && root.optional('noteToOrganization', 'noteToOrganization')),
-    ...(rules.mayNamePartner && root.optional('partnerCode', 'partnerCode')),
-    ...readLanguage(root, rules.acceptLanguage),
-    ...root.optional('ipAddress', 'ipAddress'),
-    ...root.optional('userAgent', 'userAgent'),
-    ...readPaymentDetail(payerDetail, rules),
-  }
-  if (problems.length > 0) throw invalidFields(problems)
-  return request
+}
+
+function own(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+/** The names of this form whose fields ask for something: their values are neither empty nor false. */
+function asking(fields: Fields, form: RegExp): string[] {
+  return Object.keys(fields).filter((name) => form.test(name) && asksForSomething(fields[name]))
+}
+
+function asksForSomething(value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  if (typeof value === 'object') return Object.values(value).some(asksForSomething)
+  return !/^(?:|false|0)$/i.test(String(value).trim())
+}
+
+/** Refuses each text or number that may be the number of a card, in unknown fields too. Neither values nor such names are repeated. */
+function refuseCardNumbers(value: unknown, place: ValuePlace, cardPath: string | undefined): void {
+  const expected = 'no card number: use version 2, donationsclient, with paymentGatewayNonce'
+  if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) {
+      if (holdsCardNumber(name)) place.refuse(expected, 'a value')
+      else refuseCardNumbers(member, Array.isArray(value) ? place : place.at(name), cardPath)
+    }
+  } else if (place.path !== cardPath && holdsCardNumber(String(value ?? ''))) place.refuse(expected, 'a value')
 }
 
 /** The field that is meant by a name of other platforms' APIs, written as `foldName` does (wire.md 6.2). */
@@ -111,163 +199,100 @@ const meantBy = lookupTable<string>({
 
 const foldName = (name: string) => name.replace(/[^a-z\d]/gi, '').toLowerCase()
 
-/**
- * Refuses names that are nearly right, where ignoring them would charge another amount, another currency, once for ever or twice;
- * one that says what is done anyway is ignored as all unknown names are.
- */
-function refuseWrongNames(root: FieldReader, payer: FieldReader, currency: CurrencyCode): void {
-  for (const reader of [root, payer]) {
-    for (const name of reader.namesLike(/./)) {
-      const meant = meantBy[foldName(name)]
-      if (meant === undefined || (reader === root && name === meant)) continue
-      const said = reader.said(name)
-      const isDone =
-        (meant === 'currencyCode' && said.toUpperCase() === currency) ||
-        (meant === 'amount' && said === '1') ||
-        (meant === 'transactionId' && root.has(meant)) ||
-        (meant === 'recurring' && (root.has(meant) || /^(?:once|single|none|one[ _-]?time)$/i.test(said)))
-      if (!isDone) reader.refuse(name, `nothing: the field is ${meant}`)
-    }
-  }
-}
-
 /** A gift of every month; without a `transactionId` its first request could not be told from another. */
-function readPlan(root: FieldReader): { readonly frequency?: 'monthly' } {
-  const recurring = root.boolean('recurring')
-  const frequency = root.text('frequency')
-  if (!recurring && frequency !== undefined) root.refuse('recurring', 'true, where there is a frequency')
+function readPlan(given: Fields, root: ValuePlace): Pick<DonationRequest, 'frequency'> {
+  const { recurring = false, frequency } = root.read(types.plan, given) ?? {}
+  if (!recurring && frequency !== undefined) root.at('recurring').refuse('true, where there is a frequency', recurring)
   if (!recurring) return {}
-  if (frequency?.toLowerCase() !== 'monthly') root.refuse('frequency', 'monthly')
-  if (!root.has('transactionId')) root.refuse('transactionId', 'a text: a regular gift needs one')
+  if (frequency?.toLowerCase() !== 'monthly') root.at('frequency').refuse('monthly', frequency)
+  if (isAbsent(own(given, 'transactionId'))) {
+    root.at('transactionId').refuse('a text: a regular gift needs one', undefined)
+  }
   return { frequency: 'monthly' }
 }
 
-/** The language of the donor's mail: the field, else the first one of the header. */
-function readLanguage(
-  root: FieldReader,
-  header: string | undefined,
-): Pick<DonationRequest, 'language' | 'acceptedLanguage'> {
-  const text = root.text('language')
-  const language = primaryLanguage(text)
-  if (text !== undefined && language === undefined) root.refuse('language', 'a language such as fr or fr-CA')
-  const [first] = new Negotiator({ headers: { 'accept-language': header ?? '' } }).languages()
-  const accepted = primaryLanguage(first)
-  return { ...(language && { language }), ...(accepted && { acceptedLanguage: accepted }) }
-}
-
-function primaryLanguage(tag: string | undefined): string | undefined {
-  return /^([a-z]{2,3})(?:-[a-z\d-]{1,32})?$/i.exec(tag ?? '')?.[1]?.toLowerCase()
-}
-
-function readPaymentDetail(
-  detail: FieldReader,
-  rules: DonationRules,
-): Pick<DonationRequest, 'payer' | 'payment' | 'card'> {
-  const payer: Record<string, string> = {
-    firstname: detail.required('firstname'),
-    lastname: detail.required('lastname'),
-  }
-  for (const name of payerFields.slice(2)) {
-    const value = detail.text(name)
-    if (value !== undefined) payer[name] = value
-  }
-  if (rules.version === 1) {
-    const card = readTestCard(detail)
-    return { payer, ...(card && { card }) }
-  }
-  for (const name of ['creditCardNumber', 'securityCode', 'expiryDateMonth', 'expiryDateYear']) {
-    if (detail.has(name))
-      detail.refuse(name, 'no card data: send paymentGatewayNonce or paymentGatewaySavedPaymentToken')
-  }
-  return { payer, payment: readGatewayFields(detail, rules.gateways) }
-}
-
-/**
- * The card fields of version 1, which takes tests only: it accepts the published test numbers, and refuses every other
- * number without repeating it.
- */
-function readTestCard(detail: FieldReader): MaskedCard | undefined {
-  if (!detail.has('creditCardNumber')) return undefined
-  const card = maskTestCard(detail.text('creditCardNumber') ?? '')
-  if (!card) {
-    detail.refuse(
-      'creditCardNumber',
-      'no card number (a published test number at most): use version 2, donationsclient, with paymentGatewayNonce',
-    )
-    return undefined
-  }
+/** Version 1 takes tests only: the published test numbers. */
+function readTestCard(payment: Fields, detail: ValuePlace): Pick<DonationRequest, 'card'> {
+  if (isAbsent(own(payment, 'creditCardNumber'))) return {}
+  const { creditCardNumber, expiryDateMonth, expiryDateYear } = detail.read(types.card, payment) ?? {}
+  if (!creditCardNumber) return {}
+  const month = expiryDateMonth !== undefined && { expiryMonth: expiryDateMonth }
   return {
-    ...card,
-    ...detail.optional('expiryMonth', 'expiryDateMonth'),
-    ...detail.optional('expiryYear', 'expiryDateYear'),
+    card: { ...creditCardNumber, ...month, ...(expiryDateYear !== undefined && { expiryYear: expiryDateYear }) },
   }
 }
 
-function readGatewayFields(detail: FieldReader, gateways: readonly string[]): NonNullable<DonationRequest['payment']> {
-  const gateway = detail.required('paymentGateway').toLowerCase()
-  if (gateway !== '' && !gateways.includes(gateway)) detail.refuse('paymentGateway', gateways[0] ?? 'a known gateway')
-  const gatewayKey = detail.required('paymentGatewayKey')
-  const nonce = detail.text('paymentGatewayNonce')
-  const token = detail.text('paymentGatewaySavedPaymentToken')
+function readGateway(
+  payment: Fields,
+  detail: ValuePlace,
+  gateways: readonly string[],
+): Pick<DonationRequest, 'payment'> {
+  for (const name of ['creditCardNumber', 'securityCode', 'expiryDateMonth', 'expiryDateYear']) {
+    const value = own(payment, name)
+    if (isAbsent(value)) continue
+    detail.at(name).refuse('no card data: send paymentGatewayNonce or paymentGatewaySavedPaymentToken', value)
+  }
+  const read = detail.read(types.gateway, payment)
+  const { paymentGatewayNonce: nonce, paymentGatewaySavedPaymentToken: token } = read ?? {}
+  const gateway = read?.paymentGateway?.toLowerCase()
+  if (gateway !== undefined && !gateways.includes(gateway)) {
+    detail.at('paymentGateway').refuse(gateways[0] ?? 'a known gateway', gateway)
+  }
+  const place = detail.at('paymentGatewayNonce')
   if (nonce !== undefined && token !== undefined) {
-    detail.refuse('paymentGatewayNonce', 'either a nonce or paymentGatewaySavedPaymentToken, not both')
+    place.refuse('either a nonce or paymentGatewaySavedPaymentToken, not both', nonce)
   }
-  const unread = detail.refused('paymentGatewayNonce') || detail.refused('paymentGatewaySavedPaymentToken')
-  if (nonce === undefined && token === undefined && !unread) {
-    detail.refuse('paymentGatewayNonce', 'a text, or one in paymentGatewaySavedPaymentToken')
-  }
+  const isGiven = [payment.paymentGatewayNonce, payment.paymentGatewaySavedPaymentToken].some((one) => !isAbsent(one))
+  if (!isGiven) place.refuse('a text, or one in paymentGatewaySavedPaymentToken', nonce)
+  if (!read || gateway === undefined) return {}
+  const { paymentGatewayKey: gatewayKey, deviceData, threeDSecureAuthenticationId } = read
   const method: PaymentMethod =
     token === undefined ? { kind: 'nonce', nonce: nonce ?? '' } : { kind: 'saved-token', token }
   return {
-    ...{ gateway, gatewayKey, method },
-    ...detail.optional('deviceData', 'deviceData'),
-    ...detail.optional('threeDSecureAuthenticationId', 'threeDSecureAuthenticationId'),
+    payment: {
+      ...{ gateway, gatewayKey, method },
+      ...(deviceData !== undefined && { deviceData }),
+      ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),
+    },
   }
 }
 
-function readCurrency(root: FieldReader, { currency: platform, limits }: DonationRules): CurrencyCode {
-  const text = root.text('currencyCode')
-  const code = parseCurrencyCode(text?.toUpperCase() ?? platform)
+function readCurrency(given: unknown, place: ValuePlace, { currency: platform, limits }: DonationRules): CurrencyCode {
+  const text = isAbsent(given) ? platform : place.read(giftMembers.currencyCode, given)
+  const code = parseCurrencyCode(text?.toUpperCase() ?? '')
   if (code !== undefined && limits[code]) return code
   const others = Object.keys(limits).filter((one) => one !== platform)
   const expected = `${platform}, the only currency of this platform`
-  root.refuse(
-    'currencyCode',
-    others.length === 0 ? expected : `a currency that is taken: ${[platform, ...others].join(', ')}`,
-  )
+  place.refuse(others.length === 0 ? expected : `a currency that is taken: ${[platform, ...others].join(', ')}`, given)
   return platform
-}
-
-function readEmail(root: FieldReader): string {
-  const email = root.required('email')
-  if (email !== '' && !/^[^\s@]+@[^\s@]+$/.test(email)) root.refuse('email', 'an e-mail address')
-  return email
 }
 
 function inWords({ least, most: largest }: GiftLimits): string {
   return largest === undefined ? `of at least ${least}` : `from ${least} to ${largest}`
 }
 
-/** An amount within the limits, else above 0, with no more decimals than the currency has; 0 when it is refused. */
-function readAmount(reader: FieldReader, name: string, currency: CurrencyCode, limits?: GiftLimits): Decimal {
-  const zero = '0' as Decimal
+/** An amount within the limits, else above 0, with no more decimals than the currency has. */
+function amountOf(currency: CurrencyCode, limits?: GiftLimits): MemberType<Decimal> {
   const places = minorUnitExponent(currency)
   const expected =
     `a decimal number ${limits ? inWords(limits) : 'above 0'}` +
     (places === 0 ? ' without decimals' : ` with at most ${places} decimals`)
-  const amount = reader.decimal(name, expected)
-  if (amount === undefined) return zero
-  const units = toMinorUnits(amount, places)
-  const scale = 10n ** BigInt(places)
-  const exact = toMinorUnits(amount, places + 12) === units * 10n ** 12n && !/\.\d{12,}/.test(amount)
-  const limit = (of: Decimal | undefined, none: bigint) => (of === undefined ? none : toMinorUnits(of, places + 12))
-  const exactly = toMinorUnits(amount, places + 12)
-  const outside = exactly < limit(limits?.least, 0n) || exactly > limit(limits?.most, exactly)
-  if (!exact || signOf(amount) <= 0 || outside || units >= BigInt(most) * scale) {
-    const tooLarge = units >= BigInt(most) * scale && limits?.most === undefined
-    reader.refuse(name, tooLarge ? `an amount under ${most}` : expected)
-    return zero
+  const read: MemberType<Decimal>['read'] = (value, place) => {
+    const amount = giftMembers.amount.read(value, place)
+    if (amount === undefined) return undefined
+    const units = toMinorUnits(amount, places)
+    const scale = 10n ** BigInt(places)
+    const exactly = toMinorUnits(amount, places + 12)
+    const exact = exactly === units * 10n ** 12n && !/\.\d{12,}/.test(amount)
+    const limit = (of: Decimal | undefined, none: bigint) => (of === undefined ? none : toMinorUnits(of, places + 12))
+    const outside = exactly < limit(limits?.least, 0n) || exactly > limit(limits?.most, exactly)
+    const tooLarge = units >= BigInt(most) * scale
+    if (exact && signOf(amount) > 0 && !outside && !tooLarge) {
+      // In the currency's places, so that a request is the same however its amounts are written.
+      return fromMinorUnits(units, places)
+    }
+    if (tooLarge && limits?.most === undefined) place.refuse(`an amount under ${most}`, value)
+    return undefined
   }
-  // In the currency's places, so that a request is the same however its amounts are written.
-  return fromMinorUnits(units, places)
+  return { expected, read }
 }

@@ -286,7 +286,6 @@ describe('a donation request is refused', () => {
     ['another currency', { currencyCode: 'EUR' }, {}, 'currencyCode'],
     ['an addon of nothing', { addon: { amount: 0 } }, {}, 'addon.amount'],
     ['an addon without amount', { addon: {} }, {}, 'addon.amount'],
-    ['an addon that is no object', { addon: 5 }, {}, 'addon'],
     ['no project id', { project: {} }, {}, 'project.id'],
     ['a project id that is no number', { project: { id: 'abc' } }, {}, 'project.id'],
     ['a newsletter flag that is neither', { signupForGGNewsletter: 'yes' }, {}, 'signupForGGNewsletter'],
@@ -305,8 +304,12 @@ describe('a donation request is refused', () => {
     expect(problemsOf(donationFields(changes, payment))).toEqual([`donation.${field}`])
   })
 
-  it.each([[undefined], [2045]])('for the project %s', (project) => {
-    expect(problemsOf(donationFields({ project }))).toEqual(['donation.project', 'donation.project.id'])
+  it.each([
+    [{ project: undefined }, ['donation.project', 'donation.project.id']],
+    [{ project: 2045 }, ['donation.project', 'donation.project.id']],
+    [{ addon: 5 }, ['donation.addon', 'donation.addon.amount']],
+  ])('for %j, and for what it lacks', (changes, fields) => {
+    expect(problemsOf(donationFields(changes))).toEqual(fields)
   })
 
   it('for no payment_detail, an empty body, and what is no object, naming every field', () => {
