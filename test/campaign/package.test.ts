@@ -46,8 +46,8 @@ test('the package of npm pack, installed into an empty folder, starts with npx, 
   onTestFinished(() => {
     if (service.exitCode === null && service.signalCode === null && service.pid) process.kill(-service.pid, 'SIGKILL')
   })
-  await expect.poll(() => output, { timeout: 120_000 }).toMatch(/^ready: /m)
-  const [, baseUrl = ''] = /^ready: (\S+)\/$/m.exec(output) ?? []
+  await expect.poll(() => output, { timeout: 300_000 }).toMatch(/"ready: /)
+  const [, baseUrl = ''] = /"ready: (http:[^"]+)\/"/.exec(output) ?? []
   const activities = await (await fetch(`${baseUrl}/iati/activities.xml`)).text()
   expect(activities.split('<iati-activity ').length - 1).toBe(120)
   const asked = `import { createClient } from 'giving-iati/client'
@@ -173,7 +173,7 @@ test('each step of a release that needs no network runs, and npm would publish b
     const others =
       /^(dist\/|deploy\/|client\.js$|[\w./-]+\.d\.ts$|LICENSE$|NOTICE$|README\.md$|openapi\.json$|package\.json$)/
     expect(files.map((file) => file.path).filter((file) => !others.test(file))).toEqual([])
-    expect(size).toBeLessThan(2_000_000)
+    expect(size).toBeLessThan(2_500_000)
     sizes.push(`${name} ${Math.round(size / 1000)} kB in ${files.length} files`)
   }
   record({ name: 'the steps of a release without network', engine: '-', tried: 5, outcome: sizes.join(', ') })
