@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dispatchNext } from '../../../jobs/dispatch.js'
 import { publicationHealth } from '../../../src/release/health.js'
@@ -23,6 +22,20 @@ describe('a worker whose clock differs from that of the database', async () => {
   const taken = async (id: number) => (await getRun(world.store.db, id)).state === 'published'
   const noted = async () => (await listWrongClocks(world.store.db)).length > 0
 
+  /** Waits until the worker has looked at its clock twice more: between the looks it would have taken a run. */
+  const looksTwice = async () => {
+    const look = async () => {
+      const { rows } = await world.store.db.query<{ seenAt: Date }>('select seen_at from wrong_clock')
+      return rows[0]?.seenAt.getTime() ?? 0
+    }
+    for (let last = await look(), looks = 0; looks < 2; looks++) {
+      last = await world.until(async () => {
+        const next = await look()
+        return next > last && next
+      })
+    }
+  }
+
   const { store, url } = await testDatabase()
   const world = new World(store, url, { kind: 'postgres', url })
   beforeEach(async () => {
@@ -37,7 +50,7 @@ describe('a worker whose clock differs from that of the database', async () => {
     const starting = world.startWorker({ schedule: '* * * * * *', clock })
     await world.until(noted)
     const id = await ask()
-    await sleep(1500)
+    await looksTwice()
     expect(await world.runs()).toMatchObject([{ id, state: 'queued', attempt: 0 }])
     expect(await listWrongClocks(world.store.db)).toMatchObject([{ skewSeconds: expect.any(Number) }])
     aheadMs = 0
@@ -58,7 +71,7 @@ describe('a worker whose clock differs from that of the database', async () => {
       world.logged(/^the clock of this process is \d+ s ahead of the database's: no runs are taken$/),
     ).toHaveLength(1)
     const id = await ask()
-    await sleep(1500)
+    await looksTwice()
     expect(await getRun(world.store.db, id)).not.toMatchObject({ state: 'published' })
     aheadMs = 0
     await world.until(() => taken(id))
