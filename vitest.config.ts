@@ -5,7 +5,7 @@ import { waitingFirst } from './test/support/runner/waiting-first.js'
 // `npm test` leaves these out and `npm run test:all` runs them: they start and kill processes, browsers, Redis, sshd and PostgreSQL of their own,
 // or take more than five seconds for what a smaller file in `store` notices first.
 const processes = [
-  'test/e2e/{start,worker-processes}.test.ts',
+  'test/e2e/{rehearsal,start,worker-processes}.test.ts',
   'test/integration/catalogue/{imports,own-platform,recipes,sources-faults}.test.ts',
   'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
   'test/integration/cli/{completion,init}.test.ts',

@@ -15,7 +15,7 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },
   schedules: ({ mail }) => (mail ? { receipts: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config, secrets, payments, store, clock, log }) => {
+  open: ({ config, secrets, payments, store, log }) => {
     const { mail, language, reportingOrg } = config
     const { smtpUrl } = secrets
     if (!mail || smtpUrl === undefined || !payments) return undefined
@@ -33,7 +33,8 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
         const warn = (details: object, message: string) => log.warn(details, message)
         const baseUrl = config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
         const platform = reportingOrg.name
-        const mailing = { store, donors: payments.donors, sender, choice, platform, baseUrl, clock, warn }
+        const { donors, clock } = payments
+        const mailing = { store, donors, sender, choice, platform, baseUrl, clock, warn }
         const mailed = await mailDueReceipts(mailing, signal)
         await tellSleeping(mailing, signal)
         const told = await mailNotices(mailing, signal)

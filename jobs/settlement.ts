@@ -1,4 +1,5 @@
 import { chargeDuePlans } from '../src/money/plans/charge-plans.js'
+import { followSettled } from '../src/money/rehearse.js'
 import { settleOpen } from '../src/money/settlement.js'
 import type { Work } from './work-row.js'
 
@@ -16,6 +17,8 @@ export const settlement: Work<never> = {
     payments && {
       begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'settlement' } }),
       tick: async ({ signal }) => {
+        await payments.rehearsal?.refresh()
+        if (payments.rehearsal) await followSettled(payments)
         const round = await settleOpen(payments, signal)
         const { settled, declined, failed, refunded, waiting, open } = round
         if (Object.values(round).some((count) => count > 0)) log.info({ ...round }, 'open payments were looked up')

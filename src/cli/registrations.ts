@@ -44,6 +44,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['disbursements'], async () => (await import('./money/disbursements.js')).registerDisbursements],
   [['books'], async () => (await import('./money/books.js')).registerBooks],
   [['payments'], async () => (await import('./money/payments.js')).registerPayments],
+  [['sandbox'], async () => (await import('./money/sandbox.js')).registerSandbox],
   [['themes'], async () => (await import('./catalogue/themes.js')).registerThemes],
   [['standard'], async () => (await import('./iati/standard.js')).registerStandard],
   [['users'], async () => (await import('./accounts/users.js')).registerUsers],

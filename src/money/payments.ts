@@ -30,6 +30,8 @@ export type Payments = {
   readonly limits: Readonly<Record<string, GiftLimits>>
   /** Whether receipts are mailed to donors. */
   readonly mailsReceipts?: boolean
+  /** Present: these are a rehearsal's, with the sandbox of this service and no real publisher; asks how its time was moved. */
+  readonly rehearsal?: { readonly refresh: () => Promise<void> }
   /** Why donations are refused at the moment, for operators; undefined: they are taken. */
   readonly closedBecause?: () => Promise<string | undefined>
   /** Reports what a person must look at, such as amounts that do not agree; never personal data. */

@@ -3,26 +3,36 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
 import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gateway.js'
+import { createSandboxTime } from '../../money/gateways/sandbox/sandbox-settings.js'
 import { type Payments, usualLimits } from '../../money/payments.js'
 import { createDonationBooks } from '../../money/sql/donation-books.js'
 import type { ConfigOf } from '../../platform/config/config.js'
+import { findFact } from '../../platform/database/facts.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
 import { publisherFields, publisherRefusal } from './publisher.js'
 import type { Runtime } from './runtime.js'
 
 /** The fields of the configuration that payments use. */
-export const paymentFields = ['payments', 'mail', ...publisherFields, ...donorFields] as const
+export const paymentFields = ['payments', 'mail', 'baseUrl', ...publisherFields, ...donorFields] as const
 
 /** Payments as this runtime is configured. */
 export async function openPayments(
   runtime: Runtime<(typeof paymentFields)[number]>,
   { makesDonorKey = true }: { readonly makesDonorKey?: boolean } = {},
 ): Promise<Payments> {
-  const { config, clock, log, store } = runtime
-  const { timeoutSeconds, feePercent, limits } = config.payments
+  const { config, log, store } = runtime
+  const { timeoutSeconds, feePercent } = config.payments
   const donors = await openDonorVault(runtime, { makesKey: makesDonorKey })
-  const gateway = await openGateway(runtime)
-  const differs = remembered(clock, () => publisherRefusal(runtime))
+  const rehearsal =
+    config.payments.gateway === 'sandbox' && isDemoPublisher(config.reportingOrg.ref)
+      ? createSandboxTime(store, runtime.clock)
+      : undefined
+  // The API starts without this answer, which needs the database; each donation asks again.
+  await rehearsal?.refresh().catch(() => undefined)
+  const clock = rehearsal?.clock ?? runtime.clock
+  const gateway = await openGateway({ ...runtime, clock })
+  const limits = limitsOf(config.payments.limits, rehearsal !== undefined)
+  const differs = remembered(runtime.clock, () => publisherRefusal(runtime))
   return {
     store,
     clock,
@@ -37,12 +47,23 @@ export async function openPayments(
       [config.currency]: limits[config.currency] ?? usualLimits,
     },
     mailsReceipts: config.mail !== undefined,
+    ...(rehearsal && { rehearsal }),
     closedBecause: async () => {
+      await rehearsal?.refresh(movedWithinMs)
       const reasons = [await differs(), sandboxRefusal(gateway, config), donors.refusal]
       return reasons.filter((reason) => reason !== undefined).join('; ') || undefined
     },
     warn: (details, message) => log.warn(details, message),
   }
+}
+
+// How soon a process follows the time of a rehearsal that another one has moved.
+const movedWithinMs = 250
+
+/** Which currencies are wanted; a rehearsal without limits tries them all. */
+function limitsOf(limits: Payments['limits'], rehearses: boolean): Payments['limits'] {
+  if (!rehearses || Object.keys(limits).length > 0) return limits
+  return Object.fromEntries(Intl.supportedValuesOf('currency').map((code) => [code, usualLimits]))
 }
 
 // How soon a confirmed change of the publisher opens donations.
@@ -76,7 +97,8 @@ async function openGateway({
     const { createStripeGateway } = await import('../../money/gateways/stripe/stripe-gateway.js')
     return createStripeGateway({ ...stripe, ...called, secretKey: key, webhookSecret: secrets.webhookSecret })
   }
-  return createSandboxGateway({ store, clock })
+  const baseUrl = async () => config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
+  return createSandboxGateway({ store, clock, currency: config.currency, baseUrl })
 }
 
 /** Says in the log which account of a processor is charged, or that the processor does not take its settings. */

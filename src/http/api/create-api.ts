@@ -28,6 +28,7 @@ import { portalRoutes, sendFailure, sendNothingHere } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
 import { reportReads } from './routes/reports.js'
+import { sandboxRoutes } from './routes/sandbox.js'
 import { searchReads } from './routes/search.js'
 import { secureArea } from './routes/secure.js'
 import { statusRoute } from './routes/status.js'
@@ -82,6 +83,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
   webhookRoute(app, deps)
   giftRoutes(app, deps)
+  sandboxRoutes(app, deps)
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../kernel/loopback-host.js'
 
 /** Whether a route takes passwords, tokens, donations, what a payment processor says of them, or addresses of subscribers. */
 function needsHttps(route: string): boolean {
-  return /^\/(api\/(secure|userservice|public\/payments)|gifts|subscriptions)(\/|$)/.test(route)
+  return /^\/(api\/(secure|userservice|public\/payments)|gifts|sandbox|subscriptions)(\/|$)/.test(route)
 }
 
 /**

@@ -42,6 +42,8 @@ export type FactName =
   | 'failed-backup'
   /** The newest backup that a worker has restored on trial, or tried to, as JSON. */
   | 'tried-backup'
+  /** How the sandbox of payments is set, as JSON: how far its time is moved, and its rates of exchange. */
+  | 'sandbox'
   /** How often stored gifts, or what files name their projects by, have changed; triggers count it. */
   | 'gift-turn'
 

@@ -257,13 +257,17 @@ function readGateway(
   }
 }
 
+// A rehearsal takes all there are.
+const mostNamed = 50
+
 function readCurrency(given: unknown, place: ValuePlace, { currency: platform, limits }: DonationRules): CurrencyCode {
   const text = isAbsent(given) ? platform : place.read(giftMembers.currencyCode, given)
   const code = parseCurrencyCode(text?.toUpperCase() ?? '')
   if (code !== undefined && limits[code]) return code
   const others = Object.keys(limits).filter((one) => one !== platform)
   const expected = `${platform}, the only currency of this platform`
-  place.refuse(others.length === 0 ? expected : `a currency that is taken: ${[platform, ...others].join(', ')}`, given)
+  const named = others.length > mostNamed ? 'of ISO 4217' : `that is taken: ${[platform, ...others].join(', ')}`
+  place.refuse(others.length === 0 ? expected : `a currency ${named}`, given)
   return platform
 }
 

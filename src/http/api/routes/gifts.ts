@@ -1,7 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
-import { isRightToLeft } from '../../../kernel/right-to-left.js'
 import { idInLink, provesLink } from '../../../money/donors/donor-link.js'
 import { languageOfDonor } from '../../../money/donors/find-donor.js'
 import { sumOf } from '../../../money/payments.js'
@@ -10,6 +8,7 @@ import { type DonationPlan, endPlan, findPlan } from '../../../money/sql/donatio
 import { type Html, html } from '../../portal/html.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
+import { type DonorLanguage, languageOfPage, sendDonorPage, withoutTraces } from './donor-page.js'
 
 /** Below it every regular gift has a page of its own. */
 export const giftsPath = '/gifts/'
@@ -55,21 +54,9 @@ export function giftRoutes(app: FastifyInstance, { payments, clock, config }: Ap
 
   async function answer(request: PlanRequest, reply: FastifyReply): Promise<FastifyReply> {
     const plan = await planOf(request)
-    const known = await languageOfDonor(store.db, donors, plan.donationId)
-    const language = isSpoken(known) ? known : languageOf(request)
-    return send(reply, language, words[language].title, askPage(plan, language))
+    const language = languageOfPage(request, await languageOfDonor(store.db, donors, plan.donationId))
+    return sendDonorPage(reply, language, words[language].title, askPage(plan, language))
   }
-}
-
-type Language = keyof typeof words
-
-const isSpoken = (language: string | undefined): language is Language =>
-  language !== undefined && Object.hasOwn(words, language)
-
-/** The one that the browser asks for, of those that there are. */
-function languageOf(request: PlanRequest): Language {
-  const wanted = new Negotiator(request.raw).language(Object.keys(words))
-  return isSpoken(wanted) ? wanted : 'en'
 }
 
 const words = {
@@ -127,9 +114,9 @@ const words = {
       `يُحصّل التبرع البالغ ${money} كل شهر${day === undefined ? '' : `، والمرة القادمة في ${day}`}.`,
     end: 'إنهاؤه الآن',
   },
-} as const
+} as const satisfies Record<DonorLanguage, unknown>
 
-function askPage({ state, amount, addon, currency, nextAt }: DonationPlan, language: Language): Html {
+function askPage({ state, amount, addon, currency, nextAt }: DonationPlan, language: DonorLanguage): Html {
   const { over, noMore, ask, charged, end } = words[language]
   const inWords = new Intl.NumberFormat(language, { style: 'currency', currency })
   const money = inWords.format(sumOf(amount, addon, currency) as unknown as number)
@@ -140,28 +127,4 @@ function askPage({ state, amount, addon, currency, nextAt }: DonationPlan, langu
     : html`<h1>${ask}</h1>
 <p>${charged(money, nextAt && day.format(nextAt))}</p>
 <form method="post"><button>${end}</button></form>`
-}
-
-function send(reply: FastifyReply, language: Language, title: string, body: Html): FastifyReply {
-  return withoutTraces(reply, language)
-    .header('vary', 'Accept-Language')
-    .header('content-type', 'text/html; charset=utf-8')
-    .send(
-      html`<!doctype html>
-<html lang="${language}"${isRightToLeft(language) ? html` dir="rtl"` : undefined}>
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title></head>
-<body><main>
-${body}
-</main></body>
-</html>
-`.html,
-    )
-}
-
-/** What is for one person alone is kept by no cache and no search engine. */
-function withoutTraces(reply: FastifyReply, language: string): FastifyReply {
-  return reply
-    .header('content-language', language)
-    .header('cache-control', 'no-store')
-    .header('x-robots-tag', 'noindex')
 }

@@ -7,9 +7,14 @@ export type Scenario =
   | { readonly kind: 'down' }
   | { readonly kind: 'slow' }
   | { readonly kind: 'unknown' }
+  | { readonly kind: 'asks' }
+  | { readonly kind: 'debit'; readonly code?: number }
 
 /** Time that a slow charge takes, in milliseconds. */
 export const slowMs = 1500
+
+/** How long a debit is pending. */
+export const debitDays = 5
 
 /**
  * The documented nonces (they serve as saved tokens too); `docs/reference/payments.md` lists the same ones.
@@ -18,9 +23,6 @@ export const slowMs = 1500
  */
 export const sandboxNonces: Readonly<Record<string, { readonly scenario: Scenario; readonly meaning: string }>> = {
   'fake-valid-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
-  'fake-valid-visa-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
-  'fake-valid-mastercard-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
-  'fake-valid-amex-nonce': { scenario: { kind: 'approved' }, meaning: 'approved' },
   'fake-processor-declined-visa-nonce': { scenario: { kind: 'declined', code: 2000 }, meaning: 'declined with 2000' },
   'fake-processor-declined-mastercard-nonce': {
     scenario: { kind: 'declined', code: 2000 },
@@ -40,6 +42,15 @@ export const sandboxNonces: Readonly<Record<string, { readonly scenario: Scenari
     meaning: 'charged at once, but no answer before the time-out',
   },
   'fake-down-nonce': { scenario: { kind: 'down' }, meaning: 'the gateway cannot be reached' },
+  'fake-confirm-nonce': {
+    scenario: { kind: 'asks' },
+    meaning: 'waits until the donor confirms it on the page that `requires_action` names',
+  },
+  'fake-debit-nonce': { scenario: { kind: 'debit' }, meaning: `a debit: pending for ${debitDays} days, then paid` },
+  'fake-debit-returned-nonce': {
+    scenario: { kind: 'debit', code: 2001 },
+    meaning: `a debit: pending for ${debitDays} days, then declined with 2001`,
+  },
   'fake-slow-nonce': { scenario: { kind: 'slow' }, meaning: `approved after ${slowMs} ms` },
 }
 
@@ -55,9 +66,12 @@ export function scenarioOf(nonce: string, amount: string): Scenario {
   if (code !== undefined) return { kind: 'declined', code: Number(code) }
   const documented = Object.hasOwn(sandboxNonces, nonce) ? sandboxNonces[nonce]?.scenario : undefined
   const scenario = documented ?? (approvedNonce.test(nonce) ? ({ kind: 'approved' } as const) : undefined)
-  if (scenario?.kind === 'approved') {
-    const whole = Number(amount.split('.')[0])
-    if (whole >= 2000 && whole <= 3000) return { kind: 'declined', code: whole }
-  }
+  if (scenario?.kind === 'approved') return scenarioOfAmount(amount)
   return scenario ?? { kind: 'unknown' }
+}
+
+/** What the amount alone decides. */
+export function scenarioOfAmount(amount: string): Scenario {
+  const whole = Number(amount.split('.')[0])
+  return whole >= 2000 && whole <= 3000 ? { kind: 'declined', code: whole } : { kind: 'approved' }
 }

@@ -80,10 +80,10 @@ describe('the donation operations', async () => {
     const path = '/api/secure/givingservice/clienttoken'
     const url = `${path}?api_key=${api.apiKey}&api_token=${token}`
     const json = await api.app.inject({ url, headers: { accept: 'application/json' } })
-    expect(json.json()).toEqual({ client_token: { paymentGateway: 'braintree', token: 'sandbox-client-token' } })
+    expect(json.json()).toEqual({ client_token: { paymentGateway: 'sandbox', token: 'sandbox-client-token' } })
     expect(json.headers['cache-control']).toBe('no-store')
     const xml = await api.app.inject({ url, headers: { accept: 'application/xml' } })
-    expect(xml.body).toContain('<client_token><paymentGateway>braintree</paymentGateway><token>sandbox-client-token')
+    expect(xml.body).toContain('<client_token><paymentGateway>sandbox</paymentGateway><token>sandbox-client-token')
     expect((await api.app.inject({ url: `${path}?api_key=${api.apiKey}` })).statusCode).toBe(401)
   })
 

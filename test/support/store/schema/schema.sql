@@ -980,9 +980,18 @@ create table sandbox_charge (
   currency text not null,
   decline_code integer,
   charged_at timestamp with time zone not null,
+  secret text,
+  answered_at timestamp with time zone,
+  settles_at timestamp with time zone,
+  settled_amount numeric(18,3),
+  settled_currency text,
+  card_code integer,
+  dispute text,
   constraint sandbox_charge_pkey PRIMARY KEY (id),
   constraint sandbox_charge_reference_key UNIQUE (reference),
-  constraint sandbox_charge_amount_check CHECK (amount > 0::numeric)
+  constraint sandbox_charge_secret_key UNIQUE (secret),
+  constraint sandbox_charge_amount_check CHECK (amount > 0::numeric),
+  constraint sandbox_charge_dispute_check CHECK (dispute = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text]))
 );
 
 create table sandbox_refund (
