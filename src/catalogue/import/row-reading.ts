@@ -96,7 +96,7 @@ function told(cells: readonly string[], places: readonly number[]): string {
 
 // What such a column says is whether, or as what, a row counts.
 const tellingName =
-  /\b(?:status|state|type|kind|mode|livemode|test|refunded|captured|disputed|paid|statut|\u00e9tat|etat|estado|tipo|situa\u00e7\u00e3o|situacao|zustand|stand|art|typ)\b/iu
+  /\b(?:status|state|stage|outcome|type|kind|mode|livemode|test|refunded|voided|cancell?ed|captured|disputed|paid|statut|\u00e9tat|etat|estado|tipo|situa\u00e7\u00e3o|situacao|zustand|stand|art|typ)\b/iu
 
 /** Whether a column's name says that its values tell which rows count. */
 export function isTelling(name: string): boolean {
