@@ -60,5 +60,6 @@ function describeOrigin(origin: ExplainedElement['origins'][number]): string {
     return `${origin.month} ${origin.kind}: ${origin.amount} ${origin.currency} in the books${from}`
   }
   const by = origin.import === undefined ? '' : `, import ${origin.import} of ${isoInstantOf(origin.at)}`
-  return `${origin.record}: ${origin.file}, line ${origin.line}${by}`
+  const set = origin.set === undefined ? '' : ` (${origin.set.join(', ')})`
+  return `${origin.record}: ${origin.file}, line ${origin.line}${by}${set}`
 }

@@ -1,11 +1,14 @@
 import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
 import { findExternalId } from '../../catalogue/sql/external-ids.js'
-import { findImportLines, type ImportOrigin } from '../../catalogue/sql/import-lines.js'
+import { findImportLines, findSetFields, type ImportOrigin, type StoredRow } from '../../catalogue/sql/import-lines.js'
 import { receiptsOfProject } from '../../catalogue/sql/receipts.js'
 import { type AssumptionName, assumptions, statementOf } from '../../iati/mapping/assumptions.js'
 import { clausesOfElements } from '../../iati/mapping/clauses.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { lookupTable } from '../../kernel/lookup-table.js'
+import { organisationFields } from '../../kernel/nouns/organisation.js'
+import { projectFields } from '../../kernel/nouns/project.js'
+import { reportFields } from '../../kernel/nouns/report.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -19,7 +22,7 @@ export type ExplainedElement = {
   readonly clauses: readonly string[]
   /** Imported fields that it is written from, as `kind.field`. */
   readonly fields: readonly string[]
-  /** Where the records with these fields came from, the newest first. */
+  /** Where what these fields say came from, the newest first; where no import set one of them, where the records came from. */
   readonly origins: readonly Origin[]
   readonly assumed: readonly {
     readonly name: AssumptionName
@@ -37,6 +40,8 @@ type Origin =
       readonly at: Date
       readonly file: string
       readonly line: number
+      /** Those of the fields that the import set there; absent: that is not remembered any more. */
+      readonly set?: readonly string[]
     }
   | {
       readonly month: string
@@ -68,7 +73,7 @@ export async function explainProject(
     project: await findExternalId(db, 'project', projectId),
     organisation: organisation && (await findExternalId(db, 'organisation', organisation.id)),
   })
-  const lines = await findImportLines(db, related)
+  const lines = await withSetFields(db, related, await findImportLines(db, related))
   const months = graph.months.length === 0 ? [] : await receiptsOfProject(db, projectId)
   const explain = (element: string, values: readonly string[], isKept: boolean): ExplainedElement => {
     const fields = fieldsBehind(element)
@@ -83,7 +88,7 @@ export async function explainProject(
       },
       origins: [
         ...(isKept ? keptOrigins(graph) : []),
-        ...recordOrigins(kinds, graph, lines),
+        ...recordOrigins(fields, graph, lines),
         ...(kinds.has('gifts') ? months.map(monthOrigin) : []),
       ],
       assumed: assumed.map((name) => {
@@ -134,41 +139,79 @@ function fieldsBehind(element: string): readonly string[] {
   return decidingFields[element] ?? (element.startsWith('@') ? [] : fieldsOfElement(element))
 }
 
-type Related = { readonly kind: string; readonly key: string }
+/** A record that a project is published from, as its file may call it, and the row that it is in. */
+type Related = { readonly kind: string; readonly key: string; readonly row?: StoredRow }
 
-/** The records that a project is published from, as their files may call them. */
 function recordsOf(
   { project, organisation, themes, months, disbursements, payoutPlan, reports, photos }: ProjectGraph,
   externalIds: { readonly project: string | undefined; readonly organisation: string | undefined },
 ): Related[] {
   const own = [String(project.id), ...(externalIds.project === undefined ? [] : [externalIds.project])]
-  const of = (kind: string, keys: readonly (string | number | undefined)[]) =>
-    keys.flatMap((key) => (key === undefined ? [] : [{ kind, key: String(key) }]))
+  const of = (kind: string, keys: readonly (string | number | undefined)[], row?: StoredRow): Related[] =>
+    keys.flatMap((key) => (key === undefined ? [] : [{ kind, key: String(key), ...(row && { row }) }]))
   const funders = months.map(({ funder }) => funder?.id)
   const themeIds = themes.map(({ id }) => id)
   const payouts = disbursements.map(({ reference }) => reference)
   const plans = payoutPlan.map(({ reference }) => reference)
-  const pages = reports.map(({ url }) => url)
   const images = photos.flatMap(({ position }) => own.map((key) => `${key} ${position}`))
+  const partner = organisation && [organisation.id, externalIds.organisation]
   return [
-    ...[...of('projects', own), ...of('organizations', [organisation?.id, externalIds.organisation])],
-    ...[...of('funders', funders), ...of('themes', themeIds), ...of('reports', pages), ...of('images', images)],
+    ...of('projects', own, { noun: projectFields, table: 'project', by: 'id', value: project.id }),
+    ...(organisation && partner
+      ? of('organizations', partner, {
+          ...{ noun: organisationFields, table: 'organisation', by: 'id', value: organisation.id },
+        })
+      : []),
+    ...reports.flatMap(({ url }) =>
+      of('reports', [url], { noun: reportFields, table: 'progress_report', by: 'url', value: url }),
+    ),
+    ...[...of('funders', funders), ...of('themes', themeIds), ...of('images', images)],
     ...[...of('disbursements', payouts), ...of('payout-plans', plans)],
   ]
 }
 
-/** Lines of the records of these kinds; of a project that no import has brought, who wrote its row. */
-function recordOrigins(
-  kinds: ReadonlySet<string>,
-  { project }: ProjectGraph,
+type OriginLine = ImportOrigin & {
+  /** What the import set in the row; absent: it is not remembered, or nothing else brought the record. */
+  readonly set?: ReadonlySet<string>
+}
+
+/** The lines of records with what their imports set, where several have brought one. */
+async function withSetFields(
+  db: Db,
+  related: readonly Related[],
   lines: readonly ImportOrigin[],
-): Origin[] {
-  const known = lines.filter(({ kind }) => kinds.has(kind))
-  const found = known.map(({ kind, key, import: id, at, file, line }) => ({
-    ...{ record: `${kind} ${key}`, import: id, at, file, line },
-  }))
-  if (!kinds.has('projects') || known.some(({ kind }) => kind === 'projects')) return found
-  return [...found, { record: `projects ${project.id}`, source: sources[project.source] }]
+): Promise<readonly OriginLine[]> {
+  const rows = new Map(related.flatMap(({ kind, key, row }) => (row ? [[`${kind} ${key}`, row] as const] : [])))
+  const found: OriginLine[] = []
+  for (const row of new Set([...rows.values(), undefined])) {
+    const own = lines.filter(({ kind, key }) => rows.get(`${kind} ${key}`) === row)
+    const imports = own.map((line) => line.import)
+    const set = row && own.length > 1 ? await findSetFields(db, imports, row) : undefined
+    for (const line of own) {
+      const fields = set?.get(line.import)
+      found.push({ ...line, ...(fields && { set: fields }) })
+    }
+  }
+  return found
+}
+
+/** Lines of the records that have these fields; of a project that no import has brought, who wrote its row. */
+function recordOrigins(fields: readonly string[], { project }: ProjectGraph, lines: readonly OriginLine[]): Origin[] {
+  const kinds = new Set(fields.map((field) => field.split('.', 1)[0] ?? ''))
+  const setOf = ({ kind, set }: OriginLine) =>
+    set && fields.filter((field) => field.startsWith(`${kind}.`) && set.has(field.slice(kind.length + 1)))
+  const found = [...kinds].flatMap((kind) => {
+    const known = lines.filter((line) => line.kind === kind)
+    const setting = known.filter((line) => setOf(line)?.length !== 0)
+    return setting.length > 0 ? setting : known
+  })
+  const origins = found.map((line): Origin => {
+    const { kind, key, import: id, at, file, line: number } = line
+    const set = setOf(line)
+    return { record: `${kind} ${key}`, import: id, at, file, line: number, ...(set && set.length > 0 && { set }) }
+  })
+  if (!kinds.has('projects') || lines.some(({ kind }) => kind === 'projects')) return origins
+  return [...origins, { record: `projects ${project.id}`, source: sources[project.source] }]
 }
 
 const sources = {

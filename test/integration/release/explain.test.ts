@@ -101,12 +101,30 @@ it('names the newest line of each record, the months of money, and nothing of an
   )
   expect((await explained(ours, 'B default-flow-type')).elements[0]?.assumed).toMatchObject([{ name: 'flow-type' }])
 
-  const corrected = await write('corrected.csv', 'externalId,title,status\nB,Deep wells,active\n')
+  const corrected = await write(
+    'corrected.csv',
+    'externalId,title,status,approvedDate,organization,themes\nB,Deep wells,active,2026-01-05,P,Clean Water\n',
+  )
   expect(await ours.run(`import ${corrected} --kind projects`)).toMatchObject({ code: 0 })
-  expect((await title())?.origins.map(({ file, line }) => [file, line])).toEqual([
+  expect((await title())?.origins.map(({ file, line }) => [file, line])).toEqual([[corrected, 2]])
+  const linesOf = async (element: string) =>
+    (await explained(ours, `B ${element}`)).elements[0]?.origins.map(({ file, line }) => [file, line])
+  // What the correction did not change comes from the line before; themes are a list of their own.
+  expect(await linesOf('activity-date')).toEqual([[projects, 3]])
+  expect(await linesOf('sector')).toEqual([[projects, 3]])
+  const third = await write(
+    'third.csv',
+    'externalId,title,status,approvedDate,organization,themes,title@fr\nB,Deep wells,active,2026-01-05,P,Education,Puits\n',
+  )
+  expect(await ours.run(`import ${third} --kind projects`)).toMatchObject({ code: 0 })
+  expect(await linesOf('sector')).toEqual([[third, 2]])
+  expect(await linesOf('title')).toEqual([
+    [third, 2],
     [corrected, 2],
-    [projects, 3],
   ])
+  expect((await ours.run('explain B title')).stdout).toContain('third.csv, line 2, import 3 of')
+  expect((await ours.run('explain B sector')).stdout).toMatch(/third\.csv, line 2, .* \(projects\.themes\)$/m)
+  expect(await ours.run('imports undo 3')).toMatchObject({ code: 0 })
   expect(await ours.run('imports undo 2')).toMatchObject({ code: 0 })
   expect((await title())?.origins.map(({ file, line }) => [file, line])).toEqual([[projects, 3]])
   expect((await ours.run('explain B title')).stdout).toMatch(
