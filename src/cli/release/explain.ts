@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { describeOrigin } from '../../http/console/pages/explained.js'
+import type { ExplainedElement } from '../../http/portal/explained.js'
 import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
-import { type ExplainedElement, explainProject } from '../wiring/explained-project.js'
+import { factsFields } from '../wiring/assumed-facts.js'
+import { explainProject } from '../wiring/explained-project.js'
 import { numberOf } from '../wiring/named-row.js'
-import { currentMapping, mappingFields } from '../wiring/publication.js'
+import { currentMapping } from '../wiring/publication.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving explain`. */
@@ -19,13 +21,11 @@ export function registerExplain(program: Command, { storeAction }: CommandLine):
       '[element]',
       'only this child of the activity, such as activity-date, or attribute, such as @humanitarian',
     )
-    .action(storeAction(explainFields, explain))
+    .action(storeAction(factsFields, explain))
 }
 
-const explainFields = [...mappingFields, 'unset'] as const
-
 async function explain(
-  runtime: Runtime<(typeof explainFields)[number]>,
+  runtime: Runtime<(typeof factsFields)[number]>,
   output: Output,
   name: string,
   element: string | undefined,
@@ -51,15 +51,4 @@ function describe({ element, values, clauses, fields, origins, assumed }: Explai
     ...origins.map((origin) => `    ${describeOrigin(origin)}`),
     ...assumed.map(({ name, reason, change }) => `    assumed (${name}): ${reason} To change it: ${change}`),
   ]
-}
-
-function describeOrigin(origin: ExplainedElement['origins'][number]): string {
-  if ('source' in origin) return `${origin.record}: ${origin.source}`
-  if ('month' in origin) {
-    const from = origin.files.length === 0 ? '' : `, from ${origin.files.join(', ')}`
-    return `${origin.month} ${origin.kind}: ${origin.amount} ${origin.currency} in the books${from}`
-  }
-  const by = origin.import === undefined ? '' : `, import ${origin.import} of ${isoInstantOf(origin.at)}`
-  const set = origin.set === undefined ? '' : ` (${origin.set.join(', ')})`
-  return `${origin.record}: ${origin.file}, line ${origin.line}${by}${set}`
 }

@@ -39,6 +39,7 @@ async function held(
     () => [
       ...projects.flatMap(describe),
       ...(count > projects.length ? [`${count - projects.length} more: see --limit`] : []),
+      ...(one ? [`giving explain ${one.projectId} says where its values come from`] : []),
       ...(count === 0 ? ['no project is held'] : []),
       ...organisations.flatMap(describeLeftOut),
     ],

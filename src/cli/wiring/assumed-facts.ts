@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import type { Facts } from '../../http/console/pages/facts.js'
+import type { ExplainedProject } from '../../http/portal/explained.js'
 import { newestEdition } from '../../iati/mapping/assumptions.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import {
@@ -36,6 +37,17 @@ export async function lookAtFacts(runtime: FactsRuntime, onProgress: (done: numb
     ...{ edition: known?.edition ?? newestEdition, newest: newestEdition, isOpen: await needsPerson(runtime, known) },
     ...(by !== undefined && at !== undefined && { confirmed: { by, at } }),
     ...found,
+  }
+}
+
+/** What says for pages why the activity of a project says what it says. */
+export function explainForPages(
+  runtime: MappingRuntime & Pick<Runtime<'unset'>, 'config' | 'clock'>,
+): (project: number) => Promise<ExplainedProject | undefined> {
+  return async (project) => {
+    const { explainProject } = await import('./explained-project.js')
+    const config = { ...(await currentMapping(runtime)), unset: runtime.config.unset }
+    return await explainProject(runtime.store.db, config, runtime.clock(), project)
   }
 }
 

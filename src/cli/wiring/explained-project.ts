@@ -2,7 +2,8 @@ import { fieldsOfElement } from '../../catalogue/import/fields-of-element.js'
 import { findExternalId } from '../../catalogue/sql/external-ids.js'
 import { findImportLines, findSetFields, type ImportOrigin, type StoredRow } from '../../catalogue/sql/import-lines.js'
 import { receiptsOfProject } from '../../catalogue/sql/receipts.js'
-import { type AssumptionName, assumptions, statementOf } from '../../iati/mapping/assumptions.js'
+import type { ExplainedElement, ExplainedProject, Origin } from '../../http/portal/explained.js'
+import { assumptions, statementOf } from '../../iati/mapping/assumptions.js'
 import { clausesOfElements } from '../../iati/mapping/clauses.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { lookupTable } from '../../kernel/lookup-table.js'
@@ -11,52 +12,9 @@ import { projectFields } from '../../kernel/nouns/project.js'
 import { reportFields } from '../../kernel/nouns/report.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import type { Element } from '../../kernel/xml/element.js'
+import { findConfirmedAssumptions } from '../../platform/database/confirmed-assumptions.js'
 import type { Db } from '../../platform/database/connection.js'
 import { mapOneProject } from '../../release/look-ahead.js'
-
-/** Why an activity says what stands in one of its children, or in an attribute (`@name`). */
-export type ExplainedElement = {
-  readonly element: string
-  /** `path value` of each text and attribute. */
-  readonly values: readonly string[]
-  readonly clauses: readonly string[]
-  /** Imported fields that it is written from, as `kind.field`. */
-  readonly fields: readonly string[]
-  /** Where what these fields say came from, the newest first; where no import set one of them, where the records came from. */
-  readonly origins: readonly Origin[]
-  readonly assumed: readonly {
-    readonly name: AssumptionName
-    readonly states: string
-    readonly reason: string
-    readonly change: string
-  }[]
-}
-
-/** A line of an import's file, a month in the books, or who else wrote the row. */
-type Origin =
-  | {
-      readonly record: string
-      readonly import?: number
-      readonly at: Date
-      readonly file: string
-      readonly line: number
-      /** Those of the fields that the import set there; absent: that is not remembered any more. */
-      readonly set?: readonly string[]
-    }
-  | {
-      readonly month: string
-      readonly kind: string
-      readonly amount: string
-      readonly currency: string
-      readonly files: readonly string[]
-    }
-  | { readonly record: string; readonly source: string }
-
-export type ExplainedProject = {
-  readonly project: number
-  readonly identifier: string
-  readonly elements: readonly ExplainedElement[]
-}
 
 /** Explains every child and attribute of a project's activity as it would be published now; undefined: no such project. */
 export async function explainProject(
@@ -102,6 +60,7 @@ export async function explainProject(
   return {
     project: projectId,
     identifier,
+    confirmed: (await findConfirmedAssumptions(db))?.by !== undefined,
     elements: [
       ...Object.entries(attributes).map(([name, value]) => explain(`@${name}`, [`@${name} ${value}`], false)),
       ...names.map((name) => {
@@ -211,7 +170,7 @@ function recordOrigins(fields: readonly string[], { project }: ProjectGraph, lin
     return { record: `${kind} ${key}`, import: id, at, file, line: number, ...(set && set.length > 0 && { set }) }
   })
   if (!kinds.has('projects') || lines.some(({ kind }) => kind === 'projects')) return origins
-  return [...origins, { record: `projects ${project.id}`, source: sources[project.source] }]
+  return [...origins, { record: `projects ${project.id}`, source: sources[project.source], writer: project.source }]
 }
 
 const sources = {

@@ -13,6 +13,7 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { nextPublication } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { listRuns } from '../../work/sql/runs.js'
+import { explainForPages, factsFields } from './assumed-facts.js'
 import { readBrand } from './brand.js'
 import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, listeningUrl, readCertificate, toListenError } from './listening.js'
@@ -23,9 +24,7 @@ import { openPool, type Runtime } from './runtime.js'
 export const apiFields = [
   ...baseUrlFields,
   ...paymentFields,
-  'reportingOrg',
-  'assumed',
-  'bucket',
+  ...factsFields,
   'readMaxLagSeconds',
   'trustProxy',
   'allowPlainHttp',
@@ -38,7 +37,6 @@ export const apiFields = [
   'metricsOnApi',
   'portal',
   'projectLinkTemplate',
-  'contact',
   'websubHub',
   'brand',
   'tokenTimeoutHours',
@@ -117,6 +115,7 @@ export async function serveApi(
     clock,
     releases: createReleaseReader(runtime.feedsDir),
     bulk: createBulkReader(runtime.feedsDir),
+    explain: explainForPages({ ...runtime, store: reads }),
     listRuns: (limit) => listRuns(store.db, limit),
     nextRun: () => nextPublication({ store, clock }),
     passwords: createPasswordHashing(),

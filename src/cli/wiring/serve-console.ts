@@ -12,7 +12,7 @@ import { within } from '../../kernel/within.js'
 import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
-import { confirmFacts, factsForPages } from './assumed-facts.js'
+import { confirmFacts, explainForPages, factsForPages } from './assumed-facts.js'
 import { CleanupStack } from './cleanup-stack.js'
 import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
 import { importFields, importOptionsOf } from './import-options.js'
@@ -138,6 +138,7 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
     held: (limit, filter) => listHeldProjects(store.db, limit, filter),
     heldByRule: () => countHeldByRule(store.db),
     facts: factsForPages(runtime),
+    explain: explainForPages(runtime),
     heldProject: (id) => findHeldProject(store.db, id),
     mirror: async () => {
       const { upstream, ...mirror } = await lookAtMirror(store.db, config.upstreamUrl, clock())

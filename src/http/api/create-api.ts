@@ -95,7 +95,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const turns = new Turns(2)
   const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
   const portal = config.portal
-    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions })
+    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions, explain: deps.explain })
     : undefined
   activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })

@@ -10,7 +10,7 @@ import type { Metrics } from '../../platform/observability/metrics.js'
 import type { BulkReader } from '../../release/bulk/bulk-reader.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
-import type { Brand, Contact } from '../portal/view.js'
+import type { Brand, Contact, View } from '../portal/view.js'
 
 /** Limits of one process. */
 export type ApiLimits = {
@@ -49,6 +49,8 @@ export type ApiDeps = AccessDeps & {
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
   /** When the next publication is due; undefined while no schedule is in force, or an operator has paused it. */
   readonly nextRun: () => Promise<Date | undefined>
+  /** Why the activity of a project says what it says; absent: pages do without. */
+  readonly explain?: View['explain']
   readonly log: Log
   readonly payments: Payments
   /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */

@@ -13,6 +13,7 @@ import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { HeldFilter } from '../../release/sql/renderings.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { ApiLimits, ServerDeps } from '../api/deps.js'
+import type { ExplainedProject } from '../portal/explained.js'
 import type { Facts } from './pages/facts.js'
 import type { HeldProject, HeldRule } from './pages/held.js'
 
@@ -55,6 +56,8 @@ export type Looks = {
   readonly heldProject: (id: number) => Promise<HeldProject | undefined>
   /** As `giving facts`; of many projects how many have been looked at so far. */
   readonly facts: () => Promise<Facts | { readonly done: number }>
+  /** As `giving explain ID`. */
+  readonly explain: (id: number) => Promise<ExplainedProject | undefined>
   /** As `giving sync status`; undefined: nothing is mirrored. */
   readonly mirror: () => Promise<Mirror | undefined>
   /** The newest failed jobs of all queues, and when each scheduler's next job is due. */

@@ -15,6 +15,7 @@ import { mayImport } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { accountsPage } from './pages/accounts.js'
 import { auditPage } from './pages/audit.js'
+import { explainedPage } from './pages/explained.js'
 import { countingPage, factsPage } from './pages/facts.js'
 import { consolePage, liveSeconds, readAgain, type Section } from './pages/frame.js'
 import { heldList, heldReasons } from './pages/held.js'
@@ -90,9 +91,16 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps): void {
     return send(reply, 'held', en.held.title, page)
   })
   app.get<{ Params: { id: string } }>('/held/:id', async (request, reply) => {
-    const project = /^\d{1,15}$/.test(request.params.id) ? await look.heldProject(Number(request.params.id)) : undefined
+    const id = numberOf(request.params.id)
+    const project = id === undefined ? undefined : await look.heldProject(id)
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(project))
+  })
+  app.get<{ Params: { id: string } }>('/explain/:id', async (request, reply) => {
+    const id = numberOf(request.params.id)
+    const explained = id === undefined ? undefined : await look.explain(id)
+    if (!explained) return reply.callNotFound()
+    return send(reply, 'facts', explained.identifier, explainedPage(explained))
   })
   app.get('/facts', async (_request, reply) => {
     const facts = await look.facts()

@@ -19,6 +19,7 @@ import { projectListCsv, projectListJson } from './pages/project-list.js'
 import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
+import { whyPage } from './pages/why.js'
 import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
@@ -64,6 +65,7 @@ type Site = {
   /** Whether readers may get the reports of a project by mail. */
   readonly takesSubscriptions?: boolean
   readonly contact?: Contact | undefined
+  readonly explain?: View['explain']
 }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
@@ -154,6 +156,7 @@ export class Portal {
       brand: this.#site.brand,
       takesSubscriptions: this.#site.takesSubscriptions ?? false,
       contact: this.#site.contact,
+      explain: this.#site.explain,
     }
   }
 
@@ -247,6 +250,7 @@ export class Portal {
         ? groupsPage(view, kind as GroupPageKind, query.page)
         : await groupPage(view, kind as GroupPageKind, key)
     }
+    if (kind === 'projects' && rest.length === 2 && rest[1] === 'why') return await whyPage(view, rest[0] ?? '')
     if (rest.length > 1) return undefined
     switch (kind) {
       case '':

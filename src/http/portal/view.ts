@@ -3,6 +3,7 @@ import { withFrenchSpaces } from '../../kernel/french-spacing.js'
 import type { Decimal } from '../../kernel/money.js'
 import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
+import type { ExplainedProject } from './explained.js'
 import { type Html, html } from './html.js'
 import type { Licence } from './linked-data.js'
 import type { NamesOf, ProjectIndex } from './project-index.js'
@@ -46,6 +47,8 @@ export type View = {
   readonly takesSubscriptions: boolean
   /** Where people reach the publisher. */
   readonly contact?: Contact | undefined
+  /** Asks the store why the activity of a project says what it says. */
+  readonly explain?: ((project: number) => Promise<ExplainedProject | undefined>) | undefined
 }
 
 /** A page before its frame. */

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { clausesOfElements } from '../../../src/iati/mapping/clauses.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
+import { openConsole } from '../../support/api/console.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
 import { readProjectFile, readTable } from '../../support/documents/markdown-table.js'
 import { realRecords } from '../../support/values/borrowed-files.js'
@@ -130,6 +131,15 @@ it('names the newest line of each record, the months of money, and nothing of an
   expect((await ours.run('explain B title')).stdout).toMatch(
     /^title {2}\(iati\.md 1\.2\)\n {2}title\/narrative Wells\n {4}from projects\.title\n {4}projects B: .*projects\.csv, line 3, import 1 of 20/m,
   )
+  const one = await openConsole(ours.environment)
+  onTestFinished(one.close)
+  const { rows } = await ours.store.db.query<{ id: number }>(`select id from project where external_id = 'B'`)
+  const page = await one.ask(`/explain/${rows[0]?.id}`)
+  expect([page.status, page.text]).toEqual([
+    200,
+    expect.stringContaining(`projects B: ${projects}, line 3, import 1 of`),
+  ])
+  expect((await one.ask('/explain/12345')).status).toBe(404)
   expect(await ours.run('explain B titel')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('expected one of @xml:lang'),
@@ -138,7 +148,7 @@ it('names the newest line of each record, the months of money, and nothing of an
     `insert into project (id, source, title, status, active) values (900, 'local', 'By SQL', 'active', true)`,
   )
   expect((await explained(ours, '900 title')).elements[0]?.origins).toEqual([
-    { record: 'projects 900', source: 'SQL or a command of an operator' },
+    { record: 'projects 900', source: 'SQL or a command of an operator', writer: 'local' },
   ])
 })
 

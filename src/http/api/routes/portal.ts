@@ -32,6 +32,7 @@ const pagePolicy =
 const pagePaths = [
   '/projects',
   '/projects/:id',
+  '/projects/:id/why',
   '/organisations',
   '/organisations/*',
   '/countries',

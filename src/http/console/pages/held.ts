@@ -73,6 +73,7 @@ export function heldReasons(project: HeldProject): Html {
 `,
   )
   return html`<p class="lead">${stateOf(project)} ${words.since}: ${sinceOf(project)}</p>
+<p><a href="/explain/${String(project.projectId)}">${en.project.why}</a></p>
 ${reasons}`
 }
 

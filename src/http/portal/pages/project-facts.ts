@@ -16,7 +16,8 @@ export function factsSection(shown: ShownProject): Html {
   return html`<h2>${project.facts}</h2><dl class="facts">
 ${facts.map(({ name, value }) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
 <details><summary>${project.why}</summary><p class="kind">${project.figuresNote}</p><dl class="facts">
-${[...moneySources(shown), ...facts].map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl></details>`
+${[...moneySources(shown), ...facts].map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl>
+<p><a href="${to(shown.view, 'projects', String(shown.entry.project), 'why')}" rel="nofollow">${shown.view.words.why.link}</a></p></details>`
 }
 
 function factsOf({ view, entry, activity }: ShownProject): Fact[] {

@@ -1,64 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { Parser } from 'htmlparser2'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { languageFiles, lines } from '../../../support/catalogue/language-files.js'
+import { languageFiles, lines, languageTexts as said } from '../../../support/catalogue/language-files.js'
 import { commandStore } from '../../../support/commands/command-store.js'
 import { publishedSite } from '../../../support/portal/portal-site.js'
-
-/** Texts of the records and the language of each; a theme that the service knows has a name in each language. */
-const said: readonly (readonly [text: string, language: string])[] = [
-  ['Brunnen für Tara', 'de'],
-  ['Des puits pour Tara', 'fr'],
-  ['آبار لتارا', 'ar'],
-  ['Vier Brunnen.', 'de'],
-  ['Quatre puits.', 'fr'],
-  ['Kein Wasser.', 'de'],
-  ['Pas d’eau.', 'fr'],
-  ['Gesundheit.', 'de'],
-  ['Des bancs pour Gulu', 'fr'],
-  ['Cent vingt bancs.', 'fr'],
-  ['مدرسة عمان', 'ar'],
-  ['École d’Amman', 'fr'],
-  ['Desks for Gulu', 'en'],
-  ['Desks.', 'en'],
-  ['Kisima', 'sw'],
-  ['Brunnen für alle e. V.', 'de'],
-  ['Wells for all', 'en'],
-  ['Écoles de Gulu', 'fr'],
-  ['The pump runs', 'en'],
-  ['Water.', 'en'],
-  ['Les bancs sont là', 'fr'],
-  ['Bancs.', 'fr'],
-  ['Spenden im Monat', 'de'],
-  ['3 dons en', 'fr'],
-  ['3 donations in', 'en'],
-  ['Einzelspenden über', 'de'],
-  ['Dons de particuliers', 'fr'],
-  ['Individual donors', 'en'],
-]
-
-/** The text nodes of a page's body, each with the language and direction in effect. */
-function spokenTexts(page: string): { text: string; language: string; direction: string }[] {
-  const found: { text: string; language: string; direction: string }[] = []
-  const open: { name: string; language: string; direction: string }[] = []
-  const parser = new Parser({
-    onopentag: (name, { lang, dir }) => {
-      const { language = '', direction = '' } = open.at(-1) ?? {}
-      open.push({ name, language: lang ?? language, direction: dir ?? direction })
-    },
-    ontext: (text) => {
-      const { language = '', direction = '' } = open.at(-1) ?? {}
-      const isShown =
-        open.some(({ name }) => name === 'body') && !open.some(({ name }) => /^(script|style)$/.test(name))
-      if (isShown && text.trim() !== '') found.push({ text, language, direction })
-    },
-    onclosetag: () => void open.pop(),
-  })
-  parser.end(page)
-  return found
-}
+import { spokenTexts } from '../../../support/portal/spoken-texts.js'
 
 describe('pages about records in several languages', () => {
   let app: FastifyInstance
@@ -90,7 +37,7 @@ describe('pages about records in several languages', () => {
   const addresses = [
     ...['', '/projects', '/projects?q=tara', '/projects?theme=water', '/organisations', '/themes', '/themes/water'],
     ...['/countries/UG', '/countries/SL', '/sectors', '/years?by=theme', '/data', '/quality'],
-    ...['101', '102', '103', '104', '105'].map((id) => `/projects/${id}`),
+    ...['101', '102', '103', '104', '105'].flatMap((id) => [`/projects/${id}`, `/projects/${id}/why`]),
   ]
 
   it.each(['en', 'de', 'fr', 'ar', 'es'])('below /%s each text of a record says its language', async (reader) => {
