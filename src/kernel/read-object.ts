@@ -15,12 +15,22 @@ export type MemberType<T = unknown> = {
   readonly schema?: JsonSchema
   /** It may be left out; `or null`: null is left out too. */
   readonly optional?: true | 'or null'
+  /** Whether a value counts as left out, where that is not as the policy says. */
+  readonly isAbsent?: (value: unknown) => boolean
+  /** The name of what is read, where that is not the member's. */
+  readonly as?: string
+  /** A wrong value is no problem: the member stays unknown. */
+  readonly orUnknown?: true
 }
 
 /** In what the readers of objects differ. */
 export type ReadPolicy = {
   /** Whether a member with this value counts as left out; undefined: none does. */
   readonly isAbsent?: (value: unknown) => boolean
+  /** Between the names of a path; undefined: a point. */
+  readonly separator?: string
+  /** Of each path one problem is enough. */
+  readonly tellsOnce?: true
   /** What a problem says of the value that came at a path. */
   readonly told: (value: unknown, path: string) => Pick<FieldProblem, 'got' | 'missing'>
   /** What is expected instead of a member that no field reads; undefined: such members are ignored. */
@@ -32,29 +42,37 @@ export class ValuePlace {
   readonly policy: ReadPolicy
   /** What is wrong so far; all places of an object share the list. */
   readonly problems: FieldProblem[]
-  readonly path: string
+  readonly #name: string | number
+  readonly #parent: ValuePlace | undefined
 
-  constructor(policy: ReadPolicy, problems: FieldProblem[] = [], path = '') {
+  constructor(policy: ReadPolicy, problems: FieldProblem[] = [], name: string | number = '', parent?: ValuePlace) {
     this.policy = policy
     this.problems = problems
-    this.path = path
+    this.#name = name
+    this.#parent = parent
+  }
+
+  /** Its name in problems; made where there is one, since most values are right. */
+  get path(): string {
+    const above = this.#parent?.path ?? ''
+    return above === '' ? `${this.#name}` : `${above}${this.policy.separator ?? '.'}${this.#name}`
   }
 
   at(name: string | number): ValuePlace {
-    return new ValuePlace(this.policy, this.problems, this.path === '' ? `${name}` : `${this.path}.${name}`)
+    return new ValuePlace(this.policy, this.problems, name, this)
   }
 
-  /** Tells that the value here is not the expected one, unless something is wrong with it already. */
+  /** Tells that the value here is not the expected one. */
   refuse(expected: string, value: unknown): void {
-    if (this.problems.some(({ field }) => field === this.path)) return
+    if (this.policy.tellsOnce && this.problems.some(({ field }) => field === this.path)) return
     this.problems.push({ field: this.path, expected, ...this.policy.told(value, this.path) })
   }
 
   /** The value here by its type; undefined, with a problem, when it is another one. */
-  read<T>(type: MemberType<T>, value: unknown): T | undefined {
+  read<T>(type: MemberType<T>, value: unknown, said = value): T | undefined {
     const before = this.problems.length
     const read = type.read(value, this)
-    if (read === undefined && this.problems.length === before) this.refuse(type.expected, value)
+    if (read === undefined && this.problems.length === before && !type.orUnknown) this.refuse(type.expected, said)
     return read
   }
 }
@@ -69,7 +87,7 @@ type OptionalIn<Members> = {
 
 export type ObjectOf<Members extends MemberTypes> = {
   readonly [Name in Exclude<keyof Members, OptionalIn<Members>>]: TypeOf<Members[Name]>
-} & { readonly [Name in OptionalIn<Members>]?: TypeOf<Members[Name]> | undefined }
+} & { readonly [Name in OptionalIn<Members>]?: TypeOf<Members[Name]> }
 
 /** What was read, or everything that is wrong. */
 export type ObjectReading<T> =
@@ -111,8 +129,28 @@ export function orNull<T>(type: MemberType<T>): MemberType<T> & { readonly optio
   return { ...type, optional: 'or null' }
 }
 
-/** An object of these members. One that is missing, or is something else, lacks each of them. */
-export function objectType<const Members extends MemberTypes>(members: Members): MemberType<ObjectOf<Members>> {
+/** The type with a value for members that are left out. */
+export function otherwise<T>({ optional: _, ...type }: MemberType<T>, value: T): MemberType<T> {
+  return { ...type, read: (given, place) => (given === undefined ? value : type.read(given, place)) }
+}
+
+/** The type with what was read made into something else. */
+export function mapped<T, U>(type: MemberType<T>, map: (value: T, place: ValuePlace) => U): MemberType<U> {
+  const read: MemberType<U>['read'] = (value, place) => {
+    const read = type.read(value, place)
+    return read === undefined ? undefined : map(read, place)
+  }
+  return { ...type, read }
+}
+
+/**
+ * An object of these members. One that is missing, or is something else, lacks each of them. Members that no field reads or
+ * could read are in `unknowns`, by name, where it is named.
+ */
+export function objectType<const Members extends MemberTypes>(
+  members: Members,
+  unknowns?: string,
+): MemberType<ObjectOf<Members>> {
   const entries = Object.entries<MemberType>(members)
   const names = Object.keys(members)
   const required = entries.flatMap(([name, type]) => (type.optional ? [] : [name]))
@@ -123,16 +161,26 @@ export function objectType<const Members extends MemberTypes>(members: Members):
       const given = isRecord(value) ? value : {}
       if (given !== value) place.refuse('an object', value)
       const read: Record<string, unknown> = {}
+      const unread: string[] = []
       for (const [name, type] of entries) {
-        const own = Object.hasOwn(given, name) ? given[name] : undefined
-        const member = policy.isAbsent?.(own) ? undefined : own
-        const isLeftOut = member === undefined ? type.optional : member === null && type.optional === 'or null'
-        if (!isLeftOut) read[name] = place.at(name).read(type, member)
+        const own = given[name] !== undefined && Object.hasOwn(given, name) ? given[name] : undefined
+        const isAbsent = type.isAbsent ?? policy.isAbsent
+        const member = own === undefined || isAbsent?.(own) ? undefined : own
+        if (member === undefined ? type.optional : member === null && type.optional === 'or null') continue
+        const one = place.at(name).read(type, member, own)
+        if (one === undefined && type.orUnknown) unread.push(name)
+        else read[type.as ?? name] = one
       }
-      const { unknown } = policy
-      for (const name of unknown ? Object.keys(given) : []) {
-        if (Object.hasOwn(members, name) || given[name] === undefined) continue
-        place.problems.push({ field: place.at(name.slice(0, 100)).path, expected: unknown?.(name, names) ?? '' })
+      if (policy.unknown || unknowns) {
+        for (const name of Object.keys(given)) {
+          if (Object.hasOwn(members, name) || given[name] === undefined) continue
+          unread.push(name)
+          const expected = policy.unknown?.(name, names)
+          if (expected !== undefined) place.problems.push({ field: place.at(name.slice(0, 100)).path, expected })
+        }
+        if (unknowns && unread.length > 0) {
+          read[unknowns] = Object.fromEntries(unread.sort().map((name) => [name, given[name] ?? null]))
+        }
       }
       return read as ObjectOf<Members>
     },

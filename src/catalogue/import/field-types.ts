@@ -13,7 +13,7 @@ import {
 import type { NumberedTable } from '../sql/external-ids.js'
 import { isObject, type ParsedObject, type ParsedValue } from '../wire/read/parsed-value.js'
 import { codeOf, languageCode, sdgCode } from '../wire/read/publication-fields.js'
-import { mostTextCharacters, parseValue } from '../wire/read/record-reader.js'
+import { mostTextCharacters, parseValue } from '../wire/read/record-types.js'
 import {
   explainAmount,
   explainDay,

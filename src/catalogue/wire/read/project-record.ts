@@ -2,14 +2,25 @@ import { type DayMeaning, expectedDay, type IsoDate, isoDateOf } from '../../../
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { isWhole, signOf } from '../../../kernel/money.js'
 import { columnFields, type Noun, wireNameOf } from '../../../kernel/nouns/field.js'
-import { type OrganisationFields, organisationFields } from '../../../kernel/nouns/organisation.js'
-import { type ProjectFields, projectFields } from '../../../kernel/nouns/project.js'
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
 import { type Country, type DonationOption, type ProjectStatus, renditions } from '../../../kernel/project.js'
+import {
+  anyType,
+  isRecord,
+  type MemberType,
+  type MemberTypes,
+  mapped,
+  objectType,
+  optional,
+  otherwise,
+  ValuePlace,
+} from '../../../kernel/read-object.js'
 import type { ImageRecord, OrganisationRecord, ProjectRecord, ThemeRecord } from '../../../kernel/record.js'
 import { shownValue, wordOf } from '../../../kernel/values.js'
-import { isObject, objectsOf, type ParsedValue } from './parsed-value.js'
-import { readOrganisationPublication, readProjectPublication } from './publication-fields.js'
-import { RecordReader } from './record-reader.js'
+import { objectsOf, type ParsedValue } from './parsed-value.js'
+import { organisationPublication, projectPublication } from './publication-fields.js'
+import { objectsIn, ofRecords, parsedType, partType, recordTypes, wrapped } from './record-types.js'
 
 /** A record, or all of its problems and, where readable, its id. */
 export type Reading<T> =
@@ -22,37 +33,34 @@ export type Reading<T> =
  * Strict where a wrong value would be published: id, active, status, title, money, counts of donations, dates.
  */
 export function parseProjectRecord(value: ParsedValue, today: IsoDate): Reading<ProjectRecord> {
-  return readingOf(value, 'a project object', '', (reader) => {
-    const record = readProject(reader)
-    refuseDays(reader, record, today)
-    return record
-  })
+  return readingOf(value, 'a project object', '', projectType, (record, place) => refuseDays(place, record, today))
 }
 
 /** Refuses days that no person would mean. */
-function refuseDays(reader: RecordReader, record: ProjectRecord, today: IsoDate): void {
+function refuseDays(place: ValuePlace, record: ProjectRecord, today: IsoDate): void {
   const { approvedDate, modifiedDate, dateOfMostRecentReport, publication } = record
-  const refuse = (field: string, day: Date | IsoDate | undefined, meaning: DayMeaning) => {
+  const refuse = (path: readonly string[], day: Date | IsoDate | undefined, meaning: DayMeaning) => {
     const text = day instanceof Date ? isoDateOf(day) : day
     const expected = text && expectedDay(text, meaning, today)
-    if (expected) reader.refuse(field, expected, text)
+    if (expected) path.reduce((at, name) => at.at(name), place).refuse(expected, text)
   }
-  refuse('approvedDate', approvedDate, 'plan')
-  refuse('modifiedDate', modifiedDate, 'fact')
-  refuse('dateOfMostRecentReport', dateOfMostRecentReport, 'fact')
-  refuse('iati/deadline', publication?.deadline, 'deadline')
+  refuse(['approvedDate'], approvedDate, 'plan')
+  refuse(['modifiedDate'], modifiedDate, 'fact')
+  refuse(['dateOfMostRecentReport'], dateOfMostRecentReport, 'fact')
+  refuse(['iati', 'deadline'], publication?.deadline, 'deadline')
   for (const { plannedOn } of publication?.payouts ?? [])
-    refuse('iati/payouts/payout/day', plannedOn as IsoDate, 'plan')
+    refuse(['iati', 'payouts', 'payout', 'day'], plannedOn as IsoDate, 'plan')
 }
 
 /** Reads an organisation record (wire.md 3.3), as leniently as one inside a project. */
 export function parseOrganisationRecord(value: ParsedValue): Reading<OrganisationRecord> {
-  return readingOf(value, 'an organization object', 'organization/', readOrganisation)
+  return readingOf(value, 'an organization object', 'organization', organisationType)
 }
 
-/** Reads a picture of a gallery (wire.md 3.4); undefined when it has no rendition. */
+/** Reads a picture of a gallery (wire.md 3.4); undefined when it has no rendition, or cannot be read. */
 export function parseImageRecord(value: ParsedValue): ImageRecord | undefined {
-  const reading = readingOf(value, 'an image', '', readImage)
+  if (isRecord(value) && renditionsOf(value).length === 0) return undefined
+  const reading = readingOf(value, 'an image', '', imageType)
   return 'record' in reading ? reading.record : undefined
 }
 
@@ -60,155 +68,163 @@ function readingOf<T>(
   value: ParsedValue,
   expected: string,
   path: string,
-  read: (reader: RecordReader) => T,
+  type: MemberType<T>,
+  check?: (record: T, place: ValuePlace) => void,
 ): Reading<T> {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     const problem = { field: 'record', expected }
     return { problems: [value === '' ? problem : { ...problem, got: shownValue(value) }] }
   }
-  const reader = new RecordReader(value, path)
-  const record = read(reader)
-  const { problems } = reader
-  if (problems.length === 0) return { record }
+  const place = new ValuePlace(ofRecords, [], path)
+  const record = place.read(type, value)
+  if (record !== undefined) check?.(record, place)
+  const { problems } = place
+  if (record !== undefined && problems.length === 0) return { record }
   const { id } = value
   return { problems, ...(typeof id === 'string' && id !== '' && { recordId: id.slice(0, 40) }) }
 }
 
-type ReadField = (reader: RecordReader, name: string) => unknown
+const { text, textOrEmpty, count, triedCount, money } = recordTypes
 
-const status = { ...wordOf<ProjectStatus>('active', 'funded', 'retired'), expected: 'active, funded or retired' }
+/** A code of two letters; another text counts as absent. */
+const country = optional<string>({
+  ...text,
+  isAbsent: (value) => text.isAbsent?.(value) || (typeof value === 'string' && toCountryCode(value) === undefined),
+  read: (value) => (typeof value === 'string' ? toCountryCode(value) : undefined),
+})
 
-const kinds: Readonly<Record<string, ReadField>> = {
-  text: (reader, name) => reader.requiredText(name),
-  'text?': (reader, name) => reader.text(name),
-  'textOrEmpty?': (reader, name) => reader.textOrEmpty(name),
-  'address?': (reader, name) => reader.text(name),
-  'addressOrEmpty?': (reader, name) => reader.textOrEmpty(name),
-  'country?': (reader, name) => toCountryCode(reader.text(name)),
-  id: (reader, name) => reader.requiredId(name),
-  'count?': (reader, name) => reader.tryCount(name),
-  'bigint?': (reader, name) => reader.tryBigint(name),
-  boolean: (reader, name) => reader.requiredBoolean(name),
-  'money?': (reader, name) => reader.money(name),
-  'latitude?': (reader, name) => reader.tryCoordinate(name, 90),
-  'longitude?': (reader, name) => reader.tryCoordinate(name, 180),
-  'instant?': (reader, name) => reader.instant(name),
-  status: (reader, name) => reader.required(name, status, 'active'),
+const status = parsedType({
+  ...wordOf<ProjectStatus>('active', 'funded', 'retired'),
+  expected: 'active, funded or retired',
+})
+
+const kinds: Readonly<Record<string, MemberType>> = {
+  text: recordTypes.requiredText,
+  'text?': text,
+  'textOrEmpty?': textOrEmpty,
+  'address?': text,
+  'addressOrEmpty?': textOrEmpty,
+  'country?': country,
+  id: recordTypes.id,
+  'count?': triedCount,
+  'bigint?': recordTypes.bigint,
+  boolean: recordTypes.truth,
+  'money?': optional(money),
+  'latitude?': recordTypes.latitude,
+  'longitude?': recordTypes.longitude,
+  'instant?': recordTypes.instant,
+  status,
 }
 
-/** How to read the fields that a record of the noun states, but for those that it reads in its own way. */
-function readingsOf(noun: Noun, own: Readonly<Record<string, ReadField | undefined>> = {}) {
-  return columnFields(noun, ['record']).flatMap((one) => {
-    const read = Object.hasOwn(own, one.field) ? own[one.field] : kinds[one.kind]
-    return read ? [{ field: one.field, name: wireNameOf(one), read }] : []
+/** The fields that a record of the noun states, by their names there, but for those that it reads in its own way. */
+function statedBy(noun: Noun, own: readonly string[] = []): MemberTypes {
+  const fields = columnFields(noun, ['record']).flatMap((one) => {
+    const type = own.includes(one.field) ? undefined : kinds[one.kind]
+    return type ? [[wireNameOf(one), { ...type, as: one.field }] as const] : []
+  })
+  return Object.fromEntries(fields)
+}
+
+function renditionsOf(image: object): (readonly [string, string])[] {
+  const links = objectsOf('imagelink' in image ? (image.imagelink as ParsedValue) : undefined)
+  return renditions.flatMap((size) => {
+    const url = plainText(links.findLast((link) => link.size === size && plainText(link.url) !== undefined)?.url)
+    return url === undefined ? [] : [[size, url] as const]
   })
 }
 
-const projectReadings = readingsOf(projectFields, {
-  type: (reader, name) => reader.text(name) ?? 'project',
-  funding: undefined,
-  numberOfDonations: undefined,
-})
-const organisationReadings = readingsOf(organisationFields)
+/** A picture; one without a rendition is none. */
+const imageType: MemberType<ImageRecord> = mapped(
+  objectType({ imagelink: optional(anyType), id: triedCount, title: text }),
+  ({ id, title, ...image }) => ({
+    wireId: id ?? 0,
+    ...(title !== undefined && { title }),
+    renditions: Object.fromEntries(renditionsOf(image)),
+  }),
+)
+/** Lists of which what cannot be read is left out. */
+const lists = {
+  themes: lenient((value) => {
+    const themes = objectsIn(value, 'theme').flatMap((theme): ThemeRecord[] => {
+      const id = plainText(theme.id)
+      return id === undefined ? [] : [{ id, name: plainText(theme.name) ?? id }]
+    })
+    return distinct(themes, (theme) => theme.id)
+  }),
+  countries: lenient((value) => {
+    const countries = objectsIn(value, 'country').flatMap((one): Country[] => {
+      const code = toCountryCode(plainText(one.iso3166CountryCode))
+      return code === undefined ? [] : [{ code, name: plainText(one.name) ?? code }]
+    })
+    return distinct(countries, (one) => one.code)
+  }),
+}
 
-/** The fields that are present. */
-function readFields<T>(reader: RecordReader, readings: typeof projectReadings): T {
-  const values: Record<string, unknown> = {}
-  for (const { field, name, read } of readings) {
-    const value = read(reader, name)
-    if (value !== undefined) values[field] = value
-  }
-  return values as T
+function lenient<T>(read: (value: unknown) => T[]): MemberType<T[]> {
+  return { expected: 'a list', read }
 }
 
 // Hashes of stored records depend on the order of the members: in another order every record would be saved again.
-function readProject(reader: RecordReader): ProjectRecord {
-  const fields = readFields<ProjectFields<'record'>>(reader, projectReadings)
-  const { countryCode, countryName } = fields
-  const countries = readCountries(reader)
-  const record = {
-    ...fields,
-    ...present('organisation', readPart(reader, 'organization', readOrganisation)),
-    ...present('image', readPart(reader, 'image', readImage)),
-    ...present('publication', readPart(reader, 'iati', readProjectPublication)),
-    funding: reader.requiredMoney('funding'),
-    numberOfDonations: reader.count('numberOfDonations') ?? 0,
+const organisationType = objectType(
+  {
+    ...statedBy(organisationFields),
+    totalProjects: { ...triedCount, as: 'statedTotalProjects' },
+    activeProjects: { ...triedCount, as: 'statedActiveProjects' },
+    iati: { ...partType(organisationPublication), as: 'publication' },
+    ...lists,
+  },
+  'unknownFields',
+) as unknown as MemberType<OrganisationRecord>
+
+const givenAmount = mapped(money, (amount, place) => {
+  // Nobody can give an amount of 0.
+  if (signOf(amount) > 0 && !isWhole(amount)) place.refuse('a whole number, since clients read it as one', amount)
+  return amount
+})
+
+const options = mapped(
+  wrapped('donationOption', { amount: optional(givenAmount), description: text }),
+  (given): DonationOption[] =>
+    given.flatMap(({ amount, description }) =>
+      amount === undefined || signOf(amount) <= 0
+        ? []
+        : [{ amount, ...(description !== undefined && { description }) }],
+    ),
+)
+
+const projectImage = partType(imageType)
+
+const projectType = mapped(
+  objectType(
+    {
+      ...statedBy(projectFields, ['funding', 'numberOfDonations']),
+      type: otherwise(text, 'project'),
+      organization: { ...partType(organisationType), as: 'organisation' },
+      image: {
+        ...projectImage,
+        isAbsent: (value) => projectImage.isAbsent?.(value) || (isRecord(value) && renditionsOf(value).length === 0),
+      },
+      iati: { ...partType(projectPublication), as: 'publication' },
+      funding: money,
+      numberOfDonations: otherwise(count, 0),
+      countries: lists.countries,
+      themes: lists.themes,
+      videos: mapped(wrapped('video', { url: textOrEmpty }), (videos) => videos.flatMap(({ url }) => url ?? [])),
+      donationOptions: options,
+    },
+    'unknownFields',
+  ) as unknown as MemberType<ProjectRecord>,
+  (record) => {
+    const { countries, countryCode: code, countryName: name } = record
     // Records without a list still name one country.
-    countries:
-      countries.length > 0 || countryCode === undefined
-        ? countries
-        : [{ code: countryCode, name: countryName ?? countryCode }],
-    themes: readThemes(reader),
-    videos: reader.parts('videos', 'video').flatMap((video) => video.textOrEmpty('url') ?? []),
-    donationOptions: readDonationOptions(reader),
-  }
-  return { ...record, ...present('unknownFields', reader.unknown()) }
-}
-
-function readOrganisation(reader: RecordReader): OrganisationRecord {
-  const organisation = {
-    ...readFields<OrganisationFields<'record'>>(reader, organisationReadings),
-    ...present('statedTotalProjects', reader.tryCount('totalProjects')),
-    ...present('statedActiveProjects', reader.tryCount('activeProjects')),
-    ...present('publication', readPart(reader, 'iati', readOrganisationPublication)),
-    themes: readThemes(reader),
-    countries: readCountries(reader),
-  }
-  return { ...organisation, ...present('unknownFields', reader.unknown()) }
-}
-
-function readPart<T>(reader: RecordReader, name: string, read: (part: RecordReader) => T): T | undefined {
-  const part = reader.part(name)
-  return part && read(part)
-}
-
-/** An object with this member, or an empty one where the value is absent. */
-function present<Name extends string, T>(name: Name, value: T | undefined) {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [K in Name]?: T }
-}
-
-function readThemes(reader: RecordReader): ThemeRecord[] {
-  const themes = reader.list('themes', 'theme').flatMap((theme) => {
-    const id = plainText(theme.id)
-    return id === undefined ? [] : [{ id, name: plainText(theme.name) ?? id }]
-  })
-  return distinct(themes, (theme) => theme.id)
-}
-
-function readCountries(reader: RecordReader): Country[] {
-  const countries = reader.list('countries', 'country').flatMap((country) => {
-    const code = toCountryCode(plainText(country.iso3166CountryCode))
-    return code === undefined ? [] : [{ code, name: plainText(country.name) ?? code }]
-  })
-  return distinct(countries, (country) => country.code)
-}
-
-function readImage(image: RecordReader): ImageRecord | undefined {
-  const links = objectsOf(image.value('imagelink'))
-  const found = renditions.flatMap((size) => {
-    const url = plainText(links.findLast((link) => link.size === size && plainText(link.url) !== undefined)?.url)
-    return url === undefined ? [] : [[size, url]]
-  })
-  if (found.length === 0) return undefined
-  return {
-    wireId: image.tryCount('id') ?? 0,
-    ...present('title', image.text('title')),
-    renditions: Object.fromEntries(found),
-  }
-}
-
-function readDonationOptions(reader: RecordReader): DonationOption[] {
-  return reader.parts('donationOptions', 'donationOption').flatMap((option) => {
-    const amount = option.money('amount')
-    // Nobody can give an amount of 0.
-    if (amount === undefined || signOf(amount) <= 0) return []
-    if (!isWhole(amount)) option.refuse('amount', 'a whole number, since clients read it as one', amount)
-    return [{ amount, ...present('description', option.text('description')) }]
-  })
-}
+    return countries.length > 0 || code === undefined
+      ? record
+      : { ...record, countries: [{ code, name: name ?? code }] }
+  },
+)
 
 /** A text in a list; a value of another kind counts as absent. */
-function plainText(value: ParsedValue | undefined): string | undefined {
+function plainText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 

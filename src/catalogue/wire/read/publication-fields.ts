@@ -3,11 +3,11 @@ import { signOf } from '../../../kernel/money.js'
 import { columnFields, kindOf, type Noun, namedFields, wireNameOf } from '../../../kernel/nouns/field.js'
 import { organisationFields } from '../../../kernel/nouns/organisation.js'
 import { projectFields } from '../../../kernel/nouns/project.js'
+import { isRecord, type MemberType, mapped, objectType, optional } from '../../../kernel/read-object.js'
 import type { OrganisationPublication, ProjectPublication } from '../../../kernel/record.js'
 import { type OtherTexts, textKey } from '../../../kernel/texts.js'
 import { textLike, type ValueType, valueTypes, wordOf } from '../../../kernel/values.js'
-import { isObject, type ParsedValue } from './parsed-value.js'
-import type { RecordReader } from './record-reader.js'
+import { checkedText, parsedType, recordTypes, trimmedText, wrapped } from './record-types.js'
 
 const day = { ...valueTypes.day, expected: 'a day such as 2027-06-30' }
 
@@ -48,82 +48,66 @@ export const sdgCode: ValueType<string> = {
   parse: (text) => (isActiveCode(text.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', text) ? text : undefined),
 }
 
-/**
- * Reads the element `iati` of a project record, this service's addition to the wire format: what publishing needs
- * beyond it. Fields that are left out keep their value in the store; a wrong value refuses the record.
- */
-export function readProjectPublication(iati: RecordReader): ProjectPublication {
-  const fields = stated.flatMap((one) => {
-    const type = kinds[kindOf(one)]
-    const value = type ? checkedText(iati, one.field, type) : iati.text(one.field)?.trim()
-    return value ? [[one.field, value] as const] : []
-  })
-  const sdgs = readSdgs(iati)
-  const payouts = readPayouts(iati)
-  const texts = readTexts(iati, projectFields)
-  return {
-    ...Object.fromEntries(fields),
-    ...(sdgs && { sdgs }),
-    ...(payouts && { payouts }),
-    ...(texts && { texts }),
-  }
-}
-
-/** Reads the element `iati` of an organisation: its IATI identifier and type. */
-export function readOrganisationPublication(iati: RecordReader): OrganisationPublication {
-  const ref = iati.text('ref')?.trim()
-  const type = checkedText(iati, 'type', organisationType)
-  const language = checkedText(iati, 'language', languageCode)
-  const texts = readTexts(iati, organisationFields)
-  return {
-    ...(ref !== undefined && { ref }),
-    ...(type !== undefined && { type }),
-    ...(language !== undefined && { language }),
-    ...(texts && { texts }),
-  }
-}
-
-/** The parsed value of a text that may be absent or blank. */
-function checkedText<T>(iati: RecordReader, name: string, type: ValueType<T>): T | undefined {
-  return iati.text(name) === undefined ? undefined : iati.parsed(name, type)
-}
-
-/** Texts in other languages: a list of objects with `field`, `language` and `value`. */
-function readTexts(iati: RecordReader, noun: Noun): OtherTexts | undefined {
-  if (iati.value('texts') === undefined) return undefined
+function textsOf(noun: Noun) {
   const fields = namedFields(noun).flatMap((one) => (one.inLanguages ? [wireNameOf(one)] : []))
-  const field = { ...wordOf(...fields), expected: `one of ${fields.join(', ')}` }
-  return Object.fromEntries(
-    iati.parts('texts', 'text').map((one) => {
-      const key = textKey(one.required('field', field, ''), one.required('language', languageCode, ''))
-      return [key, one.textOrEmpty('value') ?? '']
+  const field = parsedType({ ...wordOf(...fields), expected: `one of ${fields.join(', ')}` })
+  const list = wrapped('text', { field, language: parsedType(languageCode), value: recordTypes.textOrEmpty })
+  /** Texts in other languages: a list of objects with `field`, `language` and `value`. */
+  return optional(
+    mapped(list, (texts): OtherTexts => {
+      return Object.fromEntries(texts.map((one) => [textKey(one.field, one.language), one.value ?? '']))
     }),
   )
 }
 
-function readSdgs(iati: RecordReader): string[] | undefined {
-  const value = iati.value('sdgs')
-  if (value === undefined) return undefined
-  const inner: ParsedValue | undefined = isObject(value) ? value.sdg : value
-  const codes = (Array.isArray(inner) ? inner : [inner]).filter((code) => code !== undefined && code !== '')
-  return [...new Set(codes.flatMap((code) => toSdg(code, iati)))].sort()
+const sdgsType: MemberType<string[]> = {
+  expected: 'a list',
+  read: (value, place) => {
+    const inner: unknown = isRecord(value) ? value.sdg : value
+    const codes = (Array.isArray(inner) ? inner : [inner]).filter((code) => code !== undefined && code !== '')
+    const read = codes.flatMap((code) => place.at('sdg').read(parsedType(sdgCode), code) ?? [])
+    return [...new Set(read)].sort()
+  },
 }
 
-function toSdg(value: ParsedValue | undefined, iati: RecordReader): string[] {
-  const code = typeof value === 'string' ? sdgCode.parse(value.trim()) : undefined
-  if (code === undefined) iati.refuse('sdgs/sdg', sdgCode.expected, value)
-  return code === undefined ? [] : [code]
+const payoutAmount = mapped(recordTypes.money, (amount, place) => {
+  if (signOf(amount) <= 0) place.refuse('more than 0', amount)
+  return amount
+})
+
+const payoutsType = mapped(
+  wrapped('payout', {
+    day: parsedType(day),
+    amount: payoutAmount,
+    reference: mapped(recordTypes.requiredText, (reference) => reference.trim()),
+  }),
+  (payouts, place) => {
+    if (new Set(payouts.map(({ reference }) => reference)).size < payouts.length) {
+      place.refuse('payouts of different references', undefined)
+    }
+    return payouts.map(({ reference, day: plannedOn, amount }) => ({ reference, plannedOn, amount }))
+  },
+)
+
+/**
+ * Reads the element `iati` of a project record, this service's addition to the wire format: what publishing needs
+ * beyond it. Fields that are left out keep their value in the store; a wrong value refuses the record.
+ */
+export const projectPublication: MemberType<ProjectPublication> = objectType({
+  ...Object.fromEntries(stated.map((one) => [one.field, statedType(kinds[kindOf(one)])])),
+  sdgs: optional(sdgsType),
+  payouts: optional(payoutsType),
+  texts: textsOf(projectFields),
+})
+
+function statedType(type: ValueType | undefined): MemberType {
+  return type ? checkedText(type) : trimmedText
 }
 
-function readPayouts(iati: RecordReader): ProjectPublication['payouts'] {
-  if (iati.value('payouts') === undefined) return undefined
-  const payouts = iati.parts('payouts', 'payout').map((payout) => {
-    const plannedOn = payout.required('day', day, '')
-    const amount = payout.requiredMoney('amount')
-    if (signOf(amount) <= 0) payout.refuse('amount', 'more than 0', payout.value('amount'))
-    return { reference: payout.requiredText('reference').trim(), plannedOn, amount }
-  })
-  const references = new Set(payouts.map(({ reference }) => reference))
-  if (references.size < payouts.length) iati.refuse('payouts', 'payouts of different references')
-  return payouts
-}
+/** Reads the element `iati` of an organisation: its IATI identifier and type. */
+export const organisationPublication: MemberType<OrganisationPublication> = objectType({
+  ref: trimmedText,
+  type: checkedText(organisationType),
+  language: checkedText(languageCode),
+  texts: textsOf(organisationFields),
+})

@@ -57,7 +57,7 @@ export type DonationRules = {
 const most = 1_000_000_000
 
 /** Numbers may come as texts and texts as numbers; unknown members are ignored, and empty texts are absent (wire.md 6.2). */
-const ofDonations: ReadPolicy = { isAbsent, told: (value) => ({ missing: isAbsent(value) }) }
+const ofDonations: ReadPolicy = { isAbsent, tellsOnce: true, told: (value) => ({ missing: isAbsent(value) }) }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && legalText(value).trim() === '')

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { ParsedObject } from '../../../../src/catalogue/wire/read/parsed-value.js'
-import {
-  readOrganisationPublication,
-  readProjectPublication,
-} from '../../../../src/catalogue/wire/read/publication-fields.js'
-import { RecordReader } from '../../../../src/catalogue/wire/read/record-reader.js'
+import { organisationPublication, projectPublication } from '../../../../src/catalogue/wire/read/publication-fields.js'
+import { ofRecords } from '../../../../src/catalogue/wire/read/record-types.js'
+import { type MemberType, readObject } from '../../../../src/kernel/read-object.js'
 
-function read<T>(of: (reader: RecordReader) => T, fields: ParsedObject) {
-  const reader = new RecordReader(fields, 'iati/')
-  const result = of(reader)
-  const problems = reader.problems.map(({ field, expected, got }) =>
-    got === undefined ? `${field}: ${expected}` : `${field}: ${expected}, got ${got}`,
-  )
-  return { result, problems }
+function read<T>(of: MemberType<T>, fields: ParsedObject) {
+  const { value: result, problems = [] } = readObject(of, fields, ofRecords, 'iati')
+  return {
+    result: Object(result),
+    problems: problems.map(({ field, expected, got }) =>
+      got === undefined ? `${field}: ${expected}` : `${field}: ${expected}, got ${got}`,
+    ),
+  }
 }
 
 describe('what publishing needs beyond the wire format', () => {
@@ -47,7 +46,7 @@ describe('what publishing needs beyond the wire format', () => {
       },
     ],
   ])('is read from %j', (fields, expected) => {
-    const { result, problems } = read(readProjectPublication, fields)
+    const { result, problems } = read(projectPublication, fields)
     expect([result, problems]).toEqual([expected, []])
     expect(Object.keys(result)).toEqual(Object.keys(expected))
   })
@@ -79,7 +78,7 @@ describe('what publishing needs beyond the wire format', () => {
       ['iati/payouts: payouts of different references'],
     ],
   ])('is refused for %j', (fields, problems) => {
-    expect(read(readProjectPublication, fields).problems).toEqual(problems)
+    expect(read(projectPublication, fields).problems).toEqual(problems)
   })
 })
 
@@ -90,7 +89,7 @@ describe("an organisation's identifier and type", () => {
     [{ ref: ' ', type: ' ' }, {}, []],
     [{ type: '5' }, {}, ['iati/type: a code of the IATI OrganisationType list, got 5']],
   ])('are read from %j', (fields, expected, problems) => {
-    const { result, problems: found } = read(readOrganisationPublication, fields)
+    const { result, problems: found } = read(organisationPublication, fields)
     expect([result, found]).toEqual([expected, problems])
     expect(Object.keys(result)).toEqual(Object.keys(expected))
   })
