@@ -239,7 +239,7 @@ module.exports = {
     onlyIn('dataloader', '^src/http/api/', 'Only reads of the API share statements (docs/adr/0012).'),
     onlyIn('fastify|@fastify', '^src/http/(api|console)/', 'HTTP stays in the API and the console.'),
     onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
-    onlyIn('d3-scale|d3-shape|lru-cache', '^src/http/portal/', 'Charts and pages are drawn in the portal.'),
+    onlyIn('lru-cache', '^src/http/portal/', 'Pages are kept in the portal.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/kernel/xml/', 'XML is taken apart in one folder only.'),
     onlyIn('xmlbuilder2', '^src/iati/', 'Envelopes are built in one place.'),

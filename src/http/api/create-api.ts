@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { donationOptionsOf } from '../../catalogue/sql/donation-options.js'
 import { Turns } from '../../kernel/turns.js'
 import { createIndexReader } from '../../release/read/activity-index.js'
 import { Portal } from '../portal/portal.js'
+import type { Gifts } from '../portal/view.js'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
@@ -95,7 +97,12 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   const turns = new Turns(2)
   const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
   const portal = config.portal
-    ? new Portal(deps.releases, readIndex, turns, { ...config, takesSubscriptions, explain: deps.explain })
+    ? new Portal(deps.releases, readIndex, turns, {
+        ...config,
+        takesSubscriptions,
+        explain: deps.explain,
+        gifts: giftsOf(deps),
+      })
     : undefined
   activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })
@@ -109,4 +116,17 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   if (deps.metrics) measureRequests(app, deps.metrics)
   metricsRoute(app, config.metricsOnApi ? deps.metrics : undefined)
   return app
+}
+
+/** What gifts do, of the store; none while that is away, since pages need no database. */
+function giftsOf({ reads, payments, log }: ApiDeps): Gifts {
+  const optionsOf = async (project: number) => {
+    try {
+      return await donationOptionsOf(reads.db, project)
+    } catch (err) {
+      log.warn({ err, project }, 'a page of a project shows no donation options')
+      return []
+    }
+  }
+  return { currency: payments.currency, optionsOf }
 }

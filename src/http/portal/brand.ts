@@ -23,7 +23,7 @@ const builtInHead = '#0b4648'
 export function makeBrand({ colours, logo, words = [] }: OwnLook): Brand {
   return {
     style: asset('css', 'text/css', colours ? style + coloursOf(colours) : style),
-    icon: asset('svg', 'image/svg+xml', colours ? icon.replace(builtInHead, colours.head) : icon),
+    icon: `data:image/svg+xml,${encodeURIComponent(colours ? icon.replace(builtInHead, colours.head) : icon)}`,
     logo: logo && pictureOf(logo),
     words: { ...languages, ...Object.fromEntries(words.map((own): [string, Words] => [own.language, wordsOf(own)])) },
   }

@@ -23,7 +23,7 @@ import { whyPage } from './pages/why.js'
 import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
-import { type Brand, type Contact, type Language, namesOf, type PageBody, type View } from './view.js'
+import { type Brand, type Contact, type Gifts, type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -53,6 +53,8 @@ export type RenderedPage = {
 
 // Rendered pages that are kept, with their gzip twins.
 const keptBytes = 40 * 1_048_576
+/** How long the page of a project is kept. */
+const projectMs = 60_000
 
 const htmlType = 'text/html; charset=utf-8'
 
@@ -66,6 +68,7 @@ type Site = {
   readonly takesSubscriptions?: boolean
   readonly contact?: Contact | undefined
   readonly explain?: View['explain']
+  readonly gifts?: Gifts | undefined
 }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
@@ -86,8 +89,11 @@ export class Portal {
     maxSize: keptBytes,
     // Half of the page's size is enough for its gzip twin.
     sizeCalculation: ({ identity }, key) => Math.ceil(1.5 * identity.length) + key.length + 300,
-    fetchMethod: async (_key, _stale, { context: { view, request } }) =>
-      await this.#turns.take(request.client, async () => await this.#render(view, request)),
+    fetchMethod: async (_key, _stale, { options, context: { view, request } }) => {
+      // What gifts do is no part of a release.
+      if (request.address.startsWith('/projects/')) options.ttl = projectMs
+      return await this.#turns.take(request.client, async () => await this.#render(view, request))
+    },
     // Waiting requests get the page even when it was evicted meanwhile.
     ignoreFetchAbort: true,
   })
@@ -157,6 +163,7 @@ export class Portal {
       takesSubscriptions: this.#site.takesSubscriptions ?? false,
       contact: this.#site.contact,
       explain: this.#site.explain,
+      gifts: this.#site.gifts,
     }
   }
 

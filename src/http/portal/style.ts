@@ -18,17 +18,17 @@ a:hover { text-decoration-thickness: 2px; }
 .top .wide { display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: baseline; justify-content: space-between; padding-top: .8rem; padding-bottom: .8rem; }
 .top a { color: inherit; text-decoration: none; }
 .top a:hover, .top a[aria-current] { text-decoration: underline; text-decoration-thickness: 2px; text-underline-offset: .4em; }
-.languages { margin: 0; position: relative; } .languages summary { color: inherit; } .languages nav { position: absolute; inset-inline-end: 0; z-index: 1; background: var(--top); padding: .5rem 1rem; border-radius: 0 0 .4rem .4rem; } .languages ul { display: block; }
+.languages { margin: 0; position: relative; } .languages summary { padding: .15rem 0; } .languages summary { color: inherit; } .languages nav { position: absolute; inset-inline-end: 0; z-index: 1; background: var(--top); padding: .5rem 1rem; border-radius: 0 0 .4rem .4rem; } .languages ul { display: block; }
 .top .name { font: 700 1.2rem/1.3 Georgia, "Noto Serif", serif; }
 .top .logo { height: 2.2rem; width: auto; max-width: 100%; vertical-align: middle; margin-inline-end: .6rem; }
 .top .name small { font: 400 .9rem system-ui, sans-serif; }
 nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.3rem; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: .15rem 0; }
-p.trial { border: 2px solid var(--out); padding: .5rem .8rem; margin-top: 0; font-weight: 600; }
-main.wide { padding-top: 1.6rem; padding-bottom: 3rem; }
+p.trial { border-inline-start: 4px solid var(--out); padding: .1rem .7rem; margin: 0 0 1rem; font-size: .9rem; max-width: none; color: var(--soft); }
+main.wide { padding-top: 1.2rem; padding-bottom: 3rem; }
 h1, h2, h3 { font-family: Georgia, "Noto Serif", serif; line-height: 1.2; text-wrap: balance; }
 h1 { font-size: clamp(1.8rem, 4.5vw, 2.8rem); margin: .4rem 0 .6rem; }
-h2 { font-size: 1.5rem; margin: 2.6rem 0 .8rem; }
+h2 { font-size: 1.5rem; margin: 2.2rem 0 .8rem; }
 h3 { font-size: 1.1rem; margin: 0 0 .3rem; } .scroll + h3, .halves h3 { margin-top: 1.2rem; }
 .lead { font-size: 1.2rem; max-width: 46rem; color: var(--soft); margin: 0 0 1.4rem; }
 .kind, .path { color: var(--soft); font-size: .95rem; margin: 0; }
@@ -47,7 +47,7 @@ p, li, dd { max-width: 46rem; }
 .card img, .card .blank { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; background: var(--land); }
 .hue0 { --hue: #0b4648; } .hue1 { --hue: #5b3a12; } .hue2 { --hue: #2f4858; } .hue3 { --hue: #4a2f5a; } .hue4 { --hue: #1f5132; } .hue5 { --hue: #6a2a2a; } .hue6 { --hue: #31407a; } .hue7 { --hue: #5a4a00; }
 .card .blank { aspect-ratio: 6 / 2; display: grid; place-content: center; padding: 1rem; text-align: center; font: 700 1.3rem/1.2 Georgia, "Noto Serif", serif; color: #fff; background: var(--hue, var(--top)); }
-.card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; }
+.card div { padding: .8rem 1rem 1rem; display: flex; flex-direction: column; gap: .35rem; flex: 1; } .card .badge { margin-bottom: 0; }
 .card :is(h2, h3) { font-size: 1.1rem; margin: 0 0 .3rem; } .card :is(h2, h3) a { color: inherit; }
 .card .meter { display: block; width: 100%; height: .4rem; margin-top: .45rem; } .card p:last-child { margin-top: auto; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
@@ -61,7 +61,7 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 .chart text { fill: var(--soft); font: 13px system-ui, sans-serif; }
 .chart .bars-in { fill: var(--in); } .chart .bars-out { fill: var(--out); }
 .chart path.in { fill: var(--in); fill-opacity: .35; } .chart path.out { fill: none; stroke: var(--out); stroke-width: 2.5; }
-.rule { stroke: var(--line); } .goal { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
+.rule { stroke: var(--line); fill: none; } .goal { fill: none; stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 5 4; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; list-style: none; padding: 0; margin: 0 0 .5rem; font-size: .92rem; }
 .legend li::before { content: ""; display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-inline-end: .45em; vertical-align: -.08em; background: var(--in); }
 .legend li.out::before { background: var(--out); } .legend li.own::before { background: var(--ink); } .legend li.left::before { background: var(--land); outline: 1px solid var(--soft); } .legend.plain li::before { display: none; }
@@ -69,9 +69,12 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 .columns { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 3fr); gap: 0 2.5rem; align-items: start; } .columns > div:last-child { grid-column: 1; } .columns aside { grid-column: 2; grid-row: 1 / span 2; position: sticky; top: 1rem; } .columns h2:first-child { margin-top: 1rem; }
 .picture { display: block; width: 100%; height: auto; max-height: 22rem; object-fit: cover; border-radius: .8rem; margin-bottom: 1rem; background: var(--land); } aside .panel { margin-top: 0; } aside h2 { font-size: 1.2rem; margin: 1.2rem 0 .4rem; }
 @media (max-width: 50rem) { .columns { display: flex; flex-direction: column; align-items: stretch; } .columns aside { position: static; } }
-@supports selector(::details-content) { @media (min-width: 50rem) { .search details::details-content { content-visibility: visible; block-size: auto; } .search summary { display: none; } } }
+@supports selector(::details-content) { @media (min-width: 50rem) { :is(.search details, .wideopen)::details-content { content-visibility: visible; block-size: auto; } :is(.search, .wideopen) > summary, .search summary { display: none; } } }
 .columns svg.wide text { font-size: 17px; }
-@media (max-width: 40rem) { table { font-size: .85rem; } tbody th { min-width: 6rem; max-width: 9rem; } td { min-width: 4.5rem; } th, td { padding-inline-end: .6rem; } }
+@media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; } .top .languages { order: 1; } .top > .wide > nav { order: 2; width: 100%; } .wide { padding: 0 1rem; }
+  .cards { gap: .7rem; } .card { border-inline-start: .35rem solid var(--hue, var(--top)); } .card img, .card .blank { display: none; } .card div { padding: .6rem .8rem .7rem; gap: .2rem; }
+  .tiles { grid-template-columns: 1fr 1fr; gap: .5rem; } .tile { padding: .5rem .7rem; } .lead { font-size: 1.1rem; } h2 { margin-top: 1.8rem; } .hero { gap: .5rem; }
+  table { font-size: .85rem; } tbody th { min-width: 6rem; max-width: 9rem; } td { min-width: 4.5rem; } th, td { padding-inline-end: .6rem; } }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
@@ -111,7 +114,7 @@ button { background: var(--top); color: var(--on-top); border-color: var(--deep)
 .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
 a.give { display: inline-block; border: 1px solid var(--deep); background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .55rem 1.1rem; font-weight: 600; }
 .story { list-style: none; padding: 0; margin: 1rem 0; border-inline-start: 3px solid var(--line); } .story > li { padding-inline-start: 1.1rem; margin-bottom: 1rem; max-width: none; }
-.story h3 { margin: 0; } .story ul { margin: .2rem 0 0; padding-inline-start: 1.1rem; } .story img { border-radius: .4rem; vertical-align: middle; margin-inline-end: .6rem; }
+.story h3 { margin: 0; } .story ul { margin: .2rem 0 0; padding-inline-start: 1.1rem; } .options { padding: 0; list-style: none; margin: 0 0 .8rem; } .options li { padding: .2rem 0; border-bottom: 1px solid var(--line); }
 .chips { display: flex; flex-wrap: wrap; list-style: none; padding: 0; margin: .6rem 0; }
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }

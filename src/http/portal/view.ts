@@ -1,6 +1,7 @@
 import { codeName, translatedCodeName } from '../../iati/standard/index.js'
 import { withFrenchSpaces } from '../../kernel/french-spacing.js'
 import type { Decimal } from '../../kernel/money.js'
+import type { DonationOption } from '../../kernel/project.js'
 import type { ActivityIndex } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import type { ExplainedProject } from './explained.js'
@@ -18,7 +19,8 @@ export type Asset = { readonly address: string; readonly mediaType: string; read
 /** What a platform's pages look and read like. */
 export type Brand = {
   readonly style: Asset
-  readonly icon: Asset
+  /** An address with the picture itself. */
+  readonly icon: string
   readonly logo: Asset | undefined
   readonly words: Readonly<Record<Language, Words>>
 }
@@ -49,6 +51,13 @@ export type View = {
   readonly contact?: Contact | undefined
   /** Asks the store why the activity of a project says what it says. */
   readonly explain?: ((project: number) => Promise<ExplainedProject | undefined>) | undefined
+  /** What certain gifts to a project do, in the currency of the platform. */
+  readonly gifts: Gifts | undefined
+}
+
+export type Gifts = {
+  readonly currency: string
+  readonly optionsOf: (project: number) => Promise<readonly DonationOption[]>
 }
 
 /** A page before its frame. */

@@ -42,7 +42,7 @@ type ProjectFigures = {
   readonly documents: number
 }
 
-const shownMonths = 24
+const shownMonths = 12
 const counts = new RegExp(`^(?:${words.nav.projects}|${words.home.countries}|${words.home.partners}): `)
 const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
 const figuresOfYears = { received: 'in', paid: 'partners', expenditure: 'expenditure', budget: 'budget' } as const

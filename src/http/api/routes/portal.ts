@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ServiceError } from '../../../kernel/errors.js'
@@ -26,7 +27,7 @@ import { manifestLink, noRelease } from './feeds.js'
 
 /** Our own script and stylesheet, no other host; a form may search here. */
 const pagePolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /** Addresses of pages below each language. */
 const pagePaths = [
@@ -85,16 +86,22 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
   }
 }
 
-/** The stylesheet, the script and the pictures of all pages, at addresses that change with them. */
-export function assetRoutes(app: FastifyInstance, { style, icon, logo }: Brand): void {
-  const serve = ({ address, mediaType, bytes }: Asset) =>
-    app.get(address, pageForPeople, async (_request, reply) =>
-      reply
-        .header('content-type', typeof bytes === 'string' ? `${mediaType}; charset=utf-8` : mediaType)
+/** The stylesheet, the script and the logo of all pages, at addresses that change with them. */
+export function assetRoutes(app: FastifyInstance, { style, logo }: Brand): void {
+  const serve = ({ address, mediaType, bytes }: Asset) => {
+    const isText = typeof bytes === 'string'
+    const zipped = isText ? gzipSync(bytes) : undefined
+    app.get(address, pageForPeople, async (request, reply) => {
+      const sent = preferredEncoding(request.headers['accept-encoding']) === 'gzip' ? zipped : undefined
+      if (sent) reply.header('content-encoding', 'gzip')
+      return reply
+        .header('content-type', isText ? `${mediaType}; charset=utf-8` : mediaType)
         .header('cache-control', immutable)
-        .send(bytes),
-    )
-  for (const one of [style, icon, ...(logo ? [logo] : [])]) serve(one)
+        .header('vary', 'Accept-Encoding')
+        .send(sent ?? bytes)
+    })
+  }
+  for (const one of [style, ...(logo ? [logo] : [])]) serve(one)
   serve({ address: scriptAddress, mediaType: 'text/javascript', bytes: script })
 }
 

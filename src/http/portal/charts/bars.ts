@@ -1,5 +1,3 @@
-import { scaleBand, scaleLinear } from 'd3-scale'
-import { area, curveStepAfter, line } from 'd3-shape'
 import { type Html, html } from '../html.js'
 
 /** The numbers of a month, for drawing only: exact amounts are in the table beneath. */
@@ -18,132 +16,98 @@ const shapes: readonly Shape[] = [
   { name: 'wide', width: 800, height: 240, left: 56 },
   { name: 'narrow', width: 300, height: 200, left: 46 },
 ]
-// Units that the name of a month takes.
-const monthWidth = 64
+// Units that the name of a month takes, and the most parts between names.
+const monthWidth = 90
+const mostLabels = 6
+
+/** How a language writes amounts and months along a chart. */
+export type Axes = { readonly amount: (value: number) => string; readonly month: (name: string) => string }
 
 /** Bars of each month, received beside paid out. */
-export function monthBars(points: readonly MonthPoint[], label: string, tick: (value: number) => string): Html {
-  return html`${shapes.map((shape) => monthBarsIn(shape, points, label, tick))}`
-}
-
-function monthBarsIn(
-  shape: Shape,
-  points: readonly MonthPoint[],
-  label: string,
-  tick: (value: number) => string,
-): Html {
-  const { width, height, left: margins } = shape
+export function monthBars(points: readonly MonthPoint[], label: string, axes: Axes): Html {
   const values = points.flatMap((point) => [point.in, point.out])
-  const y = scaleLinear([Math.min(0, ...values), Math.max(1, ...values)], [height - margin.bottom, margin.top]).nice(4)
-  const x = scaleBand(
-    points.map(({ month }) => month),
-    [margins, width - margin.right],
-  ).padding(0.25)
-  const half = x.bandwidth() / 2
-  const barsOf = (side: 'in' | 'out', shift: number) => {
-    const shapes = points.flatMap((point) => {
-      const value = point[side]
-      if (value === 0) return []
-      const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
-      const [left, wide] = [(x(point.month) ?? 0) + shift * half, Math.max(1, half - 0.5).toFixed(1)]
-      return `M${left.toFixed(1)} ${top.toFixed(1)}h${wide}v${Math.max(0.5, bottom - top).toFixed(1)}h-${wide}z`
-    })
-    return html`<path class="bars-${side}" d="${shapes.join('')}"/>`
-  }
-  const bars = [barsOf('in', 0), barsOf('out', 1)]
-  const labels = labelled(points, width - margins).map(
-    ({ month }) =>
-      html`<text x="${((x(month) ?? 0) + x.bandwidth() / 2).toFixed(0)}" y="${height - 6}" text-anchor="middle">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`,
-  )
-  return frame(shape, label, html`${axis(shape, y, tick)}${bars}${labels}`)
+  return drawn(points, values, label, axes, ({ left, width }, y) => {
+    const step = (width - margin.right - left) / points.length
+    const half = (step * 0.75) / 2
+    const barsOf = (side: 'in' | 'out', shift: number) => {
+      const bars = points.flatMap((point, at) => {
+        const value = point[side]
+        if (value === 0) return []
+        const [top, bottom] = [y(Math.max(0, value)), y(Math.min(0, value))]
+        const start = left + at * step + step / 8 + shift * half
+        const wide = Math.max(1, half - 0.5).toFixed(1)
+        return `M${start.toFixed(1)} ${top.toFixed(0)}h${wide}v${Math.max(0.5, bottom - top).toFixed(1)}h-${wide}z`
+      })
+      return html`<path class="bars-${side}" d="${bars.join('')}"/>`
+    }
+    return html`${barsOf('in', 0)}${barsOf('out', 1)}`
+  })
 }
 
 /** Sums up to each month: received as an area, paid out as a line, the budget as a straight line. */
-export function sumLines(
-  points: readonly MonthPoint[],
-  budget: number,
-  label: string,
-  tick: (value: number) => string,
-): Html {
-  return html`${shapes.map((shape) => sumLinesIn(shape, points, budget, label, tick))}`
-}
-
-function sumLinesIn(
-  shape: Shape,
-  points: readonly MonthPoint[],
-  budget: number,
-  label: string,
-  tick: (value: number) => string,
-): Html {
-  const { width, height, left } = shape
+export function sumLines(points: readonly MonthPoint[], budget: number, label: string, axes: Axes): Html {
   let [received, paid] = [0, 0]
   const sums = points.map((point) => {
     received += point.in
     paid += point.out
-    return { month: point.month, in: received, out: paid }
+    return { in: received, out: paid }
   })
-  const last = sums.at(-1)
-  if (!last) return html``
-  // The last sum lasts to the end of its month.
-  const steps = [...sums, last].map((sum, at) => ({ ...sum, at }))
-  const most = Math.max(1, budget, ...sums.flatMap((sum) => [sum.in, sum.out]))
-  const y = scaleLinear([Math.min(0, ...sums.map((sum) => sum.out)), most], [height - margin.bottom, margin.top]).nice(
-    4,
-  )
-  const x = scaleLinear([0, steps.length - 1], [left, width - margin.right])
-  type Step = (typeof steps)[number]
-  const surface = area<Step>(
-    (step) => x(step.at),
-    y(0),
-    (step) => y(step.in),
-  )
-    .curve(curveStepAfter)
-    .digits(1)
-  const stroke = line<Step>(
-    (step) => x(step.at),
-    (step) => y(step.out),
-  )
-    .curve(curveStepAfter)
-    .digits(1)
-  const labels = labelled(sums, width - left).map(
-    ({ month, at }) =>
-      html`<text x="${x(at).toFixed(0)}" y="${height - 6}">${month.endsWith('-01') ? month.slice(0, 4) : month}</text>`,
-  )
-  const goal = html`<line class="goal" x1="${left}" x2="${width - margin.right}" y1="${y(budget).toFixed(1)}" y2="${y(budget).toFixed(1)}"/>`
-  return frame(
-    shape,
-    label,
-    html`${axis(shape, y, tick)}<path class="in" d="${surface(steps) ?? ''}"/><path class="out" d="${stroke(steps) ?? ''}"/>${budget > 0 ? goal : undefined}${labels}`,
-  )
-}
-
-/** The months with labels: first and last, and between them Januaries, or all of a short time, as many as there is room for. */
-function labelled(months: readonly { readonly month: string }[], room: number): { month: string; at: number }[] {
-  const end = months.length - 1
-  const apart = Math.ceil((monthWidth * months.length) / room)
-  const isShort = months.length <= 18
-  const between = months.flatMap(({ month }, at) =>
-    (isShort ? at % apart === 0 : month.endsWith('-01')) && at >= apart && end - at >= apart ? [{ month, at }] : [],
-  )
-  const every = Math.max(1, Math.ceil((monthWidth * between.length) / room))
-  const first = { month: months[0]?.month ?? '', at: 0 }
-  const last = { month: months[end]?.month ?? '', at: end }
-  return [first, ...between.filter((_, at) => at % every === 0), ...(end >= apart ? [last] : [])]
-}
-
-function axis(
-  { width, left }: Shape,
-  y: ReturnType<typeof scaleLinear<number>>,
-  tick: (value: number) => string,
-): Html[] {
-  return y.ticks(4).map((value) => {
-    const at = y(value).toFixed(1)
-    return html`<line class="rule" x1="${left}" x2="${width - margin.right}" y1="${at}" y2="${at}"/><text x="${left - 6}" y="${at}" dy="4" text-anchor="end">${tick(value)}</text>`
+  const values = [budget, ...sums.flatMap((sum) => [sum.in, sum.out])]
+  return drawn(points, values, label, axes, ({ left, width }, y) => {
+    const step = (width - margin.right - left) / points.length
+    // Each sum lasts to the end of its month.
+    const steps = (side: 'in' | 'out') => sums.map((sum) => `V${y(sum[side]).toFixed(0)}h${step.toFixed(1)}`).join('')
+    const [start, zero] = [`M${left} ${y(0).toFixed(0)}`, `V${y(0).toFixed(0)}z`]
+    const goal = html`<path class="goal" d="M${left} ${y(budget).toFixed(0)}H${width - margin.right}"/>`
+    return html`<path class="in" d="${start}${steps('in')}${zero}"/><path class="out" d="${start}${steps('out')}"/>${budget > 0 ? goal : undefined}`
   })
 }
 
-function frame({ name, width, height }: Shape, label: string, content: Html): Html {
-  return html`<svg class="chart ${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${content}</svg>`
+type Scale = (value: number) => number
+
+/** A chart in each shape, with its axes around what `content` draws. */
+function drawn(
+  points: readonly MonthPoint[],
+  values: readonly number[],
+  label: string,
+  axes: Axes,
+  content: (shape: Shape, y: Scale) => Html,
+): Html {
+  if (points.length === 0) return html``
+  return html`${shapes.map((shape) => {
+    const { name, width, height, left } = shape
+    const [low, ...above] = ticksOf(Math.min(0, ...values), Math.max(1, ...values))
+    const most = above.at(-1) ?? 1
+    const y: Scale = (value) =>
+      height - margin.bottom - ((value - low) / (most - low)) * (height - margin.bottom - margin.top)
+    const rules = [low, ...above].map((value) => {
+      const at = y(value).toFixed(0)
+      return html`<path class="rule" d="M${left} ${at}H${width - margin.right}"/><text x="${left - 6}" y="${at}" dy="4" text-anchor="end">${axes.amount(value)}</text>`
+    })
+    const step = (width - margin.right - left) / points.length
+    const months = labelled(points.length, width - left).map((at, place, all) => {
+      const anchor = all.length > 1 && place === all.length - 1 ? 'end' : place === 0 ? 'start' : 'middle'
+      const x = left + step * (anchor === 'end' ? at + 1 : anchor === 'start' ? at : at + 0.5)
+      return html`<text x="${x.toFixed(0)}" y="${height - 6}" text-anchor="${anchor}">${axes.month(points[at]?.month ?? '')}</text>`
+    })
+    return html`<svg class="chart ${name}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${rules}${content(shape, y)}${months}</svg>`
+  })}`
+}
+
+/** Round amounts, about four apart, from at most the least to at least the most. */
+function ticksOf(least: number, most: number): [number, ...number[]] {
+  const wanted = (most - least) / 4
+  const power = 10 ** Math.floor(Math.log10(wanted))
+  const step = power * ([1, 2, 5].find((one) => one * power >= wanted) ?? 10)
+  const first = Math.floor(least / step)
+  const others = Array.from({ length: Math.ceil(most / step) - first }, (_, at) => (first + at + 1) * step)
+  return [first * step, ...others]
+}
+
+/** The months with labels: the first and the last, and between them as many, equally far apart, as there is room for. */
+function labelled(count: number, room: number): number[] {
+  const gaps = Math.max(1, Math.min(count - 1, mostLabels, Math.floor(room / monthWidth) - 1))
+  return [...new Set(Array.from({ length: gaps + 1 }, (_, at) => Math.round((at * (count - 1)) / gaps)))]
 }
 
 type Bar = {
@@ -157,11 +121,11 @@ type Bar = {
 
 /** Names with bars beside them, as a list that is read as text too. */
 export function barList(bars: readonly Bar[]): Html {
-  const scale = scaleLinear([0, Math.max(1, ...bars.map(({ value }) => value))], [0, 100])
+  const most = Math.max(1, ...bars.map(({ value }) => value))
   const items = bars.map(({ name, code, href, value, text }) => {
     const link = html`<a href="${href}"><bdi>${name}</bdi></a>`
     const named = code === undefined ? link : html`<div>${link} <code>${code}</code></div>`
-    return html`<li>${named} <span class="number">${text}</span><svg aria-hidden="true"><rect width="${scale(value).toFixed(1)}%" height="9"/></svg></li>\n`
+    return html`<li>${named} <span class="number">${text}</span><svg aria-hidden="true"><rect width="${((100 * value) / most).toFixed(1)}%" height="9"/></svg></li>\n`
   })
   return html`<ul class="bars">
 ${items}</ul>`

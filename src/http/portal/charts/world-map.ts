@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { scaleSqrt } from 'd3-scale'
 import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../html.js'
 
@@ -28,7 +27,7 @@ function theWorld(): World {
 export function worldMap(countries: readonly MapCountry[]): Html {
   const { width, height, land, centres } = theWorld()
   const most = Math.max(1, ...countries.map(({ count }) => count))
-  const radius = scaleSqrt([0, most], [3, 17])
+  const radius = (count: number) => 3 + 14 * Math.sqrt(count / most)
   const circles = [...countries]
     .sort((a, b) => b.count - a.count)
     .flatMap(({ code, name, count, href }) => {

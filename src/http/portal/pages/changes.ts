@@ -9,7 +9,18 @@ import { NewestKept } from '../../../release/read/newest-kept.js'
 import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
 import { type Html, html } from '../html.js'
 import { saidHtml, spoken, titleOf } from '../said.js'
-import { countText, dayText, moneyName, moneyText, type PageBody, table, tile, to, type View } from '../view.js'
+import {
+  countText,
+  dayName,
+  dayText,
+  moneyName,
+  moneyText,
+  type PageBody,
+  table,
+  tile,
+  to,
+  type View,
+} from '../view.js'
 
 // Releases that lists show, and activities that are named of each kind.
 const shownReleases = 10
@@ -53,37 +64,30 @@ type Compared = { readonly before: IndexedRelease; readonly after: IndexedReleas
 
 /** `/changes`: what each kept release changed. */
 export async function changesPage(view: View, differences: Differences): Promise<PageBody> {
-  const { words } = view
-  const rows = (await steps(view, differences)).map(
-    ({
-      from,
-      to: after,
-      diff,
-    }) => html`<tr><th scope="row">${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small></th>
-<td class="number">${countText(view, diff.activities.added.count)}</td><td class="number">${countText(view, diff.activities.changed.count)}</td>
-<td class="number">${countText(view, diff.activities.ended.count)}</td><td class="number">${countText(view, diff.activities.removed.count)}</td><td class="number">${countText(view, diff.activities.same)}</td>
-<td class="number">${countText(view, diff.held.to)}</td><td><a href="${to(view, 'changes')}/${from.id}..${after.id}">${words.changes.show}</a></td></tr>
-`,
-  )
-  const head = [
-    words.changes.release,
-    words.changes.added,
-    words.changes.changed,
-    words.changes.ended,
-    words.changes.removed,
-    words.changes.same,
-    words.changes.held,
-    words.changes.show,
-  ]
+  const { changes: words } = view.words
+  const all = await steps(view, differences)
+  const rows = all.map(({ from, to: after, diff: { activities, held } }) => {
+    const { added, changed, ended, removed, same } = activities
+    const counts = [added.count, changed.count, ended.count, removed.count, same, held.to]
+    return html`<tr><th scope="row"><a href="${to(view, 'changes')}/${from.id}..${after.id}">${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small></a></th>${counts.map((count) => html`<td class="number">${countText(view, count)}</td>`)}</tr>\n`
+  })
+  const head = [words.release, words.added, words.changed, words.ended, words.removed, words.same, words.held]
+  const newest = all[0] && verdictOf(view, all[0])
   return {
-    title: words.changes.title,
-    description: words.changes.intro,
+    title: words.title,
+    description: newest ?? words.intro,
     section: 'changes',
-    head: html`<link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">\n`,
-    main: html`<h1>${words.changes.title}</h1><p class="lead">${words.changes.intro}</p>
-${rows.length === 0 ? html`<p>${words.changes.first}</p>` : table(words.changes.title, head, rows)}
-<p><a href="/changes.atom">Atom</a></p>`,
+    head: html`<link rel="alternate" type="application/atom+xml" title="${words.title}" href="/changes.atom">\n`,
+    main: html`<h1>${words.title}</h1><p class="lead">${newest ?? words.first}</p><p class="kind">${words.intro} <a href="/changes.atom">Atom</a></p>
+${table({ shown: words.title }, head, rows)}`,
   }
+}
+
+/** A step in a sentence that can be quoted. */
+function verdictOf(view: View, { to: { id, manifest }, diff }: Pick<Step, 'to' | 'diff'>): string {
+  const { added, changed, ended, removed } = diff.activities
+  const counts = [added, changed, ended, removed].map(({ count }) => countText(view, count))
+  return view.words.changes.verdict(dayName(view, manifest.generated), id, view.publisherName, ...counts)
 }
 
 type Step = { readonly from: ReadableRelease; readonly to: ReadableRelease; readonly diff: ReleaseDiff }
@@ -139,8 +143,8 @@ export async function changePage(view: View, differences: Differences, pair: str
     section: 'changes',
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'changes')}">${words.changes.title}</a></p>
-<h1>${words.changes.title}</h1><p class="lead">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
-<dl class="tiles">${tile(words.changes.added, countText(view, added.count))}${tile(words.changes.changed, countText(view, changed.count))}${tile(words.changes.ended, countText(view, ended.count))}${tile(words.changes.removed, countText(view, removed.count))}${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
+<h1>${words.changes.title}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
+<dl class="tiles">${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}

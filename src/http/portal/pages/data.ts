@@ -2,6 +2,7 @@ import { isPart } from '../../../iati/addresses.js'
 import { type Table, tables } from '../../../iati/tables/tables.js'
 import type { ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
+import { datasetOf } from '../linked-data.js'
 import { countText, dayName, dayText, type PageBody, table, to, type View, withColon } from '../view.js'
 import { size } from './developers.js'
 
@@ -22,6 +23,10 @@ export function dataPage(view: View): PageBody {
     title: data.title,
     description: data.intro,
     section: 'data',
+    head: datasetOf(view, {
+      name: `${withColon(view, view.publisherName)} ${words.openData}`,
+      description: data.intro,
+    }),
     main: html`<h1>${data.title}</h1><p class="lead">${data.intro}</p>
 <p class="kind">${home.freshness(dayName(view, release.manifest.generated))} <a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>
 <h2>${home.files}</h2>

@@ -33,7 +33,7 @@ export function framed(view: Framed, body: PageBody): string {
 <title>${title}</title>
 <meta name="description" content="${body.description}">
 ${body.isUnlisted ? html`<meta name="robots" content="noindex, follow">\n` : undefined}<link rel="canonical" href="${canonical}">
-${versions}<link rel="icon" href="${brand.icon.address}" type="image/svg+xml">
+${versions}<link rel="icon" href="${brand.icon}">
 <link rel="stylesheet" href="${brand.style.address}">
 <script src="${scriptAddress}" defer data-sort="${words.tables.sort}" data-filter="${words.tables.filter}"></script>
 <meta property="og:locale" content="${words.locale}">
@@ -48,12 +48,7 @@ ${body.head}</head>
 <a class="name" href="${view.prefix === '' ? '/' : view.prefix}">${brand.logo && html`<img class="logo" src="${brand.logo.address}" alt="">`}<span dir="auto">${publisherName}</span> <small>${words.openData}</small></a>
 ${view.hasPortal === false ? undefined : html`${navigation(view, body, shownFirst)}${languageLinks(view)}`}</div></header>
 <main id="content" class="wide">
-${
-  view.release && isDemoPublisher(view.release.manifest.publisher.ref)
-    ? html`<p class="trial" role="note">${words.trial}</p>
-`
-    : undefined
-}${body.main}
+${view.release && isDemoPublisher(view.release.manifest.publisher.ref) ? html`<p class="trial" role="note">${words.trial}</p>\n` : undefined}${body.main}
 </main>
 <footer class="bottom"><div class="wide">
 ${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}${view.licence && html` ${words.underLicence(html`<a href="${view.licence.path}" rel="license">${view.licence.title ?? view.licence.name ?? view.licence.path}</a>`)}`}</p>`}

@@ -39,14 +39,14 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   const projects = countText(view, group.places.length)
   const counted = words.projects(projects, pluralOf(view, group.places.length))
   const day = dayName(view, view.release.manifest.generated)
-  const verdict = words.group.verdict(day, view.publisherName, counted, name)
+  const verdict = words.group.verdict(day, view.publisherName, counted, name, view.release.id)
   const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
   return {
     title: name,
     description: `${withColon(view, label)} ${verdict}`,
     section: 'projects',
     main: html`<p class="kind"><a href="${to(view, kind)}">${label}</a>${kind === 'themes' || name === key ? undefined : html` <code>${key}</code>`}</p><h1${spoken(view, said)}>${name}</h1>
-<p class="lead">${words.group.verdict(day, view.publisherName, counted, cellHtml(view, said))}</p>
+<p class="lead">${words.group.verdict(day, view.publisherName, counted, cellHtml(view, said), view.release.id)}</p>
 ${moneyStory(view, group.sums)}
 ${kind === 'organisations' ? await siteLink(view, key) : undefined}
 <h2>${words.group.biggest}</h2>

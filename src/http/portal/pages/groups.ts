@@ -7,7 +7,7 @@ import { csvDocument } from './csv.js'
 import { type GroupPageKind, groupPages } from './group.js'
 import { pager } from './parts.js'
 
-const pageSize = 200
+const pageSize = 80
 
 /** `/countries` and its like: all groups of a kind with their projects and money, those with most projects first. */
 export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string | undefined): PageBody {

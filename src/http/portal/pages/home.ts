@@ -2,7 +2,6 @@ import { feedListPath, reportsFeedPath } from '../../../iati/addresses.js'
 import { barList, monthBars } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
-import { datasetOf } from '../linked-data.js'
 import { currenciesOf, type Group } from '../project-index.js'
 import { readReports, type ShownReport } from '../read-reports.js'
 import { cellHtml, groupName, spoken } from '../said.js'
@@ -20,6 +19,7 @@ import {
   withColon,
 } from '../view.js'
 import {
+  axesOf,
   legend,
   localAddress,
   moneyStory,
@@ -28,11 +28,10 @@ import {
   openingSum,
   pictureLink,
   projectCards,
-  tickOf,
 } from './parts.js'
 import { searchForm } from './projects.js'
 
-const shownMonths = 24
+const shownMonths = 12
 const shownGroups = 8
 const shownProjects = 6
 const searchedForPictures = 24
@@ -44,19 +43,18 @@ export async function homePage(view: View): Promise<PageBody> {
   const { countries, organisations } = projectIndex.groups
   const reports = await readReports(release, reportsFeedPath)
   const title = `${withColon(view, publisherName)} ${words.openData}`
-  const description = words.home.intro(publisherName)
+  const intro = words.home.intro(publisherName)
   const counted = (page: string, name: string, count: number) =>
     html`<a href="${to(view, page)}">${withColon(view, name)} ${countText(view, count)}</a>`
   return {
     title,
-    description,
+    description: intro,
     head: html`${pictureLink(view)}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
-<link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">
-${datasetOf(view, { name: title, description })}`,
+<link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">\n`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
-<p class="lead">${words.home.intro(publisherName)}</p>
+<p class="lead">${intro}</p>
 ${searchForm(view)}${chips(view)}</div>${picture(view)}</div>
 <div class="panel">${moneyStory(view, projectIndex.all.sums)}
 <p class="kind">${counted('projects', words.nav.projects, projectIndex.all.places.length)} · ${counted('countries', words.home.countries, countries.size)} · ${counted('organisations', words.home.partners, organisations.size)} · ${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>
@@ -120,7 +118,7 @@ function monthSection(view: View): Html {
   const openings = openingSum(index.months, currency)
   const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, tickOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
+<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, axesOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
 <p><a href="${to(view, 'years')}">${words.years.title}</a></p>`
 }
 
@@ -133,7 +131,8 @@ function groupSection(view: View, kind: 'sectors' | 'themes'): Html {
     value: group.places.length,
     text: countText(view, group.places.length),
   }))
-  const rest = bars.slice(shownGroups)
+  // Published files lead to the codes of all themes.
+  const rest = kind === 'themes' ? bars.slice(shownGroups) : []
   return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.home[kind]}</a></h2>
 ${barList(bars.slice(0, shownGroups))}
 ${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
@@ -143,8 +142,8 @@ ${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href
 function reportSection(view: View, reports: readonly ShownReport[]): Html {
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report) => {
-    const project = report.images.length > 0 ? localAddress(view, report.images[0]?.url) : undefined
-    return html`<li class="card">${project ? html`<img src="${project}" alt="" loading="lazy" width="480" height="320">` : undefined}<div><h3${spoken(view, report)}><a href="${report.address}">${report.title}</a></h3>
+    const picture = localAddress(view, report.images[0]?.url)
+    return html`<li class="card">${picture && html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`}<div><h3${spoken(view, report)}><a href="${report.address}">${report.title}</a></h3>
 <p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p${spoken(view, report)}>${cut(report.text, 180)}</p></div></li>
 `
   })

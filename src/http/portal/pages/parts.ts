@@ -6,7 +6,7 @@ import {
   toAmount,
   toUnits,
 } from '../../../release/read/activity-entry.js'
-import { type MonthPoint, meter } from '../charts/bars.js'
+import { type Axes, type MonthPoint, meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import { amountOf, currenciesOf, type GroupKind, type Sums } from '../project-index.js'
 import { cellHtml, partnerOf, type Said, spoken, themesOf, titleOf } from '../said.js'
@@ -52,11 +52,11 @@ function projectCard(
   const [title, partner] = [titleOf(view, entry), partnerOf(view, entry)]
   const image = picture
     ? html`<img src="${picture}" alt="" loading="lazy" width="480" height="320">`
-    : html`<span class="blank hue${hueOf(theme)}" aria-hidden="true">${named && cellHtml(view, named)}</span>`
+    : html`<span class="blank" aria-hidden="true">${named && cellHtml(view, named)}</span>`
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${title.text}</a>`
   const heading = { html: `<${level}${spoken(view, title).html}>${link.html}</${level}>` }
-  return html`<li class="card">${image}<div>${heading}
-<p><span class="badge">${statusName(view, entry.status)}</span></p><p>${places}</p>${entry.partner && html`<p${spoken(view, partner)}>${partner.text}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.map((one, at) => html`${at > 0 ? ', ' : ''}${one}`)}</span></p>` : undefined}</div></li>
+  return html`<li class="card hue${hueOf(theme)}">${image}<div>${heading}
+<p><span class="badge">${statusName(view, entry.status)}</span>${places}</p>${entry.partner && html`<p${spoken(view, partner)}>${partner.text}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.map((one, at) => html`${at > 0 ? ', ' : ''}${one}`)}</span></p>` : undefined}</div></li>
 `
 }
 
@@ -213,10 +213,10 @@ export function legend(view: View, hasGoal = false): Html {
   return html`<ul class="legend"><li>${names.in}</li><li class="out">${moneyName(view, 'partners')}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>`
 }
 
-/** Large numbers of an axis in few characters. */
-export function tickOf(view: View): (value: number) => string {
+/** Large numbers of an axis in few characters, and names of months. */
+export function axesOf(view: View): Axes {
   const format = numberFormat(view.language, { notation: 'compact' })
-  return (value) => format.format(value)
+  return { amount: (value) => format.format(value), month: (name) => month(view, name) }
 }
 
 /** Links to the pages of a list before and after a page; undefined where there is one page. */

@@ -35,8 +35,8 @@ export function photoSection({ view, activity }: ShownProject): Html {
       ? html`<li><img src="${address}" alt="${title.text}"${spoken(view, title)} loading="lazy" width="384" height="256"></li>\n`
       : html`<li>${outside(view, url, title)}</li>\n`
   })
-  return html`<h2>${view.words.project.photos}</h2><ul class="photos">
-${items}</ul>`
+  return html`<h2>${view.words.project.photos}</h2><details class="wideopen"><summary>${countText(view, photos.length)}</summary><ul class="photos">
+${items}</ul></details>`
 }
 
 function outside(view: View, url: string, title: Said): Html {
@@ -59,8 +59,8 @@ export function documentSection({ view, activity, entry, reports }: ShownProject
   })
   return items.length === 0
     ? html``
-    : html`<h2>${view.words.project.documents}</h2><details open><summary>${items.length}</summary><ul class="documents">
-${items}</ul></details>`
+    : html`<h2>${view.words.project.documents}</h2><ul class="documents">
+${items}</ul>`
 }
 
 export function reportSection({ view, entry, reports }: ShownProject): Html {

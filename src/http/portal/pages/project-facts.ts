@@ -24,9 +24,9 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
   const { project: words } = view.words
   const inner = (path: string) => children(activity, path)
   const share = (percentage: string | undefined) => {
-    if (percentage === undefined) return ' '
+    if (percentage === undefined) return ''
     const [, decimals = ''] = percentage.split('.')
-    return ` ${unitText(view, Number(percentage), 'percent', decimals.length)} `
+    return ` ${unitText(view, Number(percentage), 'percent', decimals.length)}`
   }
   const funders = inner('participating-org').filter(({ attributes }) => attributes.role === '1')
   const countries = inner('recipient-country').map(
@@ -38,7 +38,7 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
   )
   const places = inner('location').map(
     (one) =>
-      html`${saidHtml(view, saidBy(view, activity, child(one, 'name')))} ${child(child(one, 'point'), 'pos')?.text} `,
+      html`${saidHtml(view, saidBy(view, activity, child(one, 'name')))} ${child(child(one, 'point'), 'pos')?.text}`,
   )
   const sectors = inner('sector')
     .filter(({ attributes }) => attributes.vocabulary === '1')
@@ -48,9 +48,10 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
     )
   const goals = inner('tag').map(
     ({ attributes: { vocabulary, code = '' } }) =>
-      html`<li>${code} ${codeHtml(view, vocabulary === '2' ? 'UNSDG-Goals' : 'UNSDG-Targets', code)}</li>`,
+      html`${code} ${codeHtml(view, vocabulary === '2' ? 'UNSDG-Goals' : 'UNSDG-Targets', code)}`,
   )
-  const several = (items: readonly Html[]) => (items.length === 0 ? undefined : html`${items}`)
+  const several = (items: readonly Html[]) =>
+    items.length < 2 ? items[0] : html`<ul>${items.map((one) => html`<li>${one}</li>`)}</ul>`
   return [
     { name: words.status, value: statusName(view, entry.status), path: 'activity-status/@code' },
     { name: words.start, ...dateFact({ view, activity }, '2', '1') },
@@ -67,13 +68,11 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
     },
     {
       name: words.funders,
-      value: several(
-        funders.map((one, at) => html`${at > 0 ? '; ' : ''}${saidHtml(view, saidBy(view, activity, one))}`),
-      ),
+      value: several(funders.map((one) => saidHtml(view, saidBy(view, activity, one)))),
       path: 'participating-org[@role="1"]',
     },
     { name: words.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },
-    { name: words.goals, value: goals.length === 0 ? undefined : html`<ul>${goals}</ul>`, path: 'tag' },
+    { name: words.goals, value: several(goals), path: 'tag' },
     { name: words.identifier, value: html`<code>${entry.identifier}</code>`, path: 'iati-identifier' },
     { name: words.changed, value: dayText(view, entry.changed), path: '@last-updated-datetime' },
   ]

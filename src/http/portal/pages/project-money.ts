@@ -9,10 +9,10 @@ import { child, children, monthsOf, openingsOf, transactionsOf, valueOfElement }
 import { cellHtml } from '../said.js'
 import { sumKinds } from '../sum-kinds.js'
 import { codeHtml, dayText, figures, moneyName, moneyText, table, to, toldKinds, type View } from '../view.js'
-import { legend, moneyStory, monthPoints, monthTable, tickOf } from './parts.js'
+import { axesOf, legend, moneyStory, monthPoints, monthTable } from './parts.js'
 
 // Transactions that the page lists; the CSV has all.
-const shownTransactions = 40
+const shownTransactions = 20
 const zero = '0' as Decimal
 
 /** What became of a project's money. */
@@ -61,11 +61,15 @@ function openingNotes({ view, activity }: ShownProject): Html[] {
 function charts({ view, entry, activity }: ShownProject): Html[] {
   const { words } = view
   const months = monthsOf(transactionsOf(activity, view.language))
+  const { generated } = view.release.manifest
+  // A project that goes on has no end before the release; another's chart lasts to its end.
+  const until = entry.status === '2' || (entry.end ?? '') > generated ? generated : (entry.end ?? '')
   return Object.entries(months).map(([currency, sums]) => {
     const budget = Number(entry.money[currency]?.budget ?? 0)
     const label = `${words.project.chart} (${currency})`
-    return html`<div class="panel">${legend(view, budget > 0)}${sumLines(monthPoints(months, currency, true, entry.status === '2' ? view.release.manifest.generated.slice(0, 7) : ''), budget, label, tickOf(view))}
-${figures(view, monthTable(view, { [currency]: sums }, `${words.home.byMonth} (${currency})`))}</div>\n`
+    const points = monthPoints(months, currency, true, until.slice(0, 7))
+    return html`<div class="panel">${legend(view, budget > 0)}${sumLines(points, budget, label, axesOf(view))}
+${figures(view, monthTable(view, { [currency]: sums }, { shown: `${words.home.byMonth} (${currency})` }))}</div>\n`
   })
 }
 

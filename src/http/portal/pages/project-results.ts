@@ -41,9 +41,7 @@ export function resultSection({ view, activity, reports }: ShownProject): Html {
       )
     }),
   )
-  return indicators.length === 0
-    ? html``
-    : html`<h2>${project.results}</h2><details open><summary>${project.indicators}</summary>${indicators}</details>`
+  return indicators.length === 0 ? html`` : html`<h2>${project.results}</h2>${indicators}`
 }
 
 function hasValue(indicator: Element): boolean {

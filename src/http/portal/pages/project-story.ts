@@ -6,13 +6,11 @@ import type { ShownProject } from '../read-project.js'
 import { child, children, type ShownTransaction, transactionsOf } from '../record.js'
 import { saidBy, saidHtml, spoken } from '../said.js'
 import { countText, dayText, moneyName, moneyText, month, withColon } from '../view.js'
-import { localAddress } from './parts.js'
 import { reportAnchor, shownReports } from './project-documents.js'
 
 // Months that are open to read, and all that the page has.
 const openMonths = 5
-const mostMonths = 60
-const pictureSize = { width: 96, height: 64 }
+const mostMonths = 24
 
 /** What happened in a project, month by month, newest first: gifts, payouts, reports and results. */
 export function storySection(shown: ShownProject): Html {
@@ -41,15 +39,12 @@ function monthsOfStory(shown: ShownProject): Map<string, Html[]> {
 type Event = readonly [day: string, event: Html]
 
 function reports({ view, reports: all }: ShownProject): Event[] {
-  return all.slice(0, shownReports).map(({ published, title, language, images }, at) => {
-    const picture = images.flatMap(({ url }) => localAddress(view, url) ?? [])[0]
-    const { width, height } = pictureSize
-    const shown = picture && html`<img src="${picture}" alt="" loading="lazy" width="${width}" height="${height}">`
-    return [
+  return all
+    .slice(0, shownReports)
+    .map(({ published, title, language }, at) => [
       published,
-      html`${shown}<a href="#${reportAnchor(at)}"${spoken(view, { language })}>${title}</a> <small>${dayText(view, published)}</small>`,
-    ]
-  })
+      html`<a href="#${reportAnchor(at)}"${spoken(view, { language })}>${title}</a> <small>${dayText(view, published)}</small>`,
+    ])
 }
 
 /** Values that were reached; what has words alone is a report. */

@@ -4,14 +4,15 @@ import { linkedData } from '../linked-data.js'
 import { organisationId } from '../project-index.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children } from '../record.js'
-import { partnerOf, type Said, saidBy, spoken, themesOf, titleOf } from '../said.js'
-import { countryName, cut, type PageBody, statusName, to, type View, withColon } from '../view.js'
+import { cellHtml, partnerOf, type Said, saidBy, spoken, themesOf, titleOf } from '../said.js'
+import { countryName, cut, moneyText, type PageBody, statusName, to, type View, withColon } from '../view.js'
 import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection } from './project-facts.js'
 import { moneySection, projectMoney } from './project-money.js'
 import { resultSection } from './project-results.js'
 import { storySection } from './project-story.js'
+import { citation } from './projects.js'
 import { subscriptionForm } from './subscription.js'
 
 // Code of ActivityStatus: implementation.
@@ -40,7 +41,7 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
 <h1${spoken(view, title)}>${title.text}</h1>
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
 <div class="columns"><div>${heroPicture(shown)}${paragraphs(view, summary, 'lead')}</div>
-<aside><div class="panel">${projectMoney(shown)}${giveLink(shown)}${partnerLine(shown)}</div>
+<aside><div class="panel">${projectMoney(shown)}${await giftOptions(shown)}${giveLink(shown)}${partnerLine(shown)}</div>
 ${subscriptionForm(shown)}</aside>
 <div>${textSection(view, words.project.needs, text('2'))}${textSection(view, words.project.activities, text('4'))}
 ${storySection(shown)}
@@ -106,6 +107,18 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
   return html`<p><a class="give" href="${link}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
 }
 
+/** What certain gifts do, of the record and not of the release: IATI has no element for it. */
+async function giftOptions({ view, entry }: ShownProject): Promise<Html | undefined> {
+  const { currency = '', optionsOf } = view.gifts ?? {}
+  const options = (await optionsOf?.(entry.project)) ?? []
+  if (options.length === 0) return undefined
+  const items = options.map(
+    ({ amount, description }) =>
+      html`<li><strong>${moneyText(view, amount, currency, { whole: true })}</strong> <span dir="auto">${description}</span></li>\n`,
+  )
+  return html`<h2>${view.words.project.options}</h2><ul class="options">${items}</ul>`
+}
+
 function partnerLine({ view, entry }: ShownProject): Html | undefined {
   const { partner } = entry
   if (!partner) return undefined
@@ -134,5 +147,7 @@ function dataSection({ view, entry }: ShownProject): Html {
   const record = `/iati/activities/${encodeURIComponent(entry.identifier)}`
   return html`<h2>${view.words.project.data}</h2>
 <ul><li><a href="${record}.xml">XML (IATI 2.03)</a></li><li><a href="${record}.json">JSON</a></li>
-<li><a href="${to(view, 'projects', `${entry.project}.csv`)}">${view.words.project.csv}</a></li></ul>`
+<li><a href="${to(view, 'projects', `${entry.project}.csv`)}">${view.words.project.csv}</a></li></ul>
+${citation(view, cellHtml(view, titleOf(view, entry)), to(view, 'projects', String(entry.project)))}
+<p class="kind"><a href="${record}.xml?release=${view.release.id}">XML: ${view.words.project.cited}</a></p>`
 }

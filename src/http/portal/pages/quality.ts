@@ -7,6 +7,7 @@ import type { ReadableRelease } from '../../../release/read/release-reader.js'
 import { meter } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import {
+  type Caption,
   countText,
   dayName,
   dayText,
@@ -116,7 +117,7 @@ export async function qualityPage(view: View, differences: Differences): Promise
   const projects = words.projects(countText(view, activities), pluralOf(view, activities))
   const day = dayName(view, manifest.generated)
   const held = countText(view, manifest.held.count)
-  const verdict = words.quality.verdict(projects, view.publisherName, day, valid, held)
+  const verdict = words.quality.verdict(projects, view.publisherName, day, valid, held, release.id)
   return {
     title: words.quality.title,
     description: verdict,
@@ -166,7 +167,7 @@ function shareTable(
 
 function shareRows(
   view: View,
-  note: string,
+  note: Caption,
   kind: string,
   shares: readonly (readonly [name: string, found: number])[],
   whole: number,
@@ -185,7 +186,7 @@ function comprehensivenessSection(view: View, quality: Quality): Html {
     const shares = comprehensiveness[kind].map(
       (name) => [name, quality.currentHaving[indexedElements.indexOf(name)] ?? 0] as const,
     )
-    return html`<div><h3>${words.quality[kind]}</h3>${shareRows(view, words.quality[kind], words.quality.element, shares, quality.current)}</div>`
+    return html`<div><h3>${words.quality[kind]}</h3>${shareRows(view, { shown: words.quality[kind] }, words.quality.element, shares, quality.current)}</div>`
   })
   return html`<h2>${words.quality.comprehensiveness}</h2><p>${words.quality.comprehensivenessNote}</p><div class="halves">${parts}</div>`
 }
