@@ -53,7 +53,7 @@ p, li, dd { max-width: 46rem; }
 .card p { margin: 0; font-size: .92rem; color: var(--soft); }
 .badge { display: inline-block; background: var(--badge); color: var(--ink); border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; margin: 0 0 .35rem; margin-inline-end: .35rem; text-decoration: none; }
 a.badge { text-decoration: underline; }
-svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; } svg.narrow { display: none; }
+svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; max-height: 26rem; } svg.narrow { display: none; }
 @media (max-width: 40rem) { svg.wide { display: none; } svg.narrow { display: block; } }
 .land { fill: var(--land); }
 .map circle { fill: var(--dot); fill-opacity: .72; stroke: var(--card); stroke-width: 1; }
@@ -71,10 +71,10 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 @media (max-width: 50rem) { .columns { display: flex; flex-direction: column; align-items: stretch; } .columns aside { position: static; } }
 @supports selector(::details-content) { @media (min-width: 50rem) { :is(.search details, .wideopen)::details-content { content-visibility: visible; block-size: auto; } :is(.search, .wideopen) > summary, .search summary { display: none; } } }
 .columns svg.wide text { font-size: 17px; }
-@media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; } .top .languages { order: 1; } .top > .wide > nav { order: 2; width: 100%; } .wide { padding: 0 1rem; }
+@media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; column-gap: 1rem; } .top > .wide > nav { order: 1; width: 100%; } .top .name small { display: none; } .wide { padding: 0 1rem; }
   .cards { gap: .7rem; } .card { border-inline-start: .35rem solid var(--hue, var(--top)); } .card img, .card .blank { display: none; } .card div { padding: .6rem .8rem .7rem; gap: .2rem; }
   .tiles { grid-template-columns: 1fr 1fr; gap: .5rem; } .tile { padding: .5rem .7rem; } .lead { font-size: 1.1rem; } h2 { margin-top: 1.8rem; } .hero { gap: .5rem; }
-  table { font-size: .85rem; } tbody th { min-width: 6rem; max-width: 9rem; } td { min-width: 4.5rem; } th, td { padding-inline-end: .6rem; } }
+  table { font-size: .82rem; } tbody th { min-width: 4.5rem; max-width: 6.5rem; } td { min-width: 3.6rem; } th, td { padding-inline-end: .5rem; } }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
@@ -104,7 +104,7 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .hero img { display: block; width: 100%; height: auto; aspect-ratio: 3 / 2; object-fit: cover; border-radius: .8rem; background: var(--land); }
 .hero > * { min-width: 0; }
 .report { border-inline-start: 3px solid var(--in); padding: 0 0 .2rem; padding-inline-start: 1.1rem; margin: 1.4rem 0; }
-.report img { max-width: 14rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
+.report img { display: inline-block; max-width: min(100%, 12rem); margin-inline-end: .6rem; } .report :is(h1, h2, h4, h5, h6) { font-size: 1.05rem; }
 form.search { margin: 1rem 0; } .line { display: grid; grid-template-columns: 1fr auto; gap: .3rem .5rem; } .line label { grid-column: 1 / -1; font-weight: 600; color: var(--ink); }
 .filters { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: .8rem; align-items: end; }
 form.ask { display: grid; gap: .6rem; max-width: 26rem; justify-items: start; }
@@ -113,8 +113,8 @@ input, select, button { font: inherit; width: 100%; padding: .45rem .6rem; borde
 button { background: var(--top); color: var(--on-top); border-color: var(--deep); width: auto; cursor: pointer; font-weight: 600; }
 .hidden { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; white-space: nowrap; }
 a.give { display: inline-block; border: 1px solid var(--deep); background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .55rem 1.1rem; font-weight: 600; }
-.story { list-style: none; padding: 0; margin: 1rem 0; border-inline-start: 3px solid var(--line); } .story > li { padding-inline-start: 1.1rem; margin-bottom: 1rem; max-width: none; }
-.story h3 { margin: 0; } .story ul { margin: .2rem 0 0; padding-inline-start: 1.1rem; } .options { padding: 0; list-style: none; margin: 0 0 .8rem; } .options li { padding: .2rem 0; border-bottom: 1px solid var(--line); }
+.story { list-style: none; padding: 0; margin: 1rem 0; border-inline-start: 3px solid var(--line); } .story > li { padding-inline-start: 1.1rem; margin-bottom: .6rem; max-width: none; display: grid; grid-template-columns: minmax(0, 6rem) minmax(0, 1fr); align-items: baseline; }
+.story h3 { margin: 0; font-size: 1rem; } .story ul { display: flex; flex-wrap: wrap; gap: 0 1.3rem; list-style: none; margin: 0; padding: 0; } .options { padding: 0; list-style: none; margin: 0 0 .8rem; } .options li { padding: .2rem 0; border-bottom: 1px solid var(--line); }
 .chips { display: flex; flex-wrap: wrap; list-style: none; padding: 0; margin: .6rem 0; }
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }

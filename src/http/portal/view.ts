@@ -242,6 +242,11 @@ export function tile(label: string | Html, value: string | Html, note?: Html): H
 /** What a table shows; one that a heading shows is read out only, and one of a record may be in another language. */
 export type Caption = string | { readonly shown: string } | { readonly text: string; readonly attributes: Html }
 
+/** A link to a file, whose path may be broken after its slashes. */
+export function pathLink(path: string): Html {
+  return html`<a href="${path}">${path.split('/').map((part, at) => html`${at > 0 ? html`/<wbr>` : undefined}${part}`)}</a>`
+}
+
 /** A table that scrolls within itself where it is too wide; nothing without a row. */
 export function table(
   caption: Caption,

@@ -53,6 +53,10 @@ export const queryParameters = {
     description: 'true or 1: everything is checked, and nothing is stored or charged.',
     schema: { type: 'string', enum: ['true', 'false', '1', '0'], default: 'false' },
   },
+  release: {
+    description: 'A kept release in place of the live one, as X-Release names it.',
+    schema: { type: 'string', pattern: '^\\d{8}T\\d{6}Z-\\d+$' },
+  },
 } as const satisfies Readonly<Record<string, Parameter>>
 
 export type QueryParameter = keyof typeof queryParameters

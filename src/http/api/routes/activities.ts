@@ -13,15 +13,21 @@ import { alwaysPossible, type Operation } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { mediaTypes, responseFormat } from '../negotiation.js'
-import { pathText } from '../query.js'
+import { pathText, queryValue } from '../query.js'
 import { sendRead } from '../reply.js'
 import { activityDocument } from '../representations/activity.js'
 import { manifestLink, noRelease } from './feeds.js'
 
 const operation: Operation = {
-  ...{ id: 'getActivity', summary: 'One IATI activity', tag: 'Published files', conditional: [304] },
+  ...{
+    id: 'getActivity',
+    summary: 'One IATI activity',
+    tag: 'Published files',
+    conditional: [304],
+    query: ['release'],
+  },
   description:
-    'The activity as the live release has it. A suffix .xml or .json of the identifier decides on the format before Accept does. For example, US-EIN-123456789-2045.json is that of project 2045 in JSON.',
+    'The activity as the live release has it, or another that is kept. A suffix .xml or .json of the identifier decides on the format before Accept does. For example, US-EIN-123456789-2045.json is that of project 2045 in JSON.',
   answer: {
     headers: ['Cache-Control', 'Content-Encoding?', 'ETag', 'Last-Modified', 'Link', 'Vary', 'X-Release'],
     content: {
@@ -32,14 +38,16 @@ const operation: Operation = {
   failures: [...alwaysPossible, 404, 410],
 }
 
-/** `/iati/activities/{identifier}`: one activity of the live release, in XML or JSON (iati.md 14.4). */
+/** `/iati/activities/{identifier}`: one activity of the live or another kept release, in XML or JSON (iati.md 14.4). */
 export function activityRoute(
   app: FastifyInstance,
   { releases, store, readIndex, turns }: ApiDeps & { readonly readIndex: IndexReader; readonly turns: Turns },
 ): void {
-  const find = (wanted: string): Promise<Found | undefined> =>
+  const find = (wanted: string, kept: string | undefined): Promise<Found | undefined> =>
     afterSweep(async () => {
-      const release = await releases.live()
+      const release = await (kept === undefined ? releases.live() : releases.byId(kept))
+      if (!release && kept !== undefined)
+        throw new ServiceError('not-found', `release ${kept.slice(0, 100)} is not kept`)
       if (!release) throw noRelease()
       const index = await readIndex(release)
       const row = index?.rowOf(wanted)
@@ -57,7 +65,7 @@ export function activityRoute(
   const described = { config: { operations: [operation] } }
   app.get('/iati/activities/:identifier', described, async (request, reply) => {
     const { identifier, format } = wantedOf(request)
-    const found = await find(identifier)
+    const found = await find(identifier, queryValue(request, 'release'))
     if (!found) throw await absent(request, identifier)
     reply.header('x-release', found.release).header('link', manifestLink)
     return await sendRead(request, reply, format, {

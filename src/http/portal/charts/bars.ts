@@ -17,7 +17,7 @@ const shapes: readonly Shape[] = [
   { name: 'narrow', width: 300, height: 200, left: 46 },
 ]
 // Units that the name of a month takes, and the most parts between names.
-const monthWidth = 90
+const monthWidth = 70
 const mostLabels = 6
 
 /** How a language writes amounts and months along a chart. */

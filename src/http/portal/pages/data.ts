@@ -1,9 +1,10 @@
 import { isPart } from '../../../iati/addresses.js'
+import { meaningOf } from '../../../iati/tables/meanings.js'
 import { type Table, tables } from '../../../iati/tables/tables.js'
 import type { ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, dayName, dayText, type PageBody, table, to, type View, withColon } from '../view.js'
+import { countText, dayName, type PageBody, pathLink, table, to, type View, withColon } from '../view.js'
 import { size } from './developers.js'
 
 /** `/data`: every file of the release, the tables in words with what their columns are. */
@@ -46,11 +47,11 @@ ${listed.map((one) => columnsOf(view, one))}`,
 }
 
 function headOf({ words: { home } }: View): string[] {
-  return [home.file, home.records, home.size, home.changed]
+  return [home.file, home.records, home.size]
 }
 
-function fileRow(view: View, file: ManifestFile, name: Html = html`<a href="${file.path}">${file.path}</a>`): Html {
-  return html`<tr><th scope="row">${name}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td><td class="number">${dayText(view, file.lastModified)}</td></tr>\n`
+function fileRow(view: View, file: ManifestFile, name = pathLink(file.path)): Html {
+  return html`<tr><th scope="row">${name}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td></tr>\n`
 }
 
 type ListedTable = Table & { readonly csv: ManifestFile; readonly parquet: ManifestFile | undefined }
@@ -62,13 +63,11 @@ function tableRow(view: View, { name, csv, parquet }: ListedTable): Html {
   return fileRow(view, csv, what)
 }
 
-/** Where each column is in the activity, and the code list of those that are names of codes. */
-function columnsOf({ words: { data } }: View, { name, columns }: ListedTable): Html {
-  const items = columns.map(
-    (one) =>
-      html`<dt><code>${one.name}</code></dt><dd><code>${one.path}</code> ${one.codeList && html`(${one.codeList})`}</dd>\n`,
-  )
-  return html`<details><summary>${data.columns(name)}</summary><dl class="facts">
+/** What each column says, in English alone; the data package has their places in the XML and their code lists. */
+function columnsOf({ words: { data }, language }: View, { name, columns }: ListedTable): Html {
+  const items = columns.map((one) => html`<dt><code>${one.name}</code></dt><dd>${meaningOf(one)}</dd>\n`)
+  const spoken = language === 'en' ? undefined : html` lang="en" dir="ltr"`
+  return html`<details><summary>${data.columns(name)}</summary><dl class="facts"${spoken}>
 ${items}</dl></details>
 `
 }

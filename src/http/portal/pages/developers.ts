@@ -4,7 +4,7 @@ import type { ThemeRecord } from '../../../kernel/record.js'
 import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, type PageBody, pluralOf, table, tile, timeText, unitText } from '../view.js'
+import { countText, type PageBody, pathLink, pluralOf, table, tile, timeText, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 import type { ShownRun } from './status.js'
 
@@ -89,7 +89,7 @@ ${archives > 0 ? html`<p>${words.archives(countText(view, archives), pluralOf(vi
 
 function fileRow(view: Framed, file: ManifestFile): Html {
   const hash = file.sha256.slice(0, 12)
-  return html`<tr><th scope="row"><a href="${file.path}">${file.path}</a></th>
+  return html`<tr><th scope="row">${pathLink(file.path)}</th>
 <td><a href="${file.immutablePath}" aria-label="${view.words.developers.versionOf(hash, file.path)}"><code>${hash}</code></a></td>
 <td class="number">${countText(view, file.records)}</td><td class="number">${bytes(view, file.bytes)}</td>
 <td class="number">${file.gzipBytes === 0 ? view.words.none : bytes(view, file.gzipBytes)}</td><td class="number">${timeText(view, file.lastModified)}</td></tr>

@@ -11,7 +11,7 @@ import { localAddress } from './parts.js'
 
 /** Reports that the page has, and those that are open to read. */
 export const shownReports = 20
-const openReports = 3
+const openReports = 2
 
 /** Where the report at a place stands on the page. */
 export function reportAnchor(at: number): string {

@@ -116,7 +116,6 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
     section: 'projects',
     isUnlisted: isFiltered || query.sort !== undefined,
     main: html`<h1>${words.list.title}</h1>
-<p class="kind">${words.list.groups} ${groupLinks(view)}</p>
 ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${length === 0 ? words.list.nothing : count}${length > 0 ? html` ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a>` : undefined}</p>
@@ -238,7 +237,7 @@ ${selectField(view, 'status', words.list.status, query.status, choices.statuses)
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
 ${selectField(view, 'figure', words.list.inYear, query.figure, figures, false)}
 ${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}
-</div></details>${kept}</form>`
+</div><p class="kind">${words.list.groups} ${groupLinks(view)}</p></details>${kept}</form>`
 }
 
 /** The kinds of money that a release tells, with their names. */

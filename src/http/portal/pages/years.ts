@@ -50,7 +50,7 @@ ${
     ? html`<p role="status">${words.years.nothing}</p>`
     : html`<p class="kind">${words.years.download} <a href="/years.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/years.json${queryText(whole)}" rel="nofollow">JSON</a></p>
 ${table(
-  `${title} (${currency})`,
+  { shown: `${title} (${currency})` },
   [words.groups[cross.of], ...columns.map(({ name }) => name)],
   shown.map((row) => rowOf(view, cross, columns, row)),
   1,
