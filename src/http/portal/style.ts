@@ -71,10 +71,6 @@ svg.map, svg.chart { direction: ltr; display: block; width: 100%; height: auto; 
 @media (max-width: 50rem) { .columns { display: flex; flex-direction: column; align-items: stretch; } .columns aside { position: static; } }
 @supports selector(::details-content) { @media (min-width: 50rem) { :is(.search details, .wideopen)::details-content { content-visibility: visible; block-size: auto; } :is(.search, .wideopen) > summary, .search summary { display: none; } } }
 .columns svg.wide text { font-size: 17px; }
-@media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; column-gap: 1rem; } .top > .wide > nav { order: 1; width: 100%; } .top .name small { display: none; } .wide { padding: 0 1rem; }
-  .cards { gap: .7rem; } .card { border-inline-start: .35rem solid var(--hue, var(--top)); } .card img, .card .blank { display: none; } .card div { padding: .6rem .8rem .7rem; gap: .2rem; }
-  .tiles { grid-template-columns: 1fr 1fr; gap: .5rem; } .tile { padding: .5rem .7rem; } .lead { font-size: 1.1rem; } h2 { margin-top: 1.8rem; } .hero { gap: .5rem; }
-  table { font-size: .82rem; } tbody th { min-width: 4.5rem; max-width: 6.5rem; } td { min-width: 3.6rem; } th, td { padding-inline-end: .5rem; } }
 .legend li.goal::before { background: none; border-top: 2px dashed var(--ink); height: 0; vertical-align: .25em; width: 1.4em; border-radius: 0; }
 .bars { list-style: none; padding: 0; margin: 0; }
 .bars li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1rem; padding: .35rem 0; max-width: none; }
@@ -119,5 +115,9 @@ a.give { display: inline-block; border: 1px solid var(--deep); background: var(-
 .pager { margin: 1.5rem 0; } .meter { width: 7rem; height: .6rem; background: var(--land); border-radius: .3rem; } .meter rect { fill: var(--in); }
 .good { color: var(--in); } pre { padding: .75rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: .4rem; overflow-x: auto; }
 .bottom { border-top: 1px solid var(--line); color: var(--soft); font-size: .92rem; padding: 1rem 0 2rem; }
+@media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; column-gap: 1rem; } .top > .wide > nav { order: 1; width: 100%; } .top .name small { display: none; } .wide { padding: 0 1rem; }
+  .cards { gap: .7rem; } .card { border-inline-start: .35rem solid var(--hue, var(--top)); } .card img, .card .blank { display: none; } .card div { padding: .6rem .8rem .7rem; gap: .2rem; }
+  .tiles { grid-template-columns: 1fr 1fr; gap: .5rem; } .tile { padding: .5rem .7rem; } .lead { font-size: 1.1rem; } h2 { margin-top: 1.8rem; } .hero { gap: .5rem; }
+  table { font-size: .82rem; } tbody th { min-width: 5.4rem; max-width: 7rem; } td { min-width: 3.6rem; } th, td { padding-inline-end: .5rem; } }
 @media print { .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
 `

@@ -118,7 +118,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       ].sort(),
       countries: [...countries, ...unlisted.map((name) => `${name} is on the map only`)].sort(),
       months: homeTables[words.home.byMonth] ?? [],
-      sectors: barsOf(home, words.home.sectors),
+      sectors: figuresOf(barsOf(home, words.home.sectors)),
       themes: barsOf(home, words.home.themes),
       newest: all(all(home, 'ul', 'cards')[0], 'h3').map(textOf),
     },
@@ -138,7 +138,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
     country: {
       money: [
         ...storyOf(country),
-        textOf(all(country, 'p', 'lead')[0]).replace(/.* (?=[\d,]+ projects?\.)/, ''),
+        textOf(all(country, 'p', 'lead')[0]).replace(/.* ([\d,]+ projects?) \(release .*/, '$1.'),
       ].sort(),
       sectors: figuresOf(barsOf(country, words.home.sectors)),
       partners: figuresOf(barsOf(country, words.group.partners)),
@@ -236,7 +236,7 @@ export async function countedFigures(
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
       months: currenciesIn(months).flatMap((currency) => monthRows(months, currency, shownMonths)),
-      sectors: [...counted.sectors].map(([code, found]) => `${codeName('Sector', code)}: ${count(found)}`).sort(),
+      sectors: mostOf(counted.sectors).slice(0, 8),
       themes: [...counted.themes].map(([name, found]) => `${name}: ${count(found)}`).sort(),
       newest: newest
         .reverse()
@@ -444,7 +444,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     [words.project.place]:
       [...find('location[1]/name/narrative[1]'), ...find('location[1]/point/pos')].join(' ') || undefined,
     [words.project.partner]: find('participating-org[@role="4"][1]/narrative[1]')[0],
-    [words.project.funders]: find('participating-org[@role="1"]/narrative[1]').join('; ') || undefined,
+    [words.project.funders]: find('participating-org[@role="1"]/narrative[1]').join(' ') || undefined,
     [words.project.sectors]: shared(
       find('sector[@vocabulary="1"]/@code').map((code) => codeName('Sector', code)),
       find('sector[@vocabulary="1"]/@percentage'),
@@ -452,7 +452,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     [words.project.goals]:
       find('tag[@vocabulary="2" or @vocabulary="3"]/@code')
         .map((code) => `${code} ${codeName(code.includes('.') ? 'UNSDG-Targets' : 'UNSDG-Goals', code)}`)
-        .join('') || undefined,
+        .join(' ') || undefined,
     [words.project.identifier]: find('iati-identifier')[0],
     [words.project.changed]: dayName((find('@last-updated-datetime')[0] ?? '').slice(0, 10)),
   }

@@ -51,7 +51,7 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
       html`${code} ${codeHtml(view, vocabulary === '2' ? 'UNSDG-Goals' : 'UNSDG-Targets', code)}`,
   )
   const several = (items: readonly Html[]) =>
-    items.length < 2 ? items[0] : html`<ul>${items.map((one) => html`<li>${one}</li>`)}</ul>`
+    items.length < 2 ? items[0] : html`<ul>${items.map((one) => html`<li>${one}</li>\n`)}</ul>`
   return [
     { name: words.status, value: statusName(view, entry.status), path: 'activity-status/@code' },
     { name: words.start, ...dateFact({ view, activity }, '2', '1') },

@@ -226,7 +226,7 @@ describe('the portal over the demo', async () => {
     const page = async (url: string) => (await app.inject(url)).body
     const german = await page('/de/projects/9000003')
     expect(german).toContain('<td>An Partner ausgezahlt</td>')
-    expect(german).toMatch(/<span lang="en">[^<]+<\/span><\/a> \d+,\d\d\u00a0% /)
+    expect(german).toMatch(/<span lang="en">[^<]+<\/span><\/a> \d+,\d\d\u00a0%</)
     expect(await page('/de/projects?q=hilfe')).toContain('„hilfe“')
     expect(await page('/de/developers')).toMatch(/>\d+ Byte</)
     expect(await page('/en/developers')).toMatch(/>\d+ bytes</)
@@ -341,7 +341,7 @@ describe('the portal over the demo', async () => {
       )
     const [english, french] = ['/projects/9000001', '/fr/projects/9000001']
     const shown = (await app.inject({ url: english, headers: { accept: 'text/html' } })).body
-    expect(shown).toContain('<code>transaction[1]</code>')
+    expect(shown).toMatch(/<code>transaction\[\d+\]<\/code>/)
     expect(shown).not.toContain('transaction[0]')
     const versions = Object.fromEntries([
       ...Object.keys(languages).map((code) => [code, code === 'en' ? english : `/${code}${english}`]),
