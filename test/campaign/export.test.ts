@@ -5,6 +5,7 @@ import { newInstallation } from '../support/commands/cli.js'
 import { testDatabase } from '../support/store/database.js'
 import { seedProjects } from '../support/store/seeded.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
+import { printsPeak } from './support/print-peak.js'
 import { record } from './support/record.js'
 import { scale } from './support/scale.js'
 
@@ -23,12 +24,8 @@ it('a store of 2,000 seeded projects, real and mirrored ones is published from i
   record({ name: 'export, import, publish', engine: '-', tried: 2_000, outcome: `${files} files with the same bytes` })
 })
 
-// The child prints its own peak when it ends.
-const printPeak = "process.on('exit',()=>process.stderr.write('peak='+process.resourceUsage().maxRSS+'\\n'))"
-
 async function measured(url: string, args: readonly string[]): Promise<{ peak: number; seconds: number }> {
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(printPeak)}`
-  const installation = await newInstallation({ NODE_OPTIONS, DATABASE_URL: url })
+  const installation = await newInstallation({ NODE_OPTIONS: printsPeak, DATABASE_URL: url })
   try {
     const started = performance.now()
     const { code, stderr } = await installation.run([...args, '--json'])

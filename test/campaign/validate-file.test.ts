@@ -9,6 +9,7 @@ import { anActivity, replaced } from '../support/iati/iati-records.js'
 import { aFullActivity } from '../support/iati/mutants/index.js'
 import { officialStandard } from '../support/values/borrowed-files.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
+import { printsPeak } from './support/print-peak.js'
 
 const mostKilobytes = 256 * 1024
 
@@ -73,14 +74,10 @@ async function written({ texts }: Source): Promise<string> {
   return file
 }
 
-// The child prints its own peak when it ends.
-const printPeak = "process.on('exit',()=>process.stderr.write('peak='+process.resourceUsage().maxRSS+'\\n'))"
-
 type Report = { readonly records: number; readonly complete: boolean; readonly summary: { byCode: object } }
 
 async function validated(file: string, environment: Readonly<Record<string, string>>) {
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(printPeak)}`
-  const installation = await newInstallation({ NODE_OPTIONS, ...environment })
+  const installation = await newInstallation({ NODE_OPTIONS: printsPeak, ...environment })
   try {
     const started = performance.now()
     const { code, stdout, stderr } = await installation.run(['validate', '--json', file])

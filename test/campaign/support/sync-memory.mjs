@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createSyncRun } from '../../../dist/src/catalogue/sql/sync-runs.js'
 import { syncInline, syncSettings } from '../../../dist/src/catalogue/sync/run.js'
@@ -22,6 +23,8 @@ const { id } = await createSyncRun(store.db, {
 delay.enable()
 const run = await syncInline(work, id, { signal: new AbortController().signal })
 await store.close()
-const maxRssMb = Math.round(process.resourceUsage().maxRSS / 1024)
+// `maxRSS` begins with what the parent had.
+const [, peak] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+const maxRssMb = Math.round(Number(peak) / 1024)
 const maxDelayMs = Math.round(delay.max / 1e6)
 process.stdout.write(JSON.stringify({ ...run, maxRssMb, maxDelayMs }))
