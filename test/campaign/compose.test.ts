@@ -144,27 +144,6 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     expect(Test).toEqual(['CMD', 'node', '/app/dist/src/cli.js', 'health'])
   })
 
-  it('serves a stranger by itself: a random user id, a root that is read-only, 512 MB', async () => {
-    const account = { POSTGRES_USER: 'giving', POSTGRES_PASSWORD: 'quietrivers', POSTGRES_DB: 'giving' }
-    const told = Object.entries(account).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
-    const detached = (container: string, ...rest: readonly string[]) =>
-      podman.run('run', '--detach', '--name', container, ...rest)
-    await detached('strangers-store', ...told, 'postgres:18')
-    const confined = ['--user', '54321:54321', '--read-only', '--memory', '512m', '--tmpfs', '/data:mode=1777']
-    const database = ['--env', 'DATABASE_URL=postgresql://giving:quietrivers@127.0.0.1/giving']
-    await detached('stranger', '--network', 'container:strangers-store', ...confined, ...database, 'giving-iati')
-    const program = (...args: readonly string[]) =>
-      podman.run('exec', 'stranger', 'node', '/app/dist/src/cli.js', ...args)
-    await expect.poll(() => program('health').catch(String), { timeout: 300_000, interval: 500 }).not.toMatch(/Error/)
-    await program('seed', '--projects', String(projects))
-    await program('publish', '--wait')
-    const asked = `fetch('http://127.0.0.1:8080/iati/activities.xml').then(async (answer) =>
-      console.log((await answer.text()).split('<iati-activity ').length - 1))`
-    expect(await podman.run('exec', 'stranger', 'node', '--eval', asked)).toBe(String(projects))
-    expect(await inspect<boolean>('stranger', '.State.OOMKilled')).toBe(false)
-    await podman.run('rm', '--force', 'stranger', 'strangers-store')
-  })
-
   it('starts every service in its turn, each healthy, after the migration', async () => {
     await compose(['up', '--detach'])
     for (const service of ['postgres', 'redis', 'api', 'worker']) await healthy(service, 1)

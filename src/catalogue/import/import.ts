@@ -379,7 +379,8 @@ function settleUnread<Row, Prepared>(
   tally.money.settle(fate, money)
 }
 
-function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: number): FieldProblem {
+/** What is said of a record that its file has already. */
+export function repeatedProblem([field, value]: ReadRecord<unknown>['once'], earlier: number): FieldProblem {
   return { field, expected: `what stands on one line of a file; line ${earlier} has it too`, got: value.slice(0, 200) }
 }
 

@@ -1,6 +1,8 @@
 import { isoInstantOf } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { createYielder } from '../../kernel/yielder.js'
+import { FirstLines } from './first-lines.js'
+import { repeatedProblem } from './import.js'
 import { ImportTally } from './import-summary.js'
 import type { ImportSaving } from './kind.js'
 import type { ReadableFile } from './record-files.js'
@@ -21,6 +23,7 @@ export async function previewRecords(
 ): Promise<{ readonly records: readonly PreviewedRecord[]; readonly tally: ImportTally }> {
   const { file, importer } = opened
   const records: PreviewedRecord[] = []
+  const firstLines = new FirstLines()
   const yieldIfDue = createYielder()
   tally.beginFile()
   for await (const item of opened.records(() => undefined)) {
@@ -46,6 +49,13 @@ export async function previewRecords(
       continue
     }
     if ('value' in item) tally.note({ ...where, recordId: read.key }, item.notice)
+    const earlier = importer.repeated === 'each' ? undefined : firstLines.add(read.once.join(' '), item.line)
+    if (earlier !== undefined) {
+      tally.repeated++
+      tally.note({ ...where, recordId: read.key }, repeatedProblem(read.once, earlier))
+      // Of activities with one identifier a file has one.
+      if (read.moved) continue
+    }
     const problem = take(read)
     if (problem) {
       tally.refuse({ ...where, recordId: read.key }, [problem])

@@ -17,7 +17,7 @@ import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isActiveCode } from '../../iati/standard/index.js'
 import { type FileReport, validateActivity, validateFile, validationNotices } from '../../iati/validation/index.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
-import { demoReportingOrgRef } from '../../kernel/demo-publisher.js'
+import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type CurrencyCode, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice } from '../../kernel/notice.js'
 import { writeElement } from '../../kernel/xml/writer.js'
@@ -81,7 +81,12 @@ async function tryFiles(
   const recipe = await recipeOf(undefined, options)
   const tally = new ImportTally(100)
   const verdict: Verdict = { publishable: 0, held: 0, rules: new Map() }
-  const base = { source: 'import' as const, clock: () => now, currency: config.currency, zone: config.publish.timezone }
+  const { ref } = config.reportingOrg
+  const base = {
+    ...{ source: 'import' as const, clock: () => now, currency: config.currency, zone: config.publish.timezone },
+    // Activities of others are refused where it is known who publishes.
+    ...(!isDemoPublisher(ref) && { publisherRef: ref }),
+  }
   const trial = new TrialStore(savingOf(base))
   const previews: { readonly file: string; readonly records: readonly PreviewedRecord[] }[] = []
   const texts: string[] = []
@@ -290,7 +295,8 @@ async function writeFile(
 }
 
 function describeTried(summary: ImportSummary): string {
-  const { records, created, refused, brokenFiles } = summary
+  const { records, created, refused, repeated, brokenFiles } = summary
   const broken = brokenFiles > 0 ? `; ${brokenFiles} files cannot be read to their end` : ''
-  return `${records} records: ${created} usable, ${refused} refused${describeLeftOut(summary)}${broken}`
+  const again = repeated > 0 ? `, ${repeated} repeated` : ''
+  return `${records} records: ${created} usable, ${refused} refused${again}${describeLeftOut(summary)}${broken}`
 }

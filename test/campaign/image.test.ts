@@ -1,0 +1,49 @@
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Podman, podmanMissing, startPodman } from './support/compose/podman.js'
+import { makeStandIns } from './support/compose/stand-ins.js'
+import { record } from './support/record.js'
+
+const project = path.resolve(import.meta.dirname, '../..')
+const projects = 40
+const [port, databasePort] = [18_082, 18_432]
+
+const missing = podmanMissing()
+if (missing) console.log(`the image is not started: ${missing}`)
+
+describe.skipIf(missing)('the image by itself, in Podman', () => {
+  let podman: Podman
+
+  beforeAll(async () => {
+    podman = await startPodman()
+    await makeStandIns(podman)
+    await podman.run('build', '--tag', 'giving-iati', project)
+  }, 1_200_000)
+  afterAll(async () => await podman?.close())
+
+  it('publishes and serves for a random user id, below a root that is read-only, in 512 MB', async () => {
+    const account = { POSTGRES_USER: 'giving', POSTGRES_PASSWORD: 'quietrivers', POSTGRES_DB: 'giving' }
+    const told = Object.entries(account).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
+    const detached = (name: string, ...rest: readonly string[]) =>
+      podman.run('run', '--detach', '--network', 'host', '--name', name, ...rest)
+    const listens = ['-c', 'listen_addresses=127.0.0.1', '-c', `port=${databasePort}`]
+    await detached('store', '--user', 'postgres', ...told, 'postgres:18', 'postgres', ...listens)
+    const confined = ['--user', '54321:54321', '--read-only', '--memory', '512m', '--tmpfs', '/data:mode=1777']
+    const database = ['--env', `DATABASE_URL=postgresql://giving:quietrivers@127.0.0.1:${databasePort}/giving`]
+    await detached('service', ...confined, ...database, '--env', `PORT=${port}`, 'giving-iati')
+    const inService = (...words: readonly string[]) => podman.run('exec', 'service', 'node', ...words)
+    const giving = (...args: readonly string[]) => inService('/app/dist/src/cli.js', ...args)
+    await expect.poll(() => giving('health').catch(String), { timeout: 300_000, interval: 500 }).not.toMatch(/Error/)
+    await giving('seed', '--projects', String(projects))
+    await giving('publish', '--wait')
+    const asked = `fetch('http://127.0.0.1:${port}/iati/activities.xml').then(async (answer) =>
+      console.log((await answer.text()).split('<iati-activity ').length - 1))`
+    expect(await inService('--eval', asked)).toBe(String(projects))
+    const { OOMKilled } = JSON.parse(await podman.run('inspect', '--format', '{{json .State}}', 'service')) as {
+      OOMKilled: boolean
+    }
+    expect(OOMKilled).toBe(false)
+    const outcome = `${projects} activities published and served`
+    record({ name: 'the image: another user id, read-only root, 512 MB', engine: 'PostgreSQL', tried: 1, outcome })
+  })
+})
