@@ -223,7 +223,7 @@ const patterns: Readonly<Record<DecimalSign, RegExp>> = {
 }
 
 /** The plain number of a text with this decimal sign, and perhaps with signs between thousands; undefined for others. */
-function readAs(decimal: DecimalSign, text: string): string | undefined {
+export function numberIn(decimal: DecimalSign, text: string): string | undefined {
   if (!patterns[decimal].test(text)) return undefined
   const [whole = '', fraction] = text.split(decimal === 'comma' ? ',' : '.')
   return whole.replace(/[^-\d]/g, '') + (fraction === undefined ? '' : `.${fraction}`)
@@ -235,7 +235,7 @@ const markBefore = /^(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30}?) *(?=[-+\d(])/u
 const markBehind = /(?<=[\d)-]) *(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30})$/u
 
 /** A number without signs and names of its currency, and with the minus of bookkeepers before it: `(5.00)`, `5.00-`, U+2212. */
-function bareNumber(given: string): Bare {
+export function bareNumber(given: string): Bare {
   let text = given
     .trim()
     .replace(/[\u00A0\u202F]/g, ' ')
@@ -270,7 +270,7 @@ export function plainAmount(text: string, { decimal, hasThreeDecimals, currency 
   const bare = /^-?[\d.]+$/.test(text) ? { number: text, marks: [] } : bareNumber(text)
   const { number } = bare
   if (foreignMark(bare, currency) !== undefined) return undefined
-  if (decimal !== undefined) return readAs(decimal, number)
+  if (decimal !== undefined) return numberIn(decimal, number)
   return !hasThreeDecimals && /^-?[1-9]\d{0,2}\.\d{3}$/.test(number) ? undefined : number
 }
 
@@ -288,13 +288,13 @@ export function explainAmount(text: string, { decimal, currency }: NumberNotatio
   if (mark !== undefined) return `an amount in ${currency}, as its record has it, not in ${mark}`
   if (decimal !== undefined) {
     const example = decimal === 'comma' ? '1234,50' : '1234.50'
-    return readAs(decimal, number) === undefined
+    return numberIn(decimal, number) === undefined
       ? `a plain number such as ${example}, as --decimal ${decimal} has it`
       : undefined
   }
   if (!/\d[^\d]\d/.test(number)) return undefined
   const readings = (['point', 'comma'] as const).flatMap((sign) => {
-    const plain = readAs(sign, number)
+    const plain = numberIn(sign, number)
     return plain === undefined ? [] : [`${plain.replace(/\.0+$/, '')} with giving import --decimal ${sign}`]
   })
   return readings.length === 0 ? undefined : `a plain number such as 1234.50; this one is ${readings.join(', ')}`

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/database/connection.js'
 import type { FileReading } from './reading.js'
 
 /** How the files of a source are read and taken. */
-export type SourceReading = FileReading & {
+type SourceReading = FileReading & {
   /** The names of a folder's files that are read, such as `*.csv`, with commas between; absent: all. */
   readonly names?: string | undefined
   readonly correct?: boolean | undefined

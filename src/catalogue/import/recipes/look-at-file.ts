@@ -5,7 +5,8 @@ import type { Recipe } from '../../sql/reading.js'
 import { fitOfColumns } from '../csv-rows.js'
 import { findKind } from '../kinds.js'
 import { openFiles, type ReadableFile } from '../record-files.js'
-import { type CsvTable, guessOf, guessRecipe, type RecipeGuess, readTable } from './guess.js'
+import { guessOf, guessRecipe, type RecipeGuess } from './guess.js'
+import { type CsvTable, readTable } from './table-of-file.js'
 
 type Broken = { readonly file: string; readonly broken: string }
 
