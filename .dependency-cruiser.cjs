@@ -210,11 +210,11 @@ module.exports = {
       to: { path: '^src/(http/console|outbound)/' },
     },
     {
-      name: 'console-takes-no-money',
+      name: 'console-moves-no-money',
       severity: 'error',
-      comment: 'The console shows what it is handed, by the server and templates of others.',
+      comment: 'The console reads the books and moves no money: that is done by what it is handed.',
       from: { path: '^src/http/console/' },
-      to: { path: '^src/(money|iati)/' },
+      to: { path: '^src/(money/(?!sql/)|iati/)' },
     },
     {
       name: 'jobs-imports',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isoDateOf } from '../kernel/dates.js'
 import { ServiceError } from '../kernel/errors.js'
 import { type Decimal, minorUnitExponent } from '../kernel/money.js'
+import type { Db } from '../platform/database/connection.js'
 import { GatewayRefusal, RefundLater, withTimeout } from './gateways/gateway.js'
 import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
 import {
@@ -19,17 +20,26 @@ import {
  */
 export async function refundDonation(
   payments: Payments,
-  request: { readonly donationId: number; readonly kind: RefundKind; readonly amount: Decimal | undefined },
+  request: {
+    readonly donationId: number
+    readonly kind: RefundKind
+    readonly amount: Decimal | undefined
+    /** Done in the transaction that records the refund; what it throws leaves no refund. */
+    readonly recorded?: (db: Db, intent: RefundIntent) => Promise<void>
+  },
 ): Promise<RefundIntent> {
   const { store, clock } = payments
-  const intent = await store.transaction((db) =>
-    recordRefundIntent(db, {
-      ...request,
+  const { recorded, ...wanted } = request
+  const intent = await store.transaction(async (db) => {
+    const entered = await recordRefundIntent(db, {
+      ...wanted,
       reference: randomUUID(),
       at: clock(),
       leaseSeconds: leaseSecondsOf(payments),
-    }),
-  )
+    })
+    await recorded?.(db, entered)
+    return entered
+  })
   await finishRefund(payments, intent)
   return intent
 }

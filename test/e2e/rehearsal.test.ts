@@ -22,6 +22,7 @@ describe.skipIf(!browserProgram)('the tutorial’s rehearsal of monthly gifts', 
   let service: RunningService
   let mail: Awaited<ReturnType<typeof openMailServer>>
   let browser: Browser
+  const token = 'a'.repeat(24)
   let secrets: Record<string, string> = {}
   let [first, before] = [0, 0]
 
@@ -36,7 +37,10 @@ describe.skipIf(!browserProgram)('the tutorial’s rehearsal of monthly gifts', 
 
   beforeAll(async () => {
     mail = await openMailServer()
-    installation = await newInstallation({ SMTP_URL: mail.url, MAIL_FROM: 'gifts@giving.example' })
+    installation = await newInstallation({
+      ...{ SMTP_URL: mail.url, MAIL_FROM: 'gifts@giving.example', LOG_LEVEL: 'debug' },
+      OPS_TOKEN: `ana+donors:${token}`,
+    })
     service = await installation.start()
     before = await published()
     expect(before).toBeGreaterThan(0)
@@ -138,6 +142,17 @@ describe.skipIf(!browserProgram)('the tutorial’s rehearsal of monthly gifts', 
     await expect.poll(statement).toBeDefined()
     expect(statement()?.match(/CHF\s30\.00/g)?.length).toBeGreaterThanOrEqual(12)
     expect(statement()).toMatch(/sandbox/)
+  })
+
+  it('finds the donor in the console, and writes the e-mail into no log', async () => {
+    const [, base = ''] = /the console is at (http:[\w/.:]+)/.exec(service.output()) ?? []
+    const headers = { authorization: `Bearer ${token}`, origin: base }
+    const page = await (await fetch(`${base}/donations`, { headers })).text()
+    const [, proof = ''] = /name="token" value="(\w+)"/.exec(page) ?? []
+    const body = new URLSearchParams({ token: proof, name: 'lina@example.org' })
+    const found = await (await fetch(`${base}/donations`, { method: 'POST', headers, body })).text()
+    expect(found).toContain(`/donations/${first}"`)
+    expect(service.output()).not.toContain('lina@')
   })
 
   it('publishes what the books and the sandbox have', async () => {

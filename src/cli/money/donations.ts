@@ -13,21 +13,20 @@ import {
 } from '../../kernel/money.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { receiptPdf } from '../../money/receipts/receipt-pdf.js'
-import { refundDonation } from '../../money/refund-donation.js'
 import {
   type DonationPlan,
-  endPlan,
   findPlan,
   listPlanDonations,
   listPlans,
   type PlanState,
 } from '../../money/sql/donation-plans.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
-import { requeueReceiptMail, requeueUnknownReceiptMails } from '../../money/sql/receipt-mails.js'
+import { requeueUnknownReceiptMails } from '../../money/sql/receipt-mails.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
+import { endPlanByHand, mailReceiptAgain, refundByHand } from '../wiring/money-actions.js'
 import { numberOf } from '../wiring/named-row.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -93,14 +92,7 @@ async function showPlan({ store }: Runtime, output: Output, id: number): Promise
 }
 
 async function cancelPlan(runtime: Runtime, output: Output, id: number): Promise<number> {
-  const { store, clock } = runtime
-  await store.transaction(async (db) => {
-    orNotFound(await findPlan(db, id), `there is no plan ${id}`)
-    if (!(await endPlan(db, id, { reason: 'the operator ended it', at: clock() }))) {
-      throw new ServiceError('request-invalid', `plan ${id} has ended already`)
-    }
-    await auditOperator(runtime, db, { action: 'plan-ended', subject: `plan ${id}` })
-  })
+  await endPlanByHand(runtime, id)
   return output.result({ plan: id }, () => `plan ${id} has ended: nothing more is charged`)
 }
 
@@ -170,15 +162,10 @@ async function refund(
 ): Promise<number> {
   const history = orNotFound(await findDonationHistory(runtime.store.db, id), `there is no donation ${id}`)
   const { currency } = history.donation
-  const { kind, amount, reference, donation } = await refundDonation(await openPayments(runtime), {
+  const { kind, amount, reference, donation } = await refundByHand(runtime, await openPayments(runtime), {
     donationId: id,
     kind: options.chargeback ? 'chargeback' : 'refund',
     amount: options.amount === undefined ? undefined : readAmount(options.amount, currency),
-  })
-  await auditOperator(runtime, runtime.store.db, {
-    action: kind === 'refund' ? 'donation-refunded' : 'donation-charged-back',
-    subject: `donation ${id}`,
-    details: { amount, currency: donation.currency, reference },
   })
   return output.result(
     { donation: id, kind, amount, reference },
@@ -238,12 +225,7 @@ async function mailReceipts(
     })
     return output.result({ receipts }, () => `receipts that will be mailed within minutes: ${receipts}`)
   }
-  await store.transaction(async (db) => {
-    if (!(await requeueReceiptMail(db, id, clock()))) {
-      throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)
-    }
-    await auditOperator(runtime, db, { action: 'receipt-requeued', subject: `donation ${id}` })
-  })
+  await mailReceiptAgain(runtime, id)
   return output.result({ donation: id }, () => `the receipt of donation ${id} will be mailed within a minute`)
 }
 

@@ -5,7 +5,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import { roundToCurrency } from '../../kernel/money.js'
 import { missingKeys } from '../../money/donors/donor-needs.js'
 import type { DonorVault } from '../../money/donors/donor-vault.js'
-import { type DonorRecord, findDonor } from '../../money/donors/find-donor.js'
+import type { DonorRecord } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
 import { rekeySubscriptions, type SubscriptionRecord, subscriptionsOf } from '../../money/donors/subscriptions.js'
 import { yearStatements } from '../../money/donors/year-statements.js'
@@ -15,6 +15,7 @@ import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../co
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
+import { discloseDonations } from '../wiring/money-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving donors`. */
@@ -90,10 +91,10 @@ const nobody = 'nobody with this e-mail is known'
 async function disclose(runtime: DonorRuntime, output: Output, email: string) {
   const vault = await openDonorVault(runtime, { makesKey: false })
   const { db } = runtime.store
-  const donations = await findDonor(db, vault, email)
+  const donations = await discloseDonations(runtime, vault, email)
   const subscriptions = await subscriptionsOf(db, vault, email)
-  if (donations.length + subscriptions.length > 0) {
-    await auditOperator(runtime, db, { action: 'donor-disclosed', details: { donations: donations.length } })
+  if (donations.length === 0 && subscriptions.length > 0) {
+    await auditOperator(runtime, db, { action: 'donor-disclosed', details: { donations: 0 } })
   }
   await noteMissingKeys(runtime, output, vault)
   return { donations, subscriptions }

@@ -2,11 +2,12 @@ import { type Command, Option } from 'commander'
 import { ServiceError } from '../../kernel/errors.js'
 import { checkGateway, type GatewayStep } from '../../money/check-gateway.js'
 import { followAndClose } from '../../money/handle-webhooks.js'
-import { acceptDifference, findChargeOf } from '../../money/sql/charge-states.js'
+import { acceptDifference } from '../../money/sql/charge-states.js'
 import { listWebhooks, type WebhookState } from '../../money/sql/webhook-events.js'
-import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
+import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { compareByHand } from '../wiring/money-actions.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -61,8 +62,10 @@ async function follow(
     throw new ServiceError('request-invalid', 'expected the number of a donation, or --charge without --accept')
   }
   const payments = await openPayments(runtime, { makesDonorKey: false })
-  const chargeId = charge ?? (await chargeOf(runtime, payments.gateway.name, donation ?? 0))
-  const found = await followAndClose(payments, chargeId)
+  const { charge: chargeId, found } =
+    charge === undefined
+      ? await compareByHand(runtime, payments, donation ?? 0)
+      : { charge, found: await followAndClose(payments, charge) }
   const accepted =
     accept && donation !== undefined && found === 'differs'
       ? await store.transaction(async (db) => {
@@ -78,14 +81,6 @@ async function follow(
       accepted === undefined ? `charge ${chargeId}: ${found}` : `charge ${chargeId}: ${found}; accepted: ${accepted}`,
     { code: found === 'agrees' || found === 'corrected' || accepted !== undefined ? 0 : 1 },
   )
-}
-
-async function chargeOf({ store }: Runtime, gateway: string, donationId: number): Promise<string> {
-  const known = orNotFound(await findChargeOf(store.db, donationId), `there is no donation ${donationId}`)
-  if (known.chargeId === undefined || known.gateway !== gateway) {
-    throw new ServiceError('request-invalid', `donation ${donationId} has no charge at the gateway ${gateway}`)
-  }
-  return known.chargeId
 }
 
 type WebhookFilter = { readonly state?: WebhookState; readonly limit: number }

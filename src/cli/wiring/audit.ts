@@ -7,7 +7,7 @@ import type { Runtime } from './runtime.js'
 export async function auditOperator(
   { clock }: Pick<Runtime, 'clock'>,
   db: Db,
-  event: Pick<AuditEvent, 'action' | 'subject' | 'details'>,
+  event: Pick<AuditEvent, 'action' | 'subject' | 'details' | 'refused'>,
   { comment, ...operator }: Operator = userOfProcess(),
 ): Promise<void> {
   const details = { ...event.details, ...(comment !== undefined && { comment }) }

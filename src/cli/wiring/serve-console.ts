@@ -3,12 +3,15 @@ import { type JobQueue, openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { type UploadLimits, uploadLimits } from '../../catalogue/import/uploads.js'
 import { closeApi } from '../../http/api/close-api.js'
-import type { Looks, OperatorActions } from '../../http/console/console-deps.js'
+import type { ConsoleDeps, Looks, OperatorActions } from '../../http/console/console-deps.js'
 import { createConsole } from '../../http/console/create-console.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { isErrno } from '../../kernel/system-errors.js'
 import { within } from '../../kernel/within.js'
+import { isSandbox } from '../../money/gateways/gateway.js'
+import type { Payments } from '../../money/payments.js'
+import { reconciliationNeeds } from '../../money/reconcile.js'
 import { parseOperatorTokens } from '../../platform/config/operator-token.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
@@ -17,6 +20,14 @@ import { CleanupStack } from './cleanup-stack.js'
 import { countHeldByRule, findHeldProject, listHeldProjects } from './held-projects.js'
 import { importFields, importOptionsOf } from './import-options.js'
 import { listeningUrl, readCertificate, toListenError } from './listening.js'
+import {
+  compareByHand,
+  discloseDonations,
+  discloseDonor,
+  endPlanByHand,
+  mailReceiptAgain,
+  refundByHand,
+} from './money-actions.js'
 import {
   approveHeld,
   cancelPublication,
@@ -80,10 +91,12 @@ export async function serveConsole(
   const operators = 'value' in parsed ? parsed.value : []
   // A certificate is for the public name, which loopback addresses do not have.
   const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
+  const payments = await openPayments({ ...given, store: pool })
   const app = await createConsole({
     ...{ store: runtime.store, feedsDir, clock, log, metrics, stopping: signal },
     releases: createReleaseReader(feedsDir),
-    look: await openLooks(runtime, opened),
+    look: openLooks(runtime, { ...payments, store: runtime.store }, opened),
+    money: moneyOf({ ...given, store: pool }, payments),
     actions: actionsOf({ ...given, store: pool }),
     imports: {
       ...{ store: pool, options: importOptionsOf(config), dataDir: config.dataDir },
@@ -116,9 +129,8 @@ async function listen(app: ConsoleServer, host: string, port: number | undefined
 }
 
 /** What the console shows; the commands read the same. The queue is opened when it is first asked for. */
-async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promise<Looks> {
+function openLooks(runtime: ConsoleRuntime, payments: Payments, cleanup: CleanupStack): Looks {
   const { config, secrets, databaseUrl, store, log, clock } = runtime
-  const payments = await openPayments(runtime)
   const names = queueNames(work)
   let opened: Promise<JobQueue> | undefined
   const open = () => {
@@ -149,6 +161,23 @@ async function openLooks(runtime: ConsoleRuntime, cleanup: CleanupStack): Promis
       const [failed, schedulers] = await inTime(asked)
       return { failed, schedulers }
     },
+  }
+}
+
+function moneyOf(runtime: ConsoleRuntime, payments: Payments): ConsoleDeps['money'] {
+  const { donors, gateway, currency } = payments
+  return {
+    ...{ gateway: gateway.name, isTest: isSandbox(gateway), currency },
+    differences: () => reconciliationNeeds(payments),
+    refundLimit: runtime.config.ops.refundLimit,
+    refund: (donationId, amount, mostInDay, operator) =>
+      refundByHand(runtime, payments, { donationId, kind: 'refund', amount, mostInDay }, operator),
+    mailReceipt: (id, operator) => mailReceiptAgain(runtime, id, operator),
+    endPlan: (id, operator) => endPlanByHand(runtime, id, operator),
+    compare: (id, operator) => compareByHand(runtime, payments, id, operator),
+    donor: (id, operator) => discloseDonor(runtime, donors, id, operator),
+    donationsOf: async (email, operator) =>
+      (await discloseDonations(runtime, donors, email, operator)).map(({ donation }) => donation.id),
   }
 }
 

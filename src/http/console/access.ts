@@ -29,6 +29,21 @@ export function needImport(request: FastifyRequest): void {
   )
 }
 
+/** Throws `grant-missing` unless the request was signed in with a token that sees donors: each look names who looked. */
+export function needDonors(request: FastifyRequest): void {
+  if (signedIn.get(request)?.seesDonors) return
+  const name = operatorOf(request) ?? 'NAME'
+  throw new ServiceError('grant-missing', `donors are shown to a token that OPS_TOKEN names ${name}+donors:TOKEN`)
+}
+
+/** Throws `grant-missing` unless the form has the token again that its sender signed in with. */
+export function needTokenAgain(request: FastifyRequest, given: string): void {
+  const known = signedIn.get(request)
+  if (!known) throw new ServiceError('grant-missing', 'expected a console with OPS_TOKEN: money is given back by name')
+  if (!isSame(known.token, given))
+    throw new ServiceError('grant-missing', `expected the token of ${known.name} once more`)
+}
+
 // Supervisors and load balancers have no token; these tell no secrets.
 const open = new Set(['/healthz', '/readyz'])
 

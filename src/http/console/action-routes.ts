@@ -3,6 +3,7 @@ import type { Operator } from '../../accounts/sql/audit-events.js'
 import { describeObstacle, describeUndone, takeImportBack } from '../../catalogue/import/take-back.js'
 import { findSource } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
+import { findPlan } from '../../money/sql/donation-plans.js'
 import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'
 import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
@@ -133,6 +134,32 @@ const actionList: readonly Action[] = [
     },
     imports: true,
     seenAt: (id) => `/imports/${id}`,
+  },
+  {
+    address: '/donations/:what/receipt',
+    title: (id) => `Mail the receipt of donation ${id} again`,
+    consequence: 'A worker mails it to the donor within a minute, with the same number.',
+    act: (_actions, id, _isChosen, operator, { money }) => money.mailReceipt(runNumber(id), operator),
+    seenAt: (id) => `/donations/${id}`,
+  },
+  {
+    address: '/donations/:what/follow',
+    title: (id) => `Compare donation ${id} with the processor`,
+    consequence:
+      'The processor is asked for the charge, and the books are brought in line with it where that is clear.',
+    act: (_actions, id, _isChosen, operator, { money }) => money.compare(runNumber(id), operator),
+    seenAt: (id) => `/donations/${id}`,
+  },
+  {
+    address: '/plans/:what/end',
+    title: (id) => `End the monthly gift of plan ${id}`,
+    consequence: 'Nothing more is charged. The donor is not told.',
+    look: async ({ store }, id) => {
+      if (!(await findPlan(store.db, runNumber(id)))) throw new ServiceError('not-found', `there is no plan ${id}`)
+      return undefined
+    },
+    act: (_actions, id, _isChosen, operator, { money }) => money.endPlan(runNumber(id), operator),
+    seenAt: () => '/donations',
   },
   {
     address: '/sources/:what/run',

@@ -4,6 +4,8 @@ import type { UploadLimits } from '../../catalogue/import/uploads.js'
 import type { SourceDefinition } from '../../catalogue/sql/import-sources.js'
 import type { SyncSummary } from '../../catalogue/sql/sync-runs.js'
 import type { Clock } from '../../kernel/dates.js'
+import type { Donor } from '../../kernel/donor.js'
+import type { CurrencyCode, Decimal } from '../../kernel/money.js'
 import type { Cause } from '../../outbound/alarms.js'
 import type { OperatorToken } from '../../platform/config/operator-token.js'
 import type { Store } from '../../platform/database/store.js'
@@ -36,6 +38,26 @@ export type ConsoleDeps = {
     readonly options: Pick<ImportOptions, 'currency' | 'zone' | 'publisherRef' | 'publisherName' | 'publisherType'>
     readonly dataDir: string
     readonly limits: UploadLimits
+  }
+  /** Donations and what operators do with them. */
+  readonly money: {
+    readonly gateway: string
+    /** Whether no money moves at the gateway. */
+    readonly isTest: boolean
+    readonly currency: CurrencyCode
+    /** What differs from the processor by day, in words. */
+    readonly differences: () => Promise<readonly string[]>
+    /** The most that the console and everybody else give back in a UTC day; undefined: the console gives nothing back. */
+    readonly refundLimit: Decimal | undefined
+    refund(donationId: number, amount: Decimal | undefined, mostInDay: Decimal, operator: Operator): Promise<unknown>
+    mailReceipt(donationId: number, operator: Operator): Promise<unknown>
+    endPlan(id: number, operator: Operator): Promise<unknown>
+    /** As `giving payments follow`. */
+    compare(donationId: number, operator: Operator): Promise<unknown>
+    /** Each look is entered in the audit trail. */
+    donor(donationId: number, operator: Operator): Promise<Donor | undefined>
+    /** Numbers of a person's donations. */
+    donationsOf(email: string, operator: Operator): Promise<readonly number[]>
   }
   /** Who may use the console; nobody named: everybody who reaches it, which must be this machine only. */
   readonly operators: readonly OperatorToken[]

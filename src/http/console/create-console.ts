@@ -12,6 +12,7 @@ import { guardAccess, operatorOf } from './access.js'
 import { actionRoutes } from './action-routes.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { FormTokens } from './forms.js'
+import { moneyRoutes } from './money-routes.js'
 import { pageRoutes } from './page-routes.js'
 import { refusal, signedOut, signOutPath } from './pages/frame.js'
 import { sourceRoutes } from './source-routes.js'
@@ -69,6 +70,7 @@ export async function createConsole(deps: ConsoleDeps): Promise<FastifyInstance>
   pageRoutes(app, deps)
   const tokens = new FormTokens()
   actionRoutes(app, deps, tokens)
+  moneyRoutes(app, deps, tokens)
   const uploads = new Uploads(deps.imports.dataDir, deps.clock, deps.imports.limits)
   uploadRoutes(app, deps, tokens, uploads)
   sourceRoutes(app, deps, tokens, uploads)

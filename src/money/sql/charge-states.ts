@@ -102,15 +102,16 @@ export type ChargeAttention = {
   readonly difference?: string | undefined
 }
 
-export async function listChargeAttention(db: Db, limit: number): Promise<ChargeAttention[]> {
+/** `donationId`: only of this donation. */
+export async function listChargeAttention(db: Db, limit: number, donationId?: number): Promise<ChargeAttention[]> {
   const { rows } = await db.query<ChargeAttention>(
     `select donation_id, coalesce(dispute = 'open', false) as disputed,
         case when difference is distinct from accepted then difference end as difference
       from charge_state
       where (difference is not null or dispute = 'open')
-        and (difference is distinct from accepted or dispute = 'open')
+        and (difference is distinct from accepted or dispute = 'open') and ($2::bigint is null or donation_id = $2)
       order by donation_id limit $1`,
-    [limit],
+    [limit, donationId ?? null],
   )
   return rows
 }

@@ -213,6 +213,18 @@ export async function findPlan(db: Db, id: number): Promise<DonationPlan | undef
   return rows[0]
 }
 
+/** The plan that a donation is a gift of. */
+export async function findPlanOfDonation(db: Db, donationId: number): Promise<DonationPlan | undefined> {
+  const { rows } = await db.query<DonationPlan>(
+    `select ${planColumns} from donation_plan p join donation d on d.id = p.donation_id
+      where p.donation_id = $1 or p.id = (
+        select c.plan_id from donation_plan_charge c join donation o on o.reference = c.reference where o.id = $1)
+      limit 1`,
+    [donationId],
+  )
+  return rows[0]
+}
+
 /** The numbers of a plan's donations, oldest first. */
 export async function listPlanDonations(db: Db, id: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(

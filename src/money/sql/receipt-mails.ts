@@ -94,6 +94,18 @@ export async function recordMail(db: Db, table: keyof typeof keyOf, id: number, 
   )
 }
 
+/** How the mail with the receipt of a donation stands; undefined: none is mailed. */
+export async function findReceiptMail(
+  db: Db,
+  donationId: number,
+): Promise<{ readonly state: ReceiptMailState; readonly sentAt?: Date | undefined } | undefined> {
+  const { rows } = await db.query<{ state: ReceiptMailState; sentAt?: Date }>(
+    'select state, sent_at from receipt_mail where donation_id = $1',
+    [donationId],
+  )
+  return rows[0]
+}
+
 /** Messages that are not sent, by who is to get them. */
 const unsent = {
   donors: `(select state, next_at from receipt_mail where state <> 'sent'

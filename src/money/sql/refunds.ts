@@ -78,6 +78,21 @@ export async function recordRefundIntent(db: Db, request: RefundRequest): Promis
   }
 }
 
+/**
+ * What was given back since an instant, or is to be, in the books' currency and with tips; what others give back meanwhile waits
+ * until the end of the transaction.
+ */
+export async function sumRefundsSince(db: Db, since: Date): Promise<Decimal> {
+  await db.query(`select pg_advisory_xact_lock(hashtext('sum of refunds'))`)
+  const { rows } = await db.query<{ sum: Decimal }>(
+    `select coalesce(sum(round((r.amount + r.addon) * coalesce(d.settled_amount / d.amount, 1), 3)), 0) as sum
+      from donation_refund r join donation d on d.id = r.donation_id
+      where r.kind = 'refund' and r.requested_at >= $1`,
+    [since],
+  )
+  return rows[0]?.sum ?? ('0' as Decimal)
+}
+
 function refuse(expected: string, got: string): ServiceError {
   return new ServiceError('request-invalid', `expected ${expected}; got: ${got}`, {
     problems: [{ field: 'donation', expected, got }],

@@ -448,7 +448,7 @@ function readOps(variable: VariableReader) {
   const host = variable.get('OPS_HOST')
   if (isLoopbackHost(host)) variable.get('OPS_TOKEN')
   else variable.need('OPS_TOKEN', `who may use the console, as NAME:TOKEN, since OPS_HOST is ${host}`)
-  return { host, port: variable.get('OPS_PORT') }
+  return { host, port: variable.get('OPS_PORT'), refundLimit: variable.get('OPS_REFUND_LIMIT') }
 }
 
 /** `given` when the variable is set, otherwise `absent`. */

@@ -157,6 +157,11 @@ const codesByName: ValueType<Readonly<Record<string, string>>> = {
   },
 }
 
+const refundLimit: ValueType<Decimal> = {
+  expected: 'an amount such as 500 or 500.00',
+  parse: (raw) => (/^\d{1,12}(\.\d{1,3})?$/.test(raw) ? parseDecimal(raw) : undefined),
+}
+
 const percent: ValueType<Decimal> = {
   expected: 'a percentage from 0 to 99.99 with at most two decimals',
   parse: (raw) => (/^\d{1,2}(\.\d{1,2})?$/.test(raw) ? parseDecimal(raw) : undefined),
@@ -574,8 +579,12 @@ export const variables = {
   ),
   OPS_TOKEN: secret(
     'opsTokens',
-    'Who may use the console, as NAME:TOKEN, or NAME+import:TOKEN to import files too, separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
+    'Who may use the console, as NAME:TOKEN, NAME+import:TOKEN to import files, or NAME+donors:TOKEN to see donors, separated by commas; required where OPS_HOST is not of this machine alone (docs/how-to/console.md).',
     readableBy(parseOperatorTokens),
+  ),
+  OPS_REFUND_LIMIT: variable(
+    'The most that may go back to donors in a UTC day, in DEFAULT_CURRENCY, where the console gives back; unset: it gives nothing back.',
+    refundLimit,
   ),
   METRICS_ON_API: variable(
     'Whether /metrics is also on the port of the API; goes away with version 2.',

@@ -8,6 +8,7 @@ const sections = {
   runs: '/runs',
   held: '/held',
   facts: '/facts',
+  donations: '/donations',
   imports: '/imports',
   sources: '/sources',
   queues: '/queues',
