@@ -89,7 +89,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),
-    { authenticate, countKey },
+    { authenticate, countKey, language: config.templates.language },
   )
   bulkFileRoute(app, { ...deps, downloads })
   const readIndex = createIndexReader()

@@ -25,6 +25,8 @@ export type ReadAnswer = {
   readonly document: string | Pieces
   /** Identifies this document among all of its address and format; undefined: its hash does. */
   readonly version?: string | undefined
+  /** The languages of its texts, where they were asked for; undefined: it does not depend on that. */
+  readonly languages?: readonly string[] | undefined
   /** Undefined: the format's own. */
   readonly mediaType?: string | undefined
   /** The address of the published file that says the same, where there is one (RFC 6596). */
@@ -54,6 +56,7 @@ export function sendRead(
   {
     document,
     version,
+    languages,
     mediaType = mediaTypes[format],
     canonical,
     isPublic = false,
@@ -71,12 +74,13 @@ export function sendRead(
   }
   const compressed =
     body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
-  setVary(reply, 'Accept, Accept-Encoding')
+  setVary(reply, languages ? 'Accept, Accept-Encoding, Accept-Language' : 'Accept, Accept-Encoding')
     .header(
       'cache-control',
       `${isPublic ? 'public' : 'private'}, ${freshSeconds === undefined ? 'no-cache' : `max-age=${freshSeconds}`}`,
     )
     .header('etag', compressed ? validators.gzipTag : validators.identityTag)
+  if (languages && languages.length > 0) reply.header('content-language', languages.join(', '))
   if (validators.lastModified !== undefined) reply.header('last-modified', validators.lastModified)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())

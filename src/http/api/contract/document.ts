@@ -49,9 +49,16 @@ export function openApiDocument(
         key_header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The same key as a header.' },
         token_header: { type: 'http', scheme: 'bearer', description: 'The same token as a header.' },
       },
-      parameters: Object.fromEntries(
-        Object.entries(queryParameters).map(([name, parameter]) => [name, { name, in: 'query', ...parameter }]),
-      ),
+      parameters: {
+        ...Object.fromEntries(
+          Object.entries(queryParameters).map(([name, parameter]) => [name, { name, in: 'query', ...parameter }]),
+        ),
+        acceptLanguage: {
+          ...{ name: 'Accept-Language', in: 'header', schema: { type: 'string' }, example: 'fr, en;q=0.5' },
+          description:
+            'Texts of records in the first of these languages that they have (RFC 9110 12.5.4); without it, and else, in their own.',
+        },
+      },
       responses: Object.fromEntries(
         (Object.keys(failures) as `${FailureStatus}`[]).map((status) =>
           failureResponse(Number(status) as FailureStatus),
@@ -85,6 +92,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
     pathExamples = {},
     security,
     query = [],
+    hasLanguages = false,
     body,
     ownBody,
     answer,
@@ -94,6 +102,7 @@ function operationObject({ method, operation }: RoutedOperation, path: string) {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name, pathExamples[name])),
     ...query.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ...(hasLanguages ? [{ $ref: '#/components/parameters/acceptLanguage' }] : []),
   ]
   const named = examples[`${method} ${path}`]
   const statuses = [...conditional, ...operation.failures].sort()

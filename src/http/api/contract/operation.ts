@@ -44,6 +44,8 @@ export type Operation = {
   /** What it needs: the key, or key and token. */
   readonly security?: 'key' | 'token'
   readonly query?: readonly QueryParameter[]
+  /** Whether it looks at `Accept-Language`. */
+  readonly hasLanguages?: true
   /** The body in both formats; `xml.name` is its root. */
   readonly body?: OpenApiSchema
   /** A body that is not ours, by media type. */

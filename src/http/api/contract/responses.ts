@@ -12,6 +12,7 @@ export const headers = {
   },
   'Cache-Control': { description: 'How long a copy may be used (RFC 9111 5.2).', schema: text },
   'Content-Encoding': { description: 'gzip where the request accepts it.', schema: { type: 'string', const: 'gzip' } },
+  'Content-Language': { description: 'Languages of the texts, where Accept-Language asked for some.', schema: text },
   'Content-Range': { description: 'Which part of the file this is (RFC 9110 14.4).', schema: text },
   'Content-Security-Policy': { description: 'What the page may load.', schema: text },
   ETag: { description: 'For If-None-Match (RFC 9110 8.8.3).', schema: text },

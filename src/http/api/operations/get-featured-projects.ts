@@ -5,6 +5,7 @@ import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
 import type { Store } from '../../../platform/database/store.js'
 
 import { projectTextsOf } from './ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 const featuredProjects = 10
 const hourMs = 3_600_000
@@ -14,9 +15,11 @@ export async function getFeaturedProjects(
   store: Store,
   at: Date,
   { view, format }: { view: ProjectView; format: WireFormat },
+  spoken?: Spoken,
 ): Promise<ListPage> {
   const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs)
   const text = { view, format, recordVersion: projectRecordVersion }
-  const records = await projectTextsOf(store, text, await selectFeatured(store.db, hour, featuredProjects, text))
+  const rows = await selectFeatured(store.db, hour, featuredProjects, text)
+  const records = await projectTextsOf(store, text, rows, spoken)
   return { records: joinRecords(format, records), numberFound: records.length }
 }

@@ -8,6 +8,7 @@ import { toNumber } from '../query.js'
 import type { ListedPage } from './list-projects.js'
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf, versionOf } from './ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 /** Identifiers that one request may name; later ones are ignored (wire.md 4.5). */
 const maximumIds = 10
@@ -21,13 +22,14 @@ type Wanted = { readonly view: ProjectView; readonly format: WireFormat }
 export async function getProjectsByIds(
   store: Store,
   { ids, view, format }: { ids: readonly string[] } & Wanted,
+  spoken?: Spoken,
 ): Promise<ListedPage> {
   const wanted = [...new Set(ids)].slice(0, maximumIds)
   const text = { view, format, recordVersion: projectRecordVersion }
   const rows = await findProjectRows(store.db, wanted.map(toNumber), text)
   const active = wanted.flatMap((id) => rows.get(toNumber(id)) ?? []).filter((row) => row.active)
   if (active.length === 0) throw nothingLeft(wanted, rows.size)
-  const records = await projectTextsOf(store, text, active)
+  const records = await projectTextsOf(store, text, active, spoken)
   const page = { records: joinRecords(format, records), numberFound: records.length }
   return { page, version: versionOf(view, active) }
 }
@@ -35,7 +37,7 @@ export async function getProjectsByIds(
 /** One active project's record and, where it is known, the name of its version. */
 type SingleProject = { readonly record: string; readonly version: string | undefined }
 
-export type GetProject = (input: { readonly id: number } & Wanted) => Promise<SingleProject>
+export type GetProject = (input: { readonly id: number } & Wanted, spoken?: Spoken) => Promise<SingleProject>
 
 // A larger statement would delay its first project until its last.
 const projectsTogether = 8
@@ -43,11 +45,11 @@ const projectsTogether = 8
 /** Finds one active project. Throws `not-found`, or `project-inactive` (wire.md 4.6). */
 export function createProjectFinder(store: Store): GetProject {
   const readTogether = createReadTogether<number, ProjectTextRow>(projectsTogether)
-  return async ({ id, view, format }) => {
+  return async ({ id, view, format }, spoken) => {
     const text = { view, format, recordVersion: projectRecordVersion }
     const row = await readTogether(`${view} ${format}`, id, (ids) => findProjectRows(store.db, ids, text))
     if (!row?.active) throw nothingLeft([id], row ? 1 : 0)
-    const [record] = await projectTextsOf(store, text, [row])
+    const [record] = await projectTextsOf(store, text, [row], spoken)
     if (record === undefined) throw nothingLeft([id], 0)
     return { record, version: versionOf(view, [row]) }
   }

@@ -16,6 +16,7 @@ import type { Store } from '../../../platform/database/store.js'
 
 import { createReadTogether } from './read-together.js'
 import { projectTextsOf } from './ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 /** Which page of which list; `nextProjectId` is an inclusive lower bound. */
 type ProjectListInput = ProjectSelection & {
@@ -25,7 +26,7 @@ type ProjectListInput = ProjectSelection & {
   readonly format: WireFormat
 }
 
-export type ListProjects = (input: ProjectListInput) => Promise<ListedPage>
+export type ListProjects = (input: ProjectListInput, spoken?: Spoken) => Promise<ListedPage>
 
 /** A page and, where they are known, the name of its version and the instant for the next `modifiedSince`. */
 export type ListedPage = {
@@ -51,7 +52,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     const select = (all: readonly number[]) => selectProjectPages(store.db, query, all)
     return isShared(query) ? await readTogether(name, from, select) : (await select([from])).get(from)
   }
-  return async (input) => {
+  return async (input, spoken) => {
     const { scope, activeOnly, modifiedSince, limit, view, format } = input
     const name = `${JSON.stringify(scope)} ${activeOnly}`
     const known = modifiedSince ? undefined : counts.get(name)
@@ -68,15 +69,21 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     }
     const numberFound = page.numberFound ?? known?.found ?? 0
     const { nextProjectId: next, modifiedUntil } = page
+    const render = async (ids: readonly number[]) => {
+      const rows = await findProjectRows(store.db, ids, text)
+      const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
+      const records = joinRecords(format, await projectTextsOf(store, text, inOrder, spoken))
+      return { page: { records, numberFound, next }, modifiedUntil }
+    }
     if ('body' in page.records) {
       const { body, versions } = page.records
+      const ids = versions.split(',').map((one) => Number.parseInt(one, 10))
+      const told = await spoken?.projects(store.db, versions === '' ? [] : ids)
+      if (told && told.size > 0) return await render(ids)
       const version = `${projectRecordVersion} ${view} ${versions} ${numberFound} ${next}`
       return { page: { records: body, numberFound, next }, version, modifiedUntil }
     }
-    const rows = await findProjectRows(store.db, page.records.ids, text)
-    const inOrder = page.records.ids.flatMap((id) => rows.get(id) ?? [])
-    const records = joinRecords(format, await projectTextsOf(store, text, inOrder))
-    return { page: { records, numberFound, next }, modifiedUntil }
+    return await render(page.records.ids)
   }
 }
 

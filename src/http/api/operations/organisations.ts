@@ -10,6 +10,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import type { Store } from '../../../platform/database/store.js'
 import type { ListedPage } from './list-projects.js'
 import { organisationTextsOf } from './ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 /** Which page of which list; `nextOrgId` is an inclusive lower bound. */
 export type OrganisationListInput = OrganisationSelection & {
@@ -22,11 +23,12 @@ export type OrganisationListInput = OrganisationSelection & {
 export async function listOrganisations(
   store: Store,
   { nextOrgId, format, ...selection }: OrganisationListInput,
+  spoken?: Spoken,
 ): Promise<ListedPage> {
   const wanted = { format, recordVersion: organisationRecordVersion }
   const page = await selectOrganisationPage(store.db, { ...selection, ...wanted, from: nextOrgId })
   if (!page.themeKnown) throw new ServiceError('not-found', `there is no theme ${selection.themeId?.slice(0, 64)}`)
-  const records = joinRecords(format, await organisationTextsOf(store, format, page.rows))
+  const records = joinRecords(format, await organisationTextsOf(store, format, page.rows, spoken))
   return { page: { records, next: page.nextOrgId }, modifiedUntil: page.modifiedUntil }
 }
 
@@ -37,13 +39,14 @@ export async function getOrganisation(
   store: Store,
   by: { readonly id: number } | { readonly bridgeId: string },
   format: WireFormat,
+  spoken?: Spoken,
 ): Promise<string> {
   const named = 'id' in by ? `organisation ${by.id}` : `organisation with the bridge id ${by.bridgeId.slice(0, 64)}`
   const notFound = () => new ServiceError('not-found', `there is no ${named}`)
   if ('bridgeId' in by && BigInt(by.bridgeId) > largestBridgeId) throw notFound()
   const row = await findOrganisationRow(store.db, by, { format, recordVersion: organisationRecordVersion })
   if (!row) throw notFound()
-  const [text] = await organisationTextsOf(store, format, [row])
+  const [text] = await organisationTextsOf(store, format, [row], spoken)
   if (text === undefined) throw notFound()
   return text
 }

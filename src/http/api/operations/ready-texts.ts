@@ -2,6 +2,7 @@ import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../../ca
 import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
 import type { Store } from '../../../platform/database/store.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../../../release/render/ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 /** A name of these versions of the records in this view; undefined when a row lacks its text or version. */
 export function versionOf(view: ProjectView, rows: readonly TextRow[]): string | undefined {
@@ -10,18 +11,24 @@ export function versionOf(view: ProjectView, rows: readonly TextRow[]): string |
 }
 
 /**
- * The rows' texts in their order. Missing ones are rendered from one snapshot and stored for later reads; a project that
+ * The rows' texts in their order, in the languages of `spoken` where they have those. Missing ones are rendered from one snapshot and stored for later reads; a project that
  * was deleted meanwhile is left out.
  */
 export async function projectTextsOf(
   store: Store,
   { view, format }: { view: ProjectView; format: WireFormat },
   rows: readonly TextRow[],
+  spoken?: Spoken,
 ): Promise<string[]> {
-  return await fillIn(rows, async (ids) => {
-    const texts = await renderProjectTexts(store, ids)
-    return texts.map((text) => [text.id, text[textName[view][format]]])
-  })
+  const name = textName[view][format]
+  const told = await spoken?.projects(store.db, idsOf(rows))
+  return await fillIn(
+    inLanguages(rows, (id) => told?.get(id)?.[name]),
+    async (ids) => {
+      const texts = await renderProjectTexts(store, ids)
+      return texts.map((text) => [text.id, text[name]])
+    },
+  )
 }
 
 /** As `projectTextsOf`, of organisations. */
@@ -29,17 +36,30 @@ export async function organisationTextsOf(
   store: Store,
   format: WireFormat,
   rows: readonly TextRow[],
+  spoken?: Spoken,
 ): Promise<string[]> {
-  return await fillIn(rows, async (ids) => {
-    const texts = await renderOrganisationTexts(store, ids)
-    return texts.map((text) => [text.id, text[format]])
-  })
+  const told = await spoken?.organisations(store.db, idsOf(rows))
+  return await fillIn(
+    inLanguages(rows, (id) => told?.get(id)?.[format]),
+    async (ids) => {
+      const texts = await renderOrganisationTexts(store, ids)
+      return texts.map((text) => [text.id, text[format]])
+    },
+  )
 }
 
 const textName = {
   full: { xml: 'xml', json: 'json' },
   summary: { xml: 'summaryXml', json: 'summaryJson' },
 } as const satisfies Record<ProjectView, Record<WireFormat, keyof ProjectTexts>>
+
+function idsOf(rows: readonly TextRow[]): number[] {
+  return rows.map(({ id }) => id)
+}
+
+function inLanguages(rows: readonly TextRow[], textOf: (id: number) => string | undefined): TextRow[] {
+  return rows.map((row) => ({ ...row, text: textOf(row.id) ?? row.text }))
+}
 
 async function fillIn(
   rows: readonly TextRow[],

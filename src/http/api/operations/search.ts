@@ -11,6 +11,7 @@ import { invalidParameter, missingParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
 import { createHitLists, type HitListDeps } from './hit-lists.js'
 import { projectTextsOf } from './ready-texts.js'
+import type { Spoken } from './spoken.js'
 
 export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value: string }
 
@@ -40,7 +41,12 @@ type SearchInput = {
 const mostWords = 32
 const mostCharacters = 500
 
-export type Search = (account: number, signal: AbortSignal, input: SearchInput) => Promise<SearchResult>
+export type Search = (
+  account: number,
+  signal: AbortSignal,
+  input: SearchInput,
+  spoken?: Spoken,
+) => Promise<SearchResult>
 
 /**
  * Searches active projects that have the words, best first; the work ends when `signal` is aborted. The hits of a search
@@ -50,7 +56,7 @@ export type Search = (account: number, signal: AbortSignal, input: SearchInput) 
 export function createSearch(deps: HitListDeps): Search {
   const findHits = createHitLists(deps)
   const { reads } = deps
-  return async (account, signal, input) => {
+  return async (account, signal, input, spoken) => {
     const { filters, start, limit, view, format } = input
     const q = searchableText(input.q)
     const valuesOf = (name: SearchFilter['name']) =>
@@ -68,7 +74,9 @@ export function createSearch(deps: HitListDeps): Search {
     }
     let page = await read()
     if (page.changed) page = await read(page.hits)
-    const records = page.body ?? (await renderedRecords(reads, page.ids, text))
+    const told = await spoken?.projects(reads.db, page.ids)
+    const ready = told && told.size > 0 ? undefined : page.body
+    const records = ready ?? (await renderedRecords(reads, page.ids, text, spoken))
     return { filters, q, start, summary: view === 'summary', records, numberFound: page.hits.ids.length }
   }
 }
@@ -78,10 +86,15 @@ function throwBusy(cause: unknown): never {
   throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
 }
 
-async function renderedRecords(store: Store, ids: readonly number[], text: WantedText): Promise<string> {
+async function renderedRecords(
+  store: Store,
+  ids: readonly number[],
+  text: WantedText,
+  spoken: Spoken | undefined,
+): Promise<string> {
   const rows = await findProjectRows(store.db, ids, text)
   const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
-  return joinRecords(text.format, await projectTextsOf(store, text, inOrder))
+  return joinRecords(text.format, await projectTextsOf(store, text, inOrder, spoken))
 }
 
 function searchableText(q: string | undefined): string {

@@ -38,10 +38,11 @@ export function organisationReads({ store, reads }: ApiDeps): Read[] {
       parameters: ['nextOrgId', 'limit', 'modifiedSince', 'theme', 'country'],
       schema: ref('Organizations'),
       failures: [404],
-      answer: async (request, format) => {
+      hasLanguages: true,
+      answer: async (request, format, _account, spoken) => {
         const country = queryValue(request, 'country')
         const modifiedSince = modifiedSinceOf(request)
-        const { page, modifiedUntil } = await listOrganisations(modifiedSince ? store : reads, {
+        const wanted = {
           which,
           format,
           themeId: queryValue(request, 'theme'),
@@ -49,7 +50,9 @@ export function organisationReads({ store, reads }: ApiDeps): Read[] {
           nextOrgId: wholeNumberOf(request, 'nextOrgId'),
           limit: limitOf(request),
           modifiedSince,
-        })
+        }
+        const from = modifiedSince ? store : reads
+        const { page, modifiedUntil } = await listOrganisations(from, wanted, spoken)
         return { document: listDocument(format, organisationList, page), modifiedUntil }
       },
     }),
@@ -64,8 +67,14 @@ export function organisationReads({ store, reads }: ApiDeps): Read[] {
       description: 'Its record, as in lists. For example, organization/318 is that of organisation 318.',
       schema: ref('Organization'),
       failures: [404],
-      answer: async (request, format) => {
-        const text = await getOrganisation(reads, { id: pathId(request, 'organizationId', 'organisation') }, format)
+      hasLanguages: true,
+      answer: async (request, format, _account, spoken) => {
+        const text = await getOrganisation(
+          reads,
+          { id: pathId(request, 'organizationId', 'organisation') },
+          format,
+          spoken,
+        )
         return { document: recordDocument(format, 'organization', text) }
       },
     },
@@ -78,8 +87,9 @@ export function organisationReads({ store, reads }: ApiDeps): Read[] {
         'The same record, found by the identifier that a register gave it. For example, a client that knows only that one reads our identifier here.',
       schema: ref('Organization'),
       failures: [404],
-      answer: async (request, format) => {
-        const text = await getOrganisation(reads, { bridgeId: pathDigits(request, 'bridgeId') }, format)
+      hasLanguages: true,
+      answer: async (request, format, _account, spoken) => {
+        const text = await getOrganisation(reads, { bridgeId: pathDigits(request, 'bridgeId') }, format, spoken)
         return { document: recordDocument(format, 'organization', text) }
       },
     },

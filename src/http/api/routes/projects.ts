@@ -85,7 +85,7 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
   const list = createProjectList(reads)
   // Read the primary: a lagging standby would hide changes.
   const listChanges = createProjectList(store)
-  const listProjects: ListProjects = (input) => (input.modifiedSince ? listChanges : list)(input)
+  const listProjects: ListProjects = (input, spoken) => (input.modifiedSince ? listChanges : list)(input, spoken)
   const getProject = createProjectFinder(reads)
   const tag = 'Projects'
 
@@ -101,16 +101,12 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
           parameters: ['nextProjectId', 'limit', 'modifiedSince'],
           schema: ref(plural(record)),
           failures,
-          answer: async (request, format) => {
-            const { page, version, modifiedUntil } = await listProjects({
-              scope: scopeOf(request),
-              activeOnly,
-              view,
-              format,
-              nextProjectId: wholeNumberOf(request, 'nextProjectId'),
-              limit: limitOf(request),
-              modifiedSince: modifiedSinceOf(request),
-            })
+          hasLanguages: true,
+          answer: async (request, format, _account, spoken) => {
+            const input = { scope: scopeOf(request), activeOnly, view, format }
+            const from = { nextProjectId: wholeNumberOf(request, 'nextProjectId'), limit: limitOf(request) }
+            const wanted = { ...input, ...from, modifiedSince: modifiedSinceOf(request) }
+            const { page, version, modifiedUntil } = await listProjects(wanted, spoken)
             return { document: listDocument(format, projectList, page), version, modifiedUntil }
           },
         }),
@@ -149,8 +145,9 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
       tag,
       summary: `Featured projects${title}`,
       description: `${form} of ten projects at most, which change every hour. For example, a home page shows them.`,
-      answer: async (_request, format) => {
-        const page = await getFeaturedProjects(reads, clock(), { view, format })
+      hasLanguages: true,
+      answer: async (_request, format, _account, spoken) => {
+        const page = await getFeaturedProjects(reads, clock(), { view, format }, spoken)
         return { document: listDocument(format, projectList, page) }
       },
     },
@@ -163,9 +160,10 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
       summary: `Projects by identifiers${title}`,
       description: `${form} of ten projects at most, in one request. For example, projectIds=2061,2045 asks for two; one that does not exist is left out.`,
       parameters: ['projectIds'],
-      answer: async (request, format) => {
+      hasLanguages: true,
+      answer: async (request, format, _account, spoken) => {
         const ids = idListOf(request, 'projectIds')
-        const { page, version } = await getProjectsByIds(reads, { ids, view, format })
+        const { page, version } = await getProjectsByIds(reads, { ids, view, format }, spoken)
         return { document: listDocument(format, projectList, page), version }
       },
     },
@@ -177,8 +175,10 @@ export function projectReads({ store, reads, clock }: ApiDeps): Read[] {
       tag,
       summary: `One project${title}`,
       description: `${form.replace('Records', 'Its record').replace('Whole records', 'Its whole record')}, as in lists. For example, projects/2045${suffix} is that of project 2045; 410 once the project is inactive.`,
-      answer: async (request, format) => {
-        const { record, version } = await getProject({ id: pathId(request, 'projectId', 'project'), view, format })
+      hasLanguages: true,
+      answer: async (request, format, _account, spoken) => {
+        const id = pathId(request, 'projectId', 'project')
+        const { record, version } = await getProject({ id, view, format }, spoken)
         return { document: recordDocument(format, 'project', record), version }
       },
     },

@@ -12,6 +12,7 @@ import type { CountKey } from '../limits.js'
 import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
 import { type Authenticate, requireScope } from '../operations/authenticate.js'
+import { Spoken } from '../operations/spoken.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
 /** The media type of Atom feeds, in which the API says no charset. */
@@ -39,19 +40,35 @@ export type Read = {
   readonly atom?: true
   /** Whether the answer has all projects at once, so that clients take turns. */
   readonly isLong?: true
-  /** `account`: whose key it is. */
-  readonly answer: (request: FastifyRequest, format: Format, account: number) => Promise<ReadAnswer>
+  /** Whether its texts are in the languages of `Accept-Language`, where records have those. */
+  readonly hasLanguages?: true
+  /** `account`: whose key it is; `spoken`: the languages that are asked for. */
+  readonly answer: (
+    request: FastifyRequest,
+    format: Format,
+    account: number,
+    spoken: Spoken | undefined,
+  ) => Promise<ReadAnswer>
 }
 
 /** Registers reads, which answer GET and HEAD in both formats; the key is checked before anything else is read. */
 export function readRoutes(
   app: FastifyInstance,
   reads: readonly Read[],
-  { authenticate, countKey }: { readonly authenticate: Authenticate; readonly countKey: CountKey },
+  {
+    authenticate,
+    countKey,
+    language,
+  }: {
+    readonly authenticate: Authenticate
+    readonly countKey: CountKey
+    /** That of records which name none. */
+    readonly language: string
+  },
 ): void {
   const turns = new Turns(2)
   for (const read of reads) {
-    const { path, atom, isLong = false, answer } = read
+    const { path, atom, isLong = false, hasLanguages = false, answer } = read
     app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
       const key = await authenticate(keyOf(request))
       addLogFields(request, { account: key.accountId, key: key.id })
@@ -59,7 +76,13 @@ export function readRoutes(
       requireScope(key, 'read')
       requireOrigin(key, request, reply)
       const format = responseFormat(request, atom && [atomMediaType])
-      const read = async () => sendRead(request, reply, format, await answer(request, format, key.accountId))
+      const spoken = hasLanguages ? Spoken.of(request.headers['accept-language'], language) : undefined
+      const read = async () => {
+        const { version, ...answered } = await answer(request, format, key.accountId, spoken)
+        const languages = hasLanguages ? (spoken?.used ?? []) : undefined
+        const named = version && version + (spoken?.version ?? '')
+        return await sendRead(request, reply, format, { ...answered, version: named, languages })
+      }
       return await (isLong ? turns.take(clientNetwork(request.ip), read) : read())
     })
   }
@@ -74,12 +97,14 @@ function operationsOf({ id, summary, description, tag, parameters = [], schema, 
     ...readHeaders,
     ...(parameters.includes('modifiedSince') ? (['X-Modified-Until?'] as const) : []),
     ...(atom ? (['Link?'] as const) : []),
+    ...(read.hasLanguages ? (['Content-Language?'] as const) : []),
   ]
   const answer = atom
     ? { headers, content: { 'application/json': schema, 'application/atom+xml': atomFeed } }
     : { headers, document: schema }
   return described.map((one) => ({
     ...{ ...one, tag, security: 'key', query: parameters, answer, conditional: [304] },
+    ...(read.hasLanguages && { hasLanguages: true }),
     failures: [...alwaysPossible, 401, ...one.failures],
   }))
 }

@@ -17,15 +17,17 @@ export function searchReads(deps: ApiDeps): Read[] {
     tag: 'Search',
     parameters: ['q', 'start', 'filter', 'limit'],
     schema: ref(view === 'full' ? 'Search' : 'SearchSummary'),
-    answer: async (request, format, account) => {
-      const result = await search(account, request.signal, {
+    hasLanguages: true,
+    answer: async (request, format, account, spoken) => {
+      const input = {
         q: queryValue(request, 'q'),
         filters: parseFilters(queryValue(request, 'filter')),
         start: wholeNumberOf(request, 'start'),
         limit: limitOf(request),
         view,
         format,
-      })
+      }
+      const result = await search(account, request.signal, input, spoken)
       return { document: searchDocument(format, result) }
     },
   }))

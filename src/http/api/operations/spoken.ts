@@ -1,0 +1,100 @@
+import Negotiator from 'negotiator'
+import { organisationGraphs } from '../../../catalogue/sql/organisations.js'
+import { projectGraphs } from '../../../catalogue/sql/project-graphs.js'
+import type { OrganisationTexts, ProjectTexts } from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { organisationTexts } from '../../../catalogue/wire/write/organisation.js'
+import { projectTexts } from '../../../catalogue/wire/write/project.js'
+import { fileNameOf, type Noun, namedFields } from '../../../kernel/nouns/field.js'
+import { organisationFields } from '../../../kernel/nouns/organisation.js'
+import { projectFields } from '../../../kernel/nouns/project.js'
+import { type InLanguages, textIn } from '../../../kernel/texts.js'
+import type { Db } from '../../../platform/database/connection.js'
+import { primaryLanguage } from '../contract/donation-schemas.js'
+
+const mostLanguages = 10
+
+/** The languages that a client asks for, and those that the answer's texts are in then. */
+export class Spoken {
+  readonly #wanted: readonly string[]
+  readonly #own: string
+  readonly #used = new Set<string>()
+  #isTold = false
+
+  private constructor(wanted: readonly string[], own: string) {
+    this.#wanted = wanted
+    this.#own = own
+  }
+
+  /** Undefined: it asks for none. `own` is that of records that name none. */
+  static of(acceptLanguage: string | undefined, own: string): Spoken | undefined {
+    const asked = new Negotiator({ headers: { 'accept-language': acceptLanguage ?? '' } }).languages()
+    const wanted = asked.flatMap((tag) => (tag === '*' ? [] : (primaryLanguage(tag) ?? [])))
+    return wanted.length === 0 ? undefined : new Spoken([...new Set(wanted)].slice(0, mostLanguages), own)
+  }
+
+  /** Languages of the texts that were answered. */
+  get used(): string[] {
+    return [...this.#used].sort()
+  }
+
+  /** What distinguishes the answer from the one in the records' own languages; '': nothing. */
+  get version(): string {
+    return this.#isTold ? ` ${this.#wanted.join()}` : ''
+  }
+
+  /** Those of these projects that have a text in a wanted language, in these languages. */
+  async projects(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ProjectTexts>> {
+    const told = await this.#told(
+      db,
+      `select p.id, p.language, array(select jsonb_object_keys(p.texts) union select jsonb_object_keys(o.texts)) as keys
+        from project p left join organisation o on o.id = p.organisation_id where p.id = any ($1)`,
+      ids,
+    )
+    const graphs = told.length === 0 ? [] : await projectGraphs(db, told)
+    const texts = graphs.map((graph) => {
+      const { project, organisation } = graph
+      const partner = organisation && { organisation: this.#tell(organisation, organisationFields) }
+      return projectTexts({ ...graph, project: this.#tell(project, projectFields), ...partner })
+    })
+    return new Map(texts.map((one) => [one.id, one]))
+  }
+
+  /** The same of organisations. */
+  async organisations(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, OrganisationTexts>> {
+    const told = await this.#told(
+      db,
+      'select id, language, array(select jsonb_object_keys(texts)) as keys from organisation where id = any ($1)',
+      ids,
+    )
+    const graphs = told.length === 0 ? [] : await organisationGraphs(db, told)
+    const texts = graphs.map(({ version, organisation }) =>
+      organisationTexts({ version, organisation: this.#tell(organisation, organisationFields) }),
+    )
+    return new Map(texts.map((one) => [one.id, one]))
+  }
+
+  async #told(db: Db, statement: string, ids: readonly number[]): Promise<number[]> {
+    const { rows } = await db.query<{ id: number; language: string | undefined; keys: string[] }>(statement, [ids])
+    return rows.flatMap(({ id, language = this.#own, keys }) => {
+      if (this.#wanted.some((one) => keys.some((key) => key.endsWith(`@${one}`)))) return id
+      this.#used.add(language)
+      return []
+    })
+  }
+
+  /** The record with each text in the first wanted language that it has, else in its own. */
+  #tell<Told extends InLanguages>(record: Told, noun: Noun): Told {
+    const { language: own = this.#own } = record
+    const told: Record<string, string> = {}
+    for (const field of namedFields(noun)) {
+      if (!field.inLanguages) continue
+      const name = fileNameOf(field)
+      const language = this.#wanted.find((one) => one === own || textIn(record, name, one) !== undefined) ?? own
+      const text = language === own ? undefined : textIn(record, name, language)
+      if (text !== undefined) told[field.field] = text
+      if (text !== undefined || (record as Readonly<Record<string, unknown>>)[field.field]) this.#used.add(language)
+    }
+    if (Object.keys(told).length > 0) this.#isTold = true
+    return { ...record, ...told }
+  }
+}
