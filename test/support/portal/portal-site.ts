@@ -10,8 +10,11 @@ import { testDatabase } from '../store/database.js'
 import { day, mappingConfig, usd } from '../values/builders.js'
 
 /** A portal over what the store has, published; closed after the file's tests. */
-export async function publishedSite(store: Store): Promise<{ app: FastifyInstance; publisher: Publisher }> {
-  const publisher = await testPublisher(store)
+export async function publishedSite(
+  store: Store,
+  currency = usd,
+): Promise<{ app: FastifyInstance; publisher: Publisher }> {
+  const publisher = await testPublisher(store, { mappingConfig: { ...mappingConfig, currency } })
   expect((await publisher.publish()).state).toBe('published')
   const { app } = await testApi(store, {
     store,
