@@ -514,7 +514,9 @@ function storyTexts(sums: Sums, options: Intl.NumberFormatOptions): string[] {
     const left = received - partners - own
     if (received <= 0n || partners < 0n || own < 0n || left < 0n) return kinds.map(named)
     return [
-      words.money.spent(told(received), told(partners), percent(Number(partners), Number(received))),
+      partners === 0n
+        ? words.money.unspent(told(received))
+        : words.money.spent(told(received), told(partners), percent(Number(partners), Number(received))),
       named('partners'),
       ...(own > 0n ? [named('expenditure')] : []),
       ...(left > 0n ? [`${words.money.left}: ${told(left)}`] : []),

@@ -1,20 +1,27 @@
+import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { expect } from 'vitest'
 import { moveDemo, seedDemo } from '../../../src/demo/sql/demo.js'
+import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { listen, testApi } from '../api/api.js'
 import { testConfig } from '../api/api-config.js'
+import { runCommandLine } from '../commands/command-line.js'
 import { type Publisher, testPublisher } from '../release/publishing.js'
 import { testDatabase } from '../store/database.js'
 import { day, mappingConfig, usd } from '../values/builders.js'
+import { temporaryFolder } from '../values/temporary-folder.js'
 
 /** A portal over what the store has, published; closed after the file's tests. */
 export async function publishedSite(
   store: Store,
-  currency = usd,
+  { currency = usd, feedsDir }: { readonly currency?: CurrencyCode; readonly feedsDir?: string } = {},
 ): Promise<{ app: FastifyInstance; publisher: Publisher }> {
-  const publisher = await testPublisher(store, { mappingConfig: { ...mappingConfig, currency } })
+  const publisher = await testPublisher(store, {
+    mappingConfig: { ...mappingConfig, currency },
+    ...(feedsDir && { feedsDir }),
+  })
   expect((await publisher.publish()).state).toBe('published')
   const { app } = await testApi(store, {
     store,
@@ -44,6 +51,23 @@ export async function demoSite(): Promise<{ base: string; publisher: Publisher }
   publisher.now = new Date('2026-11-22T02:00:00Z')
   await publisher.publish()
   return { base, publisher }
+}
+
+const exported = ['organisations-civicrm', 'projects-excel-de', 'gifts-givewp-de', 'gifts-donorbox', 'reports-airtable']
+
+/** A portal that listens over what an office exported from five programs, and the environment of its commands. */
+export async function officeSite(): Promise<{ base: string; environment: Record<string, string> }> {
+  const { store, url } = await testDatabase()
+  const folder = path.resolve(import.meta.dirname, '../catalogue/exports')
+  const environment = { DATABASE_URL: url, GIVING_DATA_DIR: await temporaryFolder(), DEFAULT_CURRENCY: 'EUR' }
+  for (const name of exported) {
+    const file = path.join(folder, name)
+    const { code, stderr } = await runCommandLine(['import', `${file}.csv`, '--recipe', `${file}.json`], environment)
+    expect(code, stderr).toBe(0)
+  }
+  const feedsDir = path.join(environment.GIVING_DATA_DIR, 'feeds')
+  const { app } = await publishedSite(store, { currency: 'EUR' as CurrencyCode, feedsDir })
+  return { base: await listen(app), environment }
 }
 
 /** Asks for all that pages lead to on this host, every project in one language, and follows the links of those `isFollowed`. */

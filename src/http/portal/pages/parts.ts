@@ -139,7 +139,12 @@ export function moneyStory(view: View, sums: ReadonlyMap<string, Sums>, { whole 
       return html`<ul class="legend plain">${toldKinds(view).map((kind) => html`<li>${told(kind)}</li>`)}</ul>\n`
     const share = (part: bigint) => (100 * Number(part)) / Number(of.in)
     const [partners, expenditure] = [share(of.partners), share(own)]
-    return html`<p class="sentence">${money.spent(text(amountOf(of, 'in')), text(amountOf(of, 'partners')), percent(view, Number(of.partners), Number(of.in)))}</p>
+    const received = text(amountOf(of, 'in'))
+    const sentence =
+      of.partners === 0n
+        ? money.unspent(received)
+        : money.spent(received, text(amountOf(of, 'partners')), percent(view, Number(of.partners), Number(of.in)))
+    return html`<p class="sentence">${sentence}</p>
 <svg class="stack" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="out" width="${partners.toFixed(2)}" height="6"/><rect class="own" x="${partners.toFixed(2)}" width="${expenditure.toFixed(2)}" height="6"/></svg>
 <ul class="legend"><li class="out">${told('partners')}</li>${own > 0n ? html`<li class="own">${told('expenditure')}</li>` : undefined}${left > 0n ? html`<li class="left">${withColon(view, money.left)} <strong>${text(toAmount(left))}</strong></li>` : undefined}${of.budget === 0n ? undefined : html`<li class="goal">${told('budget')}</li>`}</ul>
 `

@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languages } from '../../../../src/http/portal/words/words.js'
+import { openConsole } from '../../../support/api/console.js'
 import {
   axeFindings,
   browserProgram,
@@ -11,7 +12,7 @@ import {
   type Scheme,
   sizes,
 } from '../../../support/portal/browser.js'
-import { demoSite } from '../../../support/portal/portal-site.js'
+import { demoSite, officeSite } from '../../../support/portal/portal-site.js'
 import { mailSubscribers } from '../../../support/release/mail-subscribers.js'
 import { readMail, startMailServer, type TakenMail } from '../../../support/servers/mail-server.js'
 
@@ -260,9 +261,24 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
   if (screenshots) {
     it('is drawn for docs/portal', async () => {
       const folder = path.resolve('docs/portal')
+      const office = await officeSite()
+      const ops = await openConsole({ ...office.environment, OPS_TOKEN: 'ana+import:a-long-token-of-ana' })
+      const list = (await (await fetch(`${office.base}/projects.json`)).json()) as { projects: { project: number }[] }
+      const { projects } = list
+      const httpCredentials = { username: 'ana', password: 'a-long-token-of-ana' }
+      const desk = await (
+        await browser.newContext({ viewport: { width: 1280, height: 820 }, httpCredentials })
+      ).newPage()
+      for (const [name, address] of [
+        ['home', office.base],
+        ['project', `${office.base}/projects/${projects.at(-1)?.project}`],
+        ['console', ops.base],
+      ] as const) {
+        await desk.goto(address, { waitUntil: 'networkidle' })
+        await desk.screenshot({ path: path.join(folder, `${name}.png`) })
+      }
+      await ops.close()
       const shots = [
-        ['home', 'light', 'desktop', ''],
-        ['project', 'light', 'desktop', ''],
         ['country', 'dark', 'desktop', '/fr'],
         ['quality', 'light', 'desktop', ''],
         ['change', 'dark', 'desktop', ''],
