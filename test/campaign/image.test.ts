@@ -33,7 +33,8 @@ describe.skipIf(missing)('the image by itself, in Podman', () => {
     await detached('service', ...confined, ...database, '--env', `PORT=${port}`, 'giving-iati')
     const inService = (...words: readonly string[]) => podman.run('exec', 'service', 'node', ...words)
     const giving = (...args: readonly string[]) => inService('/app/dist/src/cli.js', ...args)
-    await expect.poll(() => giving('health').catch(String), { timeout: 300_000, interval: 500 }).not.toMatch(/Error/)
+    const health = () => giving('health').catch(async (error) => `${error}${await podman.run('logs', 'service')}`)
+    await expect.poll(health, { timeout: Number(process.env.IMG ?? 300_000), interval: 500 }).not.toMatch(/Error/)
     await giving('seed', '--projects', String(projects))
     await giving('publish', '--wait')
     const asked = `fetch('http://127.0.0.1:${port}/iati/activities.xml').then(async (answer) =>
