@@ -8,8 +8,8 @@ import { findKind, kinds } from '../kinds.js'
 import { bareNumber, dayPatternsOf, type NumberNotation } from '../number-notation.js'
 import { isTelling } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
-import { type Column, type CsvTable, isScaled, markOfName, readTable } from './table-of-file.js'
-import { guessNotation, isDated, isNumeric, listed, markedCurrency, valuesOf } from './values-of-columns.js'
+import { type CsvTable, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
+import { guessNotation, isDated, isNumeric, markedCurrency, shownValues, valuesOf } from './values-of-columns.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
 export type RecipeGuess = {
@@ -47,7 +47,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
   if (encoding.why) say('encoding', encoding.why)
   say('header', `line ${header.line}, cells parted by ${header.delimiter === '\t' ? 'tabs' : header.delimiter}`)
   if (sheet && sheet.others.length > 0)
-    say('sheet', `${sheet.name}, the first of ${listed([sheet.name, ...sheet.others])}`)
+    say('sheet', `${sheet.name}, the first of ${shownValues([sheet.name, ...sheet.others])}`)
   if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
 
   const kind = guessKind(asked, name, columns, words)
@@ -74,12 +74,15 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     const known = type && valuesOf(column, field, type, words)
     if (known && Object.keys(known.values).length > 0) {
       values[column.name] = known.values
-      say(`values of ${column.name}`, listed(Object.entries(known.values).map(([one, meant]) => `${one} is ${meant}`)))
+      say(
+        `values of ${column.name}`,
+        shownValues(Object.entries(known.values).map(([one, meant]) => `${one} is ${meant}`)),
+      )
     }
     if (known && known.unknown.length > 0)
       open.push(
         `values of "${column.name}" that are no ${field} ` +
-          `(${field === 'themes' ? 'add them with giving import --kind themes, or name others in values' : type.expected}): ${listed(known.unknown)}`,
+          `(${field === 'themes' ? 'add them with giving import --kind themes, or name others in values' : type.expected}): ${shownValues(known.unknown)}`,
       )
     const isMerged =
       sheet?.merged.has(columns.indexOf(column)) === true &&
@@ -107,7 +110,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
   }
 
   /** Of a column that is no field: whether its values say which rows count. */
-  function leaveOut(column: Column): void {
+  function leaveOut(column: TableColumn): void {
     const isOf = (list: readonly string[]) => [...column.values.keys()].filter((one) => list.includes(foldedName(one)))
     const [moved, notMoved, alike] = [isOf(words.moved), isOf(words.notMoved), isOf(words.alike)]
     const count = column.values.size
@@ -121,21 +124,24 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     ) {
       only[column.name] = moved
       const rest = notMoved.map((one) => `${one} (${column.values.get(one)})`)
-      say('only', `rows whose "${column.name}" is ${listed(moved)}${rest.length > 0 ? `, not ${listed(rest)}` : ''}`)
+      say(
+        'only',
+        `rows whose "${column.name}" is ${shownValues(moved)}${rest.length > 0 ? `, not ${shownValues(rest)}` : ''}`,
+      )
     } else if (isTelling(column.name) && count > 1) {
       if (alike.length === count) {
         ignore.push(column.name)
-        say('ignore', `"${column.name}" is ${listed(alike)}: all of these rows count`)
+        say('ignore', `"${column.name}" is ${shownValues(alike)}: all of these rows count`)
       } else
         open.push(
-          `"${column.name}" has ${listed([...column.values.keys()])}: name the rows that count with only or without, or the column with ignore`,
+          `"${column.name}" has ${shownValues([...column.values.keys()])}: name the rows that count with only or without, or the column with ignore`,
         )
     }
     if (column.name in only || ignore.includes(column.name)) return
     say(`map of ${column.name}`, `left out: ${whyLeftOut(column)}`)
   }
 
-  function whyLeftOut(column: Column): string {
+  function whyLeftOut(column: TableColumn): string {
     const isOf = (names: ReadonlySet<string> | readonly string[]) => {
       const all = new Set(names)
       return column.words.some((word) => all.has(word))
@@ -147,8 +153,9 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     return 'no field has such a name'
   }
 
-  for (const [column, found] of totals) say('without', `rows with ${listed([...found])} in "${column}" are totals`)
-  for (const [column, found] of footers) say('without', `${listed([...found])} in "${column}" stands below the table`)
+  for (const [column, found] of totals) say('without', `rows with ${shownValues([...found])} in "${column}" are totals`)
+  for (const [column, found] of footers)
+    say('without', `${shownValues([...found])} in "${column}" stands below the table`)
   const without = Object.fromEntries(
     [...new Set([...totals.keys(), ...footers.keys()])].map((column) => [
       column,
@@ -189,7 +196,7 @@ function filled(members: Readonly<Record<string, object>>): object {
 function guessKind(
   asked: string | undefined,
   file: string,
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   words: HeaderWords,
 ): { readonly kind: Kind; readonly why: string } {
   const known = asked === undefined ? undefined : findKind(asked)
@@ -215,16 +222,16 @@ function guessKind(
 
 /** The fields that each column may be, by its name. */
 function candidatesOf(
-  columns: readonly Column[],
+  columns: readonly TableColumn[],
   { fields }: Kind,
   words: HeaderWords,
   currency?: CurrencyCode,
-): Map<Column, string[]> {
+): Map<TableColumn, string[]> {
   const names = Object.keys(fields)
   const isAmount = (word = '') => words.fields.get('amount')?.has(word) ?? false
   const hasPlainAmount = columns.some((column) => isAmount(column.words[0]) && markOfName(column.name) === undefined)
   return new Map(
-    columns.flatMap((column): [Column, string[]][] => {
+    columns.flatMap((column): [TableColumn, string[]][] => {
       const mark = markOfName(column.name)
       const isOurs = mark === undefined || currency === undefined || marksOf(currency).has(mark)
       const isNamed = (field: string) => {
@@ -252,17 +259,17 @@ function hasAddressInBrackets(text: string): boolean {
 
 /** Which column each field is: of several that have its name, the one whose cells fit best. */
 function assign(
-  columns: readonly Column[],
-  candidates: ReadonlyMap<Column, readonly string[]>,
+  columns: readonly TableColumn[],
+  candidates: ReadonlyMap<TableColumn, readonly string[]>,
   { fields }: Kind,
   { decimal, date }: Pick<Recipe, 'decimal' | 'date'>,
   words: HeaderWords,
   currency: CurrencyCode,
-): Map<Column, string> {
+): Map<TableColumn, string> {
   const notation: NumberNotation = { decimal, date, hasThreeDecimals: false, zone: 'UTC', currency }
   const plain: NumberNotation = { ...notation, decimal: undefined }
-  const isWhole = (column: Column) => [...column.values.keys()].every((text) => /^[1-9]\d{0,15}$/.test(text))
-  const fitOf = (column: Column, field: string): number => {
+  const isWhole = (column: TableColumn) => [...column.values.keys()].every((text) => /^[1-9]\d{0,15}$/.test(text))
+  const fitOf = (column: TableColumn, field: string): number => {
     const type = fields[field]?.type
     if (!type) return 0
     const numberless = !isWhole(column)
@@ -302,7 +309,7 @@ function assign(
         Number(b.isWhole) - Number(a.isWhole) ||
         columns.indexOf(a.column) - columns.indexOf(b.column),
     )
-  const assigned = new Map<Column, string>()
+  const assigned = new Map<TableColumn, string>()
   for (const column of columns) {
     const inLanguage = fieldNamed(fields, column.name)
     if (inLanguage !== undefined) assigned.set(column, inLanguage)

@@ -17,7 +17,7 @@ const mostKept = 4_000_000
 const mostBelow = 20
 
 /** A column, and what its cells have. */
-export type Column = {
+export type TableColumn = {
   readonly name: string
   /** What its name may mean, folded. */
   readonly words: readonly string[]
@@ -93,7 +93,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
   const counted = new Map<string, number>()
   for (const name of header.columns) counted.set(name, (counted.get(name) ?? 0) + 1)
   const seen = new Map<string, number>()
-  const columns = header.columns.map((name): Column => {
+  const columns = header.columns.map((name): TableColumn => {
     const number = (seen.get(name) ?? 0) + 1
     seen.set(name, number)
     const isDoubled = (counted.get(name) ?? 0) > 1 && name !== ''
@@ -105,7 +105,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
   })
   const totals = new Map<string, Set<string>>()
   const footers = new Map<string, Set<string>>()
-  const leave = (of: Map<string, Set<string>>, column: Column, words: string) =>
+  const leave = (of: Map<string, Set<string>>, column: TableColumn, words: string) =>
     of.set(column.name, (of.get(column.name) ?? new Set()).add(words))
   const yieldIfDue = createYielder()
   const csv = new CsvText(header.delimiter, header.isSheet)
@@ -139,7 +139,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
       const filled = cells.filter((cell) => !isBlank(cell)).length
       const total = column && totalIn(first, filled * 2 < columns.length, words)
       if (total !== undefined) {
-        leave(totals, column as Column, total)
+        leave(totals, column as TableColumn, total)
         continue
       }
       if (filled === 1 && columns.length > 2 && alone.length < mostBelow) {

@@ -6,12 +6,12 @@ import type { Recipe } from '../../sql/reading.js'
 import type { Kind } from '../kind.js'
 import { bareNumber, dayPatternsOf, isoDayOf, isReadBy, numberIn, orderOfPattern } from '../number-notation.js'
 import { countryCodes, countryNamed, foldedName, type HeaderWords } from './header-words.js'
-import { type Column, markOfName } from './table-of-file.js'
+import { markOfName, type TableColumn } from './table-of-file.js'
 
 const mostShown = 5
 
 /** Some of these values, for a sentence. */
-export function listed(words: readonly string[]): string {
+export function shownValues(words: readonly string[]): string {
   const shown = words.slice(0, mostShown).map((word) => shownValue(word))
   return shown.join(', ') + (words.length > mostShown ? ` and ${words.length - mostShown} more` : '')
 }
@@ -23,7 +23,7 @@ export const isNumeric = (name: string) => /amount|latitude|longitude/.test(name
 
 /** The notation of numbers and of days that reads most of the cells which may be such. */
 export function guessNotation(
-  candidates: ReadonlyMap<Column, readonly string[]>,
+  candidates: ReadonlyMap<TableColumn, readonly string[]>,
   { fields }: Kind,
   isSheet: boolean,
   say: Say,
@@ -58,7 +58,7 @@ export function guessNotation(
       const parted = numbers.find((text) => /\d[ '\u2019]\d/.test(text)) ?? ''
       decimal = /\d \d/.test(parted) ? 'comma' : 'point'
       say('decimal', `${decimal}: "${parted}"`)
-    } else open.push(`decimal: ${listed(numbers.slice(0, 2))} may be read in two ways; say comma or point`)
+    } else open.push(`decimal: ${shownValues(numbers.slice(0, 2))} may be read in two ways; say comma or point`)
   }
   return { ...(decimal && { decimal }), ...guessDays(days, decimal, say, open) }
 }
@@ -84,7 +84,7 @@ function guessDays(
     : likely
   const [first] = best
   if (!first) {
-    open.push(`date: ${listed(days.slice(0, 2))} is in no order of day, month and year that is known`)
+    open.push(`date: ${shownValues(days.slice(0, 2))} is in no order of day, month and year that is known`)
     return {}
   }
   // Who writes 1.234,50, or parts days by points, has the day first.
@@ -93,7 +93,7 @@ function guessDays(
       ? first
       : best.find(({ pattern }) => /^dd/.test(pattern) && (decimal === 'comma' || pattern.includes('.')))
   if (!chosen) {
-    open.push(`date: ${listed(days.slice(0, 2))} may be ${best.map(({ pattern }) => pattern).join(' or ')}`)
+    open.push(`date: ${shownValues(days.slice(0, 2))} may be ${best.map(({ pattern }) => pattern).join(' or ')}`)
     return {}
   }
   const read = days.find((text) => isReadBy(text, chosen.pattern)) ?? example
@@ -119,7 +119,7 @@ export function choicesOf(type: TypeOfField): readonly string[] | undefined {
 
 /** Of a field with a few words: what the values of a column stand for, and those that stand for none. */
 export function valuesOf(
-  { values }: Column,
+  { values }: TableColumn,
   field: string,
   type: TypeOfField,
   words: HeaderWords,
@@ -181,7 +181,10 @@ function themesOf(cells: readonly string[], words: HeaderWords) {
 }
 
 /** The currency whose sign or code stands beside the amounts or in the name of their column, where it is one. */
-export function markedCurrency(columns: readonly Column[], assigned: ReadonlyMap<Column, string>): string | undefined {
+export function markedCurrency(
+  columns: readonly TableColumn[],
+  assigned: ReadonlyMap<TableColumn, string>,
+): string | undefined {
   const amounts = columns.find((column) => assigned.get(column) === 'amount')
   const named = amounts && markOfName(amounts.name)
   const marks = new Set(
