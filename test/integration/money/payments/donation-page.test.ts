@@ -3,16 +3,18 @@ import { symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { getAccountId, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { createBraintreeGateway } from '../../../../src/money/gateways/braintree/braintree-gateway.js'
 import type { Gateway } from '../../../../src/money/gateways/gateway.js'
+import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
 import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { usualLimits } from '../../../../src/money/payments.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { listen, testApi, testUser } from '../../../support/api/api.js'
 import { projectRoot } from '../../../support/documents/how-to.js'
 import { readProjectFile } from '../../../support/documents/markdown-table.js'
-import { insertDonationTargets, quick, testPayments } from '../../../support/money/donations.js'
+import { insertDonationTargets, quick, testPayments, usd } from '../../../support/money/donations.js'
 import { braintreeScript, stripeScript } from '../../../support/money/processor-scripts.js'
 import { axeFindings, browserProgram, launchBrowser } from '../../../support/portal/browser.js'
 import { braintreeKeys, startBraintree } from '../../../support/servers/braintree-server.js'
@@ -56,10 +58,75 @@ beforeAll(async () => {
 })
 afterAll(async () => await browser?.close())
 
+/** Serves both files of the page, for a service with an account that may donate. */
+async function servePage(serviceUrl: string, apiKey: string): Promise<{ server: ChildProcess; base: string }> {
+  const folder = await temporaryFolder()
+  // The package is not installed here: its client is in the sources.
+  const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
+  await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
+  await writeFile(path.join(folder, 'page.html'), block('html'))
+  await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
+  const register = path.join(projectRoot, 'test/support/runner/register-typescript.mjs')
+  const access = { GIVING_API_KEY: apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
+  const port = String(await freePort())
+  const server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {
+    env: { ...process.env, GIVING_URL: serviceUrl, ...access, PORT: port },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const base = await new Promise<string>((resolve, reject) => {
+    server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
+    server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
+  })
+  return { server, base }
+}
+
+describe.skipIf(!browserProgram)('the donation page with the sandbox', () => {
+  it('takes a gift in francs that the donor confirms on a page of the sandbox, with the project’s amounts', async () => {
+    const { store } = await testDatabase()
+    const clock = () => new Date()
+    let serviceUrl = ''
+    const gateway = createSandboxGateway({ store, clock, currency: usd, baseUrl: async () => serviceUrl })
+    const limits = { USD: usualLimits, CHF: usualLimits }
+    const payments = testPayments(store, { gateway, clock, limits, rehearsal: { refresh: async () => undefined } })
+    const api = await testApi(store, { payments, clock })
+    await insertDonationTargets(store.db, [2045])
+    await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', clock())
+    await store.db.query(`insert into donation_option (project_id, position, amount, description)
+      values (2045, 1, 25, 'buys tools')`)
+    serviceUrl = await listen(api.app)
+    const { server, base } = await servePage(serviceUrl, api.apiKey)
+    onTestFinished(() => void server.kill())
+    const context = await browser.newContext({ bypassCSP: true })
+    const page = await context.newPage()
+    const problems: string[] = []
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(`${base}?project=2045`)
+    await page.locator('input[name=way]').first().waitFor()
+    expect(await page.getByLabel('Amount').inputValue()).toBe('25')
+    await page.goto(`${base}?project=2045&currency=chf&amounts=30,60`)
+    await page.getByText('This is a rehearsal: no money moves.').waitFor()
+    problems.push(...(await axeFindings(page)))
+    expect(await page.getByLabel('Amount in CHF').inputValue()).toBe('30')
+    await page.getByLabel('First name').fill('Lina')
+    await page.getByLabel('Last name').fill('Okoro')
+    await page.getByLabel('E-mail').fill('lina@example.org')
+    await page.getByLabel('A card whose bank asks').check()
+    await page.getByRole('button', { name: 'Give' }).click()
+    const opened = context.waitForEvent('page')
+    await page.getByRole('link', { name: 'Answer your bank' }).click()
+    const bank = await opened
+    await bank.getByText('Do you pay CHF 30.00?').waitFor()
+    problems.push(...(await axeFindings(page)))
+    await bank.getByRole('button', { name: 'Confirm' }).click()
+    await page.locator('#outcome', { hasText: /receipt comes by mail/ }).waitFor()
+    expect(problems).toEqual([])
+    await context.close()
+  })
+})
+
 describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page with %s', (name, way) => {
   let processor: ProcessorServer
   let server: ChildProcess
-  let folder: string
   let store: Awaited<ReturnType<typeof testDatabase>>['store']
   let base: string
   let serviceUrl: string
@@ -74,23 +141,7 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
     await insertDonationTargets(store.db, [2045])
     await recordGrant(store.db, await getAccountId(store.db, testUser.email), 'donations', new Date())
     serviceUrl = await listen(api.app)
-    folder = await temporaryFolder()
-    // The package is not installed here: its client is in the sources.
-    const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
-    await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
-    await writeFile(path.join(folder, 'page.html'), block('html'))
-    await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
-    const register = path.join(projectRoot, 'test/support/runner/register-typescript.mjs')
-    const access = { GIVING_API_KEY: api.apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
-    const port = String(await freePort())
-    server = spawn(process.execPath, ['--import', register, path.join(folder, 'server.mjs')], {
-      env: { ...process.env, GIVING_URL: serviceUrl, ...access, PORT: port },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    base = await new Promise((resolve, reject) => {
-      server.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim()))
-      server.once('exit', (code) => reject(new Error(`server.mjs ended with ${code}`)))
-    })
+    ;({ server, base } = await servePage(serviceUrl, api.apiKey))
   })
 
   afterAll(async () => {
@@ -113,7 +164,8 @@ describe.skipIf(!browserProgram).each(Object.entries(ways))('the donation page w
       const charge = processor.ledger.charges.find(({ id }) => secret.startsWith(`${id}_`))
       if (charge) processor.ledger.decide(charge, yes ? 'paid' : 'declined')
     })
-    await page.goto(base)
+    await page.goto(`${base}?project=2045&currency=USD&amounts=40,100`)
+    await page.getByRole('heading', { name: /^Give to ./ }).waitFor()
     await page.locator('input[name=way]').first().waitFor()
     for (const value of ['Xanthippe', 'Quillfeather', 'xanthippe@example.org', amount]) {
       await page.keyboard.press('Tab')
