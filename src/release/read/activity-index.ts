@@ -90,9 +90,9 @@ export class ActivityIndex {
    */
   openText(row: Row): string {
     const text = this.#text(row, 'latin1')
-    return (
-      text.slice(0, text.indexOf(',"offset":')) + text.slice(text.indexOf(',"changed":'), text.lastIndexOf(',"has":'))
-    )
+    const has = text.lastIndexOf(',"has":')
+    const languages = text.slice(has, -1).replace(/^,"has":\d+/, '')
+    return text.slice(0, text.indexOf(',"offset":')) + text.slice(text.indexOf(',"changed":'), has) + languages
   }
 
   #text(row: Row, encoding: 'utf8' | 'latin1'): string {

@@ -82,7 +82,16 @@ describe('pages about records in several languages', () => {
 
   it('a search finds a name in any language', async () => {
     for (const words of ['puits', 'brunnen', 'آبار', 'Wells for all', 'Clean Water']) {
-      expect(await read(`/en/projects?q=${encodeURIComponent(words)}`), words).toContain('/projects/101')
+      const query = `q=${encodeURIComponent(words)}`
+      expect(await read(`/en/projects?${query}`), words).toContain('/projects/101')
+      expect(await read(`/projects.csv?${query}`), words).toMatch(/^101,/m)
+      const { projects } = JSON.parse(await read(`/projects.json?${query}`)) as {
+        projects: { project: number; languages: unknown }[]
+      }
+      expect(projects.find(({ project }) => project === 101)?.languages, words).toMatchObject({
+        ...{ title: 'de', titles: { fr: 'Des puits pour Tara', ar: 'آبار لتارا' } },
+        ...{ partner: 'de', partners: { en: 'Wells for all' } },
+      })
     }
   })
 })

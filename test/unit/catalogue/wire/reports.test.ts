@@ -82,6 +82,22 @@ describe('a report in Atom', () => {
     })
   })
 
+  it('has links and pictures of its text that lead somewhere, by the nearest base or the address of the feed', async () => {
+    const html = '&lt;p&gt;&lt;a href="more"&gt;m&lt;/a&gt;&lt;img src="/2.jpg"&gt;&lt;/p&gt;'
+    const textOf = async (start: string, entryBase: string, contentBase: string) => {
+      const inside = `<id>https://a.example/1</id>${times}<content type="html"${contentBase}>${html}</content>`
+      return (await reportOf(`${start}<entry${entryBase}>${inside}</entry></feed>`))?.contentHtml
+    }
+    const at = (more: string, picture: string) => `<p><a href="${more}">m</a><img src="${picture}" /></p>`
+    expect(await textOf(opened, '', '')).toBe(at('https://a.example/x/more', 'https://a.example/2.jpg'))
+    expect(await textOf(opened, ' xml:base="y/"', '')).toBe(at('https://a.example/x/y/more', 'https://a.example/2.jpg'))
+    const deep = [' xml:base="y/"', ' xml:base="https://b.example/z/"'] as const
+    expect(await textOf(opened, ...deep)).toBe(at('https://b.example/z/more', 'https://b.example/2.jpg'))
+    const atom = '<feed xmlns="http://www.w3.org/2005/Atom">'
+    const self = `${atom}<link rel="self" href="https://c.example/feeds/all.atom"/>`
+    expect(await textOf(self, '', '')).toBe(at('https://c.example/feeds/more', 'https://c.example/2.jpg'))
+  })
+
   it('has the pictures of its links, without pages', async () => {
     const links = [
       '<link href="/self" rel="self"/><link href="/page" rel="alternate"/><link href="mailto:a@b.example"/><link/>',
