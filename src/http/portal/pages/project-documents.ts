@@ -47,6 +47,13 @@ export function safeHref(url: string): string {
   return /^https?:\/\//i.test(url) ? url : '#'
 }
 
+/** The title of a report in the reader's language where the record has it, else as the report has it. */
+export function titleOfReport({ view, activity }: ShownProject, { address, title, language }: ShownReport): Said {
+  const link = children(activity, 'document-link').find(({ attributes: { url } }) => url === address)
+  const said = saidBy(view, activity, child(link, 'title'))
+  return said.text !== '' && said.language === view.language ? said : { text: title, language }
+}
+
 /** Documents but the reports, which the page has. */
 export function documentSection({ view, activity, entry, reports }: ShownProject): Html {
   const shown = new Set([view.baseUrl + projectFeedPath(entry.project), ...reports.map(({ address }) => address)])
@@ -63,7 +70,8 @@ export function documentSection({ view, activity, entry, reports }: ShownProject
 ${items}</ul>`
 }
 
-export function reportSection({ view, entry, reports }: ShownProject): Html {
+export function reportSection(shown: ShownProject): Html {
+  const { view, entry, reports } = shown
   const { words } = view
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report, at) => {
@@ -73,7 +81,8 @@ export function reportSection({ view, entry, reports }: ShownProject): Html {
         ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
         : html`<p>${outside(view, url, { text: words.project.picture(cut(report.title, 120)), language: view.language })}</p>`
     })
-    return html`<article class="report" id="${reportAnchor(at)}"><h3${spoken(view, report)}>${report.title}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
+    const title = titleOfReport(shown, report)
+    return html`<article class="report" id="${reportAnchor(at)}"><h3${spoken(view, title)}>${title.text}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
 <div${spoken(view, report)}>${{ html: contentOf(view, report) }}</div>${pictures}</article>
 `
   })

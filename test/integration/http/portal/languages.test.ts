@@ -80,6 +80,14 @@ describe('pages about records in several languages', () => {
     },
   )
 
+  it('a report has its title in the language of the reader, where it was given in it', async () => {
+    const heading = async (reader: string) =>
+      /<h3[^>]*>The pump runs|<h3[^>]*>Die Pumpe läuft/.exec(await read(`/${reader}/projects/101`))?.[0]
+    expect(await heading('de')).toBe('<h3 dir="auto">Die Pumpe läuft')
+    expect(await heading('fr')).toBe('<h3 lang="en" dir="ltr">The pump runs')
+    expect(await read('/de/projects/101')).toMatch(/href="#report-1" dir="auto">Die Pumpe läuft/)
+  })
+
   it('a search finds a name in any language', async () => {
     for (const words of ['puits', 'brunnen', 'آبار', 'Wells for all', 'Clean Water']) {
       const query = `q=${encodeURIComponent(words)}`
