@@ -54,7 +54,8 @@ async function run({
   await using api = await startGiving(program, 'api', environment, '/healthz')
   const firstPages = await timeFirstPages(api.value)
   progress('pages on a phone with slow 4G')
-  const paths = ['/', '/projects', '/projects/1', '/projects?q=water', '/years', '/quality', '/ar']
+  const tables = ['/organisations', '/countries', '/years?by=theme', '/years', '/data', '/quality', '/developers']
+  const paths = ['/', '/ar', '/projects', '/projects/1', '/projects?q=water', ...tables]
   const paints = await timeLargestPaints(api.value, paths)
   await using floor = await startFloor<string>(program, 'bench/portal/bare-fastify.js', `${api.value}/projects/1`)
   const seconds = quick ? 2 : 5
@@ -100,8 +101,11 @@ async function run({
         ? [
             {
               title: 'largest paint on a phone with slow 4G and a quarter of the processor',
-              columns: ['', 'ms'],
-              rows: paints.map(({ path, milliseconds }) => [path, milliseconds.toFixed(0)]),
+              columns: ['', 'ms', 'kB', 'requests'],
+              rows: paints.map(({ path, milliseconds, kilobytes, requests }) => [
+                path,
+                ...[milliseconds, kilobytes, requests].map((one) => one.toFixed(0)),
+              ]),
             },
           ]
         : []),

@@ -14,12 +14,12 @@ const largestPaint = `new Promise((resolve) => {
 
 /**
  * Milliseconds until the largest part of each page is painted (Largest Contentful Paint), on a phone with slow 4G and a
- * quarter of this machine's processor, nothing kept by the browser; undefined where there is no browser.
+ * quarter of this machine's processor, nothing kept by the browser, and what the phone loads; undefined where there is no browser.
  */
 export async function timeLargestPaints(
   url: string,
   paths: readonly string[],
-): Promise<{ path: string; milliseconds: number }[] | undefined> {
+): Promise<{ path: string; milliseconds: number; kilobytes: number; requests: number }[] | undefined> {
   if (!browserProgram) return undefined
   const browser = await launchBrowser()
   const paints = []
@@ -30,8 +30,12 @@ export async function timeLargestPaints(
     await devtools.send('Network.enable')
     await devtools.send('Network.emulateNetworkConditions', slow4G)
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowerCpu })
+    const loaded: number[] = []
+    devtools.on('Network.loadingFinished', ({ encodedDataLength }) => loaded.push(encodedDataLength))
     await page.goto(url + path, { waitUntil: 'load' })
-    paints.push({ path, milliseconds: Number(await page.evaluate(largestPaint)) })
+    const milliseconds = Number(await page.evaluate(largestPaint))
+    const kilobytes = loaded.reduce((sum, one) => sum + one, 0) / 1000
+    paints.push({ path, milliseconds, kilobytes, requests: loaded.length })
     await context.close()
   }
   await browser.close()
