@@ -118,6 +118,6 @@ a.give { display: inline-block; border: 1px solid var(--deep); background: var(-
 @media (max-width: 40rem) { .top .wide { padding-top: .5rem; padding-bottom: .4rem; column-gap: 1rem; } .top > .wide > nav { order: 1; width: 100%; } .top .name small { display: none; } .wide { padding: 0 1rem; }
   .cards { gap: .7rem; } .card { border-inline-start: .35rem solid var(--hue, var(--top)); } .card img, .card .blank { display: none; } .card div { padding: .6rem .8rem .7rem; gap: .2rem; }
   .tiles { grid-template-columns: 1fr 1fr; gap: .5rem; } .tile { padding: .5rem .7rem; } .lead { font-size: 1.1rem; } h2 { margin-top: 1.8rem; } .hero { gap: .5rem; }
-  table { font-size: .82rem; } tbody th { min-width: 5.4rem; max-width: 7rem; } td { min-width: 3.6rem; } th, td { padding-inline-end: .5rem; } }
+  table { font-size: .82rem; } tbody th { min-width: 5.4rem; max-width: 7rem; } td { min-width: 6rem; } th, td { padding-inline-end: .5rem; } }
 @media print { .top nav, .bottom nav, .skip, form, .filter, .pager, summary { display: none; } body { background: #fff; color: #000; } details::details-content { content-visibility: visible; } a { color: inherit; } .card, .tile, .panel { break-inside: avoid; } }
 `
