@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Installation, newInstallation, type RunningService } from '../support/commands/cli.js'
@@ -142,6 +144,13 @@ describe.skipIf(!browserProgram)('the tutorial’s rehearsal of monthly gifts', 
     await expect.poll(statement).toBeDefined()
     expect(statement()?.match(/CHF\s30\.00/g)?.length).toBeGreaterThanOrEqual(12)
     expect(statement()).toMatch(/sandbox/)
+    const one = ['donors', 'statements', '2025', '--email', 'lina@example.org']
+    const { code, stdout } = await installation.runHere(one)
+    expect([code, stdout.match(/R\d+-GC/g)?.length]).toEqual([0, 12])
+    const file = path.join(installation.dataDir, 'statement.pdf')
+    expect((await installation.runHere([...one, '--pdf', file])).code).toBe(0)
+    expect((await readFile(file)).subarray(0, 5).toString()).toBe('%PDF-')
+    expect((await installation.runHere([...one, '--pdf', file])).stderr).toContain('must not exist yet')
   })
 
   it('finds the donor in the console, and writes the e-mail into no log', async () => {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import type { Donation, DonationStatus } from '../../kernel/donation.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -11,7 +10,6 @@ import {
   signOf,
   toMinorUnits,
 } from '../../kernel/money.js'
-import { messageOf } from '../../kernel/system-errors.js'
 import { receiptPdf } from '../../money/receipts/receipt-pdf.js'
 import {
   type DonationPlan,
@@ -30,6 +28,7 @@ import { endPlanByHand, mailReceiptAgain, refundByHand } from '../wiring/money-a
 import { numberOf } from '../wiring/named-row.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { writePrivately } from '../wiring/write-privately.js'
 
 const donationStatuses = ['received', 'settled', 'declined', 'failed', 'refunded'] satisfies DonationStatus[]
 
@@ -194,13 +193,7 @@ async function writeReceipt(runtime: ReceiptRuntime, output: Output, id: number,
   const choice = { language: config.language, operatorsDir: config.mail?.templatesDir }
   const { bytes, language } = await receiptPdf({ store, donors, choice, platform: config.reportingOrg.name }, id)
   await auditOperator(runtime, store.db, { action: 'donor-disclosed', subject: `donation ${id}` })
-  try {
-    await writeFile(file, bytes, { mode: 0o600, flag: 'wx' })
-  } catch (cause) {
-    throw new ServiceError('request-invalid', `cannot write ${file}, which must not exist yet: ${messageOf(cause)}`, {
-      cause,
-    })
-  }
+  await writePrivately(file, bytes)
   return output.result({ donation: id, file, language }, () => `the receipt of donation ${id} is in ${file}`)
 }
 

@@ -9,6 +9,8 @@ import type { DonorRecord } from '../../money/donors/find-donor.js'
 import { rekeyDonors } from '../../money/donors/rekey-donors.js'
 import { rekeySubscriptions, type SubscriptionRecord, subscriptionsOf } from '../../money/donors/subscriptions.js'
 import { yearStatements } from '../../money/donors/year-statements.js'
+import { statementFor } from '../../money/receipts/mail-notices.js'
+import { toPdf } from '../../money/receipts/receipt-pdf.js'
 import { eraseDonor } from '../../money/sql/donors.js'
 import { eraseSubscriptionsOf } from '../../money/sql/subscriptions.js'
 import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../command-line.js'
@@ -17,6 +19,7 @@ import { auditOperator } from '../wiring/audit.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { discloseDonations } from '../wiring/money-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { writePrivately } from '../wiring/write-privately.js'
 
 /** `giving donors`. */
 export function registerDonors(program: Command, { storeAction }: CommandLine): void {
@@ -41,7 +44,9 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
   addCommand(donors, 'statements', 'mail each donor a statement of a year, once; without --mail only count them')
     .argument('<year>', 'the year, in UTC', wholeNumber)
     .option('--mail', 'mail the statements, within minutes', false)
-    .action(storeAction([...donorFields, 'mail'], statements))
+    .option('--email <email>', 'show the statement of this person, and mail nothing')
+    .option('--pdf <file>', 'write that statement to FILE as PDF, to print')
+    .action(storeAction(statementFields, statements))
   addLongCommand(
     donors,
     'rekey',
@@ -49,13 +54,39 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
   ).action(storeAction(donorFields, rekey))
 }
 
+const statementFields = [...donorFields, 'mail', 'language'] as const
+
+type StatementRuntime = Runtime<(typeof statementFields)[number]>
+type StatementOptions = { readonly mail: boolean; readonly email?: string; readonly pdf?: string }
+
+/** Shows the statement of one person as it would be mailed, or writes it as PDF. */
+async function previewStatement(
+  runtime: StatementRuntime,
+  output: Output,
+  { year, email, pdf }: { readonly year: number; readonly email: string; readonly pdf: string | undefined },
+): Promise<number> {
+  const { config, store } = runtime
+  const donors = await openDonorVault(runtime, { makesKey: false })
+  const choice = { language: config.language, operatorsDir: config.mail?.templatesDir }
+  const source = { store, donors, choice, platform: config.reportingOrg.name }
+  const statement = await statementFor(source, { email, year })
+  await auditOperator(runtime, store.db, { action: 'donor-disclosed', details: { year } })
+  const { subject, text, language } = statement
+  if (pdf === undefined) return output.result({ year, subject, text, language }, () => [subject, '', text])
+  await writePrivately(pdf, await toPdf(source, { ...statement, at: new Date(Date.UTC(year, 11, 31)) }))
+  return output.result({ year, file: pdf, language }, () => `the statement is in ${pdf}`)
+}
+
 /** Tells how many donors a statement of a year would go to, or makes them due. */
 async function statements(
-  runtime: Runtime<(typeof donorFields)[number] | 'mail'>,
+  runtime: StatementRuntime,
   output: Output,
   year: number,
-  { mail }: { readonly mail: boolean },
+  { mail, email, pdf }: StatementOptions,
 ): Promise<number> {
+  if (email !== undefined && !mail) return await previewStatement(runtime, output, { year, email, pdf })
+  if (email !== undefined || pdf !== undefined)
+    throw new ServiceError('request-invalid', 'expected --email without --mail; --pdf needs --email')
   const { config, store, clock } = runtime
   if (mail && !config.mail) throw new ServiceError('request-invalid', 'nothing is mailed: SMTP_URL is not set')
   if (year < 2000 || year > clock().getUTCFullYear()) {

@@ -1,4 +1,5 @@
 import type { Donor } from '../../kernel/donor.js'
+import { ServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
@@ -8,7 +9,7 @@ import { findDonor } from '../donors/find-donor.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { claimDonorMail, type DueMail } from '../sql/donor-mails.js'
-import { recordMail } from '../sql/receipt-mails.js'
+import { findReceipt, recordMail } from '../sql/receipt-mails.js'
 import {
   type DonorMailing,
   lessThan,
@@ -19,6 +20,7 @@ import {
   toDonorOf,
   wordsIn,
 } from './mail-donors.js'
+import type { ReceiptSource } from './receipt-pdf.js'
 
 /** What the templates of messages beside receipts may name, by message. */
 const noticeFields = {
@@ -64,7 +66,7 @@ async function valuesOf(
 ): Promise<TemplateValues<string> | undefined> {
   const { platform, baseUrl, donors } = mailing
   const shared = { name: nameOf(donor), platform, testGateway: isSandbox({ name: due.gateway }) ? due.gateway : '' }
-  if (due.kind === 'statement') return await statementOf(mailing, due, donor, { ...shared, language })
+  if (due.kind === 'statement') return await statementOf(mailing, due.subject, donor, { ...shared, language })
   const { currency, amount, addon, refunded, givenBack, plan } = due
   const { money, day } = wordsIn(language)
   const isWhole = toMinorUnits(amount, 4) === toMinorUnits(refunded, 4)
@@ -90,11 +92,30 @@ async function valuesOf(
   }
 }
 
+/** The statement of a person for a UTC year, as it is mailed. Throws `not-found` where no gift of that year is left. */
+export async function statementFor(
+  source: ReceiptSource,
+  { email, year }: { readonly email: string; readonly year: number },
+): Promise<{ readonly subject: string; readonly text: string; readonly language: string }> {
+  const { store, donors, choice, platform } = source
+  const gifts = await findDonor(store.db, donors, email)
+  const first = gifts.find(({ donation }) => donation.settledAt?.getUTCFullYear() === year)
+  const wanted = first?.details.language
+  const { template, language } = await templateFor('statement', noticeFields.statement, { wanted, choice })
+  const gateway = first && (await findReceipt(store.db, first.donation.id))?.gateway
+  const testGateway = gateway !== undefined && isSandbox({ name: gateway }) ? gateway : ''
+  const shared = { name: first ? nameOf(first) : '', platform, testGateway, language }
+  const values = await statementOf(source, String(year), { email }, shared)
+  if (!values)
+    throw new ServiceError('not-found', `nobody with this e-mail has a gift of ${year} that was not given back`)
+  return { ...template.render(values), language }
+}
+
 /** All gifts of a donor in a UTC year, without tips and what was given back; undefined: none is left. */
 async function statementOf(
-  { store, donors }: DonorMailing,
-  due: DueMail,
-  { email }: Donor,
+  { store, donors }: Pick<DonorMailing, 'store' | 'donors'>,
+  year: string,
+  { email }: Pick<Donor, 'email'>,
   { language, ...shared }: Readonly<Record<'name' | 'platform' | 'testGateway' | 'language', string>>,
 ): Promise<TemplateValues<string> | undefined> {
   const { money, day } = wordsIn(language)
@@ -102,7 +123,7 @@ async function statementOf(
   const lines: string[] = []
   for (const { donation } of await findDonor(store.db, donors, email)) {
     const { settledAt, amount, refunded, currency, receiptNumber = '' } = donation
-    if (settledAt?.getUTCFullYear() !== Number(due.subject)) continue
+    if (settledAt?.getUTCFullYear() !== Number(year)) continue
     const kept = lessThan(amount, refunded)
     if (toMinorUnits(kept, 4) <= 0n) continue
     totals.set(currency, sumOf(totals.get(currency) ?? ('0' as Decimal), kept, currency))
@@ -110,5 +131,5 @@ async function statementOf(
   }
   if (lines.length === 0) return undefined
   const total = [...totals].map(([currency, sum]) => money(sum, currency)).join(', ')
-  return { ...shared, year: due.subject, donations: lines, total }
+  return { ...shared, year, donations: lines, total }
 }

@@ -49,11 +49,19 @@ export async function receiptPdf(
     refunded: given ? money(refunded, currency) : '',
     left: given ? money(lessThan(amount, refunded), currency) : '',
   })
+  const bytes = await toPdf({ choice, platform }, { subject, text, language, at: receipt.settledAt })
+  return { bytes, language, receiptNumber }
+}
+
+/** A message to a donor as PDF, to be printed. */
+export async function toPdf(
+  { choice, platform }: Pick<ReceiptSource, 'choice' | 'platform'>,
+  message: Readonly<Record<'subject' | 'text' | 'language', string>> & { readonly at: Date },
+): Promise<Buffer> {
   const own = choice.operatorsDir === undefined ? undefined : path.join(choice.operatorsDir, 'receipt.ttf')
   const fontFile = own !== undefined && existsSync(own) ? own : undefined
-  const lines = text.trim().split('\n')
-  const written = { heading: subject, lines, language, author: platform, at: receipt.settledAt, fontFile }
-  return { bytes: await writePdf(written), language, receiptNumber }
+  const { subject: heading, text, language, at } = message
+  return await writePdf({ heading, lines: text.trim().split('\n'), language, author: platform, at, fontFile })
 }
 
 function none(reason: string): ServiceError {

@@ -87,6 +87,7 @@ const newStore: readonly Row[] = [
   ['donors show --email a@b.org', 1, /nobody|"donations":\[\]/],
   ['donors statements 2025', 0, /"?2025/],
   ['donors statements 2025 --mail', 2, /SMTP_URL is not set/],
+  ['donors statements 2025 --email nobody@example.org --pdf x.pdf', 2, /nobody with this e-mail has a gift of 2025/],
   ['reports show 1', 2, /there is no report 1/],
   ['gifts show x', 2, /no gift was imported/],
   ['disbursements show x', 2, /there is no payout x/],
