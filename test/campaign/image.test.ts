@@ -1,3 +1,4 @@
+import { chmod, mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Podman, podmanMissing, startPodman } from './support/compose/podman.js'
@@ -22,19 +23,25 @@ describe.skipIf(missing)('the image by itself, in Podman', () => {
   afterAll(async () => await podman?.close())
 
   it('publishes and serves for a random user id, below a root that is read-only, in 512 MB', async () => {
-    const account = { POSTGRES_USER: 'giving', POSTGRES_PASSWORD: 'quietrivers', POSTGRES_DB: 'giving' }
+    const account = {
+      ...{ POSTGRES_USER: 'giving', POSTGRES_PASSWORD: 'quietrivers', POSTGRES_DB: 'giving' },
+      POSTGRES_INITDB_ARGS: '--encoding=UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8',
+    }
     const told = Object.entries(account).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
     const detached = (name: string, ...rest: readonly string[]) =>
       podman.run('run', '--detach', '--network', 'host', '--name', name, ...rest)
     const listens = ['-c', 'listen_addresses=127.0.0.1', '-c', `port=${databasePort}`]
     await detached('store', '--user', 'postgres', ...told, 'postgres:18', 'postgres', ...listens)
-    const confined = ['--user', '54321:54321', '--read-only', '--memory', '512m', '--tmpfs', '/data:mode=1777']
+    const data = path.join(podman.folder, 'data')
+    await mkdir(data)
+    await chmod(data, 0o777)
+    const confined = ['--user', '54321:54321', '--read-only', '--memory', '512m', '--volume', `${data}:/data`]
     const database = ['--env', `DATABASE_URL=postgresql://giving:quietrivers@127.0.0.1:${databasePort}/giving`]
     await detached('service', ...confined, ...database, '--env', `PORT=${port}`, 'giving-iati')
     const inService = (...words: readonly string[]) => podman.run('exec', 'service', 'node', ...words)
     const giving = (...args: readonly string[]) => inService('/app/dist/src/cli.js', ...args)
     const health = () => giving('health').catch(async (error) => `${error}${await podman.run('logs', 'service')}`)
-    await expect.poll(health, { timeout: Number(process.env.IMG ?? 300_000), interval: 500 }).not.toMatch(/Error/)
+    await expect.poll(health, { timeout: 300_000, interval: 500 }).not.toMatch(/Error/)
     await giving('seed', '--projects', String(projects))
     await giving('publish', '--wait')
     const asked = `fetch('http://127.0.0.1:${port}/iati/activities.xml').then(async (answer) =>

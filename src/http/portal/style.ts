@@ -91,7 +91,7 @@ th[aria-sort] button::after { content: " \\25B2"; font-size: .7em; } th[aria-sor
 .filter { margin: .4rem 0; } .filter input { max-width: 20rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: var(--link); }
 dl.facts { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr); gap: .35rem 1.4rem; margin: 0; }
-dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; } dl.facts ul { margin: 0; padding-inline-start: 1.1rem; }
+dl.facts dt { color: var(--soft); } dl.facts dd { margin: 0; grid-column: 2; } dl.facts ul { margin: 0; padding-inline-start: 1.1rem; }
 code, pre { direction: ltr; unicode-bidi: isolate; }
 code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 11rem), 1fr)); gap: .8rem; padding: 0; margin: 0; list-style: none; }

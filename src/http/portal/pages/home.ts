@@ -71,10 +71,11 @@ ${reportSection(view, reports)}
   }
 }
 
-/** The picture of the newest project that has one, if this service serves it; decoration, since the project is listed below. */
+/** A picture of a project that no card below shows, else of one that does, if this service serves it; decoration. */
 function picture(view: View): Html | undefined {
   const newest = view.projectIndex.all.places.slice(0, searchedForPictures)
-  const address = newest.flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])[0]
+  const others = [...newest.slice(shownProjects), ...newest.slice(0, shownProjects)]
+  const address = others.flatMap((place) => localAddress(view, view.projectIndex.entry(place).picture) ?? [])[0]
   return address === undefined ? undefined : html`<img src="${address}" alt="" width="480" height="320">`
 }
 

@@ -110,7 +110,8 @@ function giveLink({ view, entry }: ShownProject): Html | undefined {
 /** What certain gifts do, of the record and not of the release: IATI has no element for it. */
 async function giftOptions({ view, entry }: ShownProject): Promise<Html | undefined> {
   const { currency = '', optionsOf } = view.gifts ?? {}
-  const options = (await optionsOf?.(entry.project)) ?? []
+  // An amount alone says nothing of what it does.
+  const options = ((await optionsOf?.(entry.project)) ?? []).filter(({ description }) => description?.trim())
   if (options.length === 0) return undefined
   const items = options.map(
     ({ amount, description }) =>
