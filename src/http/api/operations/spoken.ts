@@ -2,6 +2,7 @@ import Negotiator from 'negotiator'
 import { organisationGraphs } from '../../../catalogue/sql/organisations.js'
 import { projectGraphs } from '../../../catalogue/sql/project-graphs.js'
 import type { OrganisationTexts, ProjectTexts } from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { findToldLanguages, type ToldLanguages } from '../../../catalogue/sql/ready-texts/told-languages.js'
 import { organisationTexts } from '../../../catalogue/wire/write/organisation.js'
 import { projectTexts } from '../../../catalogue/wire/write/project.js'
 import { fileNameOf, type Noun, namedFields } from '../../../kernel/nouns/field.js'
@@ -44,12 +45,7 @@ export class Spoken {
 
   /** Those of these projects that have a text in a wanted language, in these languages. */
   async projects(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ProjectTexts>> {
-    const told = await this.#told(
-      db,
-      `select p.id, p.language, array(select jsonb_object_keys(p.texts) union select jsonb_object_keys(o.texts)) as keys
-        from project p left join organisation o on o.id = p.organisation_id where p.id = any ($1)`,
-      ids,
-    )
+    const told = this.#told(await findToldLanguages(db, 'project', ids))
     const graphs = told.length === 0 ? [] : await projectGraphs(db, told)
     const texts = graphs.map((graph) => {
       const { project, organisation } = graph
@@ -61,11 +57,7 @@ export class Spoken {
 
   /** The same of organisations. */
   async organisations(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, OrganisationTexts>> {
-    const told = await this.#told(
-      db,
-      'select id, language, array(select jsonb_object_keys(texts)) as keys from organisation where id = any ($1)',
-      ids,
-    )
+    const told = this.#told(await findToldLanguages(db, 'organisation', ids))
     const graphs = told.length === 0 ? [] : await organisationGraphs(db, told)
     const texts = graphs.map(({ version, organisation }) =>
       organisationTexts({ version, organisation: this.#tell(organisation, organisationFields) }),
@@ -73,8 +65,7 @@ export class Spoken {
     return new Map(texts.map((one) => [one.id, one]))
   }
 
-  async #told(db: Db, statement: string, ids: readonly number[]): Promise<number[]> {
-    const { rows } = await db.query<{ id: number; language: string | undefined; keys: string[] }>(statement, [ids])
+  #told(rows: readonly ToldLanguages[]): number[] {
     return rows.flatMap(({ id, language = this.#own, keys }) => {
       if (this.#wanted.some((one) => keys.some((key) => key.endsWith(`@${one}`)))) return id
       this.#used.add(language)

@@ -48,7 +48,7 @@ export function safeHref(url: string): string {
 }
 
 /** The title of a report in the reader's language where the record has it, else as the report has it. */
-export function titleOfReport({ view, activity }: ShownProject, { address, title, language }: ShownReport): Said {
+export function reportTitle({ view, activity }: ShownProject, { address, title, language }: ShownReport): Said {
   const link = children(activity, 'document-link').find(({ attributes: { url } }) => url === address)
   const said = saidBy(view, activity, child(link, 'title'))
   return said.text !== '' && said.language === view.language ? said : { text: title, language }
@@ -81,7 +81,7 @@ export function reportSection(shown: ShownProject): Html {
         ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
         : html`<p>${outside(view, url, { text: words.project.picture(cut(report.title, 120)), language: view.language })}</p>`
     })
-    const title = titleOfReport(shown, report)
+    const title = reportTitle(shown, report)
     return html`<article class="report" id="${reportAnchor(at)}"><h3${spoken(view, title)}>${title.text}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
 <div${spoken(view, report)}>${{ html: contentOf(view, report) }}</div>${pictures}</article>
 `

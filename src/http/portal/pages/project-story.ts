@@ -6,7 +6,7 @@ import type { ShownProject } from '../read-project.js'
 import { child, children, type ShownTransaction, transactionsOf } from '../record.js'
 import { saidBy, saidHtml, spoken } from '../said.js'
 import { countText, dayText, moneyName, moneyText, month, withColon } from '../view.js'
-import { reportAnchor, shownReports, titleOfReport } from './project-documents.js'
+import { reportAnchor, reportTitle, shownReports } from './project-documents.js'
 
 // Months that are open to read, and all that the page has.
 const openMonths = 5
@@ -42,7 +42,7 @@ function reports(shown: ShownProject): Event[] {
   const { view } = shown
   return shown.reports.slice(0, shownReports).map((report, at) => {
     const { published } = report
-    const title = titleOfReport(shown, report)
+    const title = reportTitle(shown, report)
     return [
       published,
       html`<a href="#${reportAnchor(at)}"${spoken(view, title)}>${title.text}</a> <small>${dayText(view, published)}</small>`,
