@@ -6,13 +6,16 @@ export type OperatorToken = {
   readonly seesDonors: boolean
 }
 
-/** Reads `NAME:TOKEN`, `NAME+import:TOKEN`, `NAME+donors:TOKEN` or `NAME+import+donors:TOKEN` separated by commas; says what was expected of a text that is not that. */
+/**
+ * Reads `NAME:TOKEN` separated by commas, where a name may be followed by its rights, `+import` and `+donors`; says what was
+ * expected of a text that is not that.
+ */
 export function parseOperatorTokens(
   raw: string,
 ): { readonly value: readonly OperatorToken[] } | { readonly expected: string } {
   const tokens = raw.split(',').map((part) => {
     const [, name = '', rights = '', token = ''] =
-      /^([\w.-]{1,40})((?:\+import|\+donors){0,2}):(\S{16,200})$/.exec(part.trim()) ?? []
+      /^([\w.-]{1,40})((?:\+import)?(?:\+donors)?|\+donors\+import):(\S{16,200})$/.exec(part.trim()) ?? []
     return { name, token, mayImport: rights.includes('+import'), seesDonors: rights.includes('+donors') }
   })
   const names = new Set(tokens.map(({ name }) => name))

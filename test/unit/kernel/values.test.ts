@@ -81,17 +81,23 @@ it.each([
 describe('tokens of operators', () => {
   const token = 'x'.repeat(16)
   const expected =
-    'names and tokens such as ana:TOKEN or ana+import:TOKEN, separated by commas; tokens of at least 16 characters'
+    'names and tokens such as ana:TOKEN, ana+import:TOKEN or ana+donors:TOKEN, separated by commas; tokens of at least 16 characters'
 
   it.each([
     [` ana:${token} , bo.b-1:${'y'.repeat(200)}`, ['ana', token, 'bo.b-1', 'y'.repeat(200)]],
     [`${'n'.repeat(40)}:${token}`, ['n'.repeat(40), token]],
     [`ana+import:${token}`, ['ana', token, 'import']],
+    [`ana+import+donors:${token}`, ['ana', token, 'import', 'donors']],
+    [`ana+donors+import:${token}`, ['ana', token, 'import', 'donors']],
   ])('are read from %s', (text, names) => {
     const read = parseOperatorTokens(text)
     const parts =
       'value' in read &&
-      read.value.flatMap(({ name, token, mayImport }) => [name, token, ...(mayImport ? ['import'] : [])])
+      read.value.flatMap(({ name, token, mayImport, seesDonors }) => [
+        ...[name, token],
+        ...(mayImport ? ['import'] : []),
+        ...(seesDonors ? ['donors'] : []),
+      ])
     expect(parts).toEqual(names)
   })
 
