@@ -16,20 +16,20 @@ import type { Store } from '../../platform/database/store.js'
  * database stores nothing, and the texts are returned all the same.
  */
 export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
-  const texts = writable(await projectGraphs(store.db, ids), projectTexts)
+  const texts = writableTexts(await projectGraphs(store.db, ids), projectTexts)
   await unlessReadOnly(() => saveProjectTexts(store.db, projectRecordVersion, texts))
   return texts
 }
 
 /** As `renderProjectTexts`, for organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
-  const texts = writable(await organisationGraphs(store.db, ids), organisationTexts)
+  const texts = writableTexts(await organisationGraphs(store.db, ids), organisationTexts)
   await unlessReadOnly(() => saveOrganisationTexts(store.db, organisationRecordVersion, texts))
   return texts
 }
 
 /** The texts of these nouns; one whose text cannot be made is left out and does not stop the others (iati.md 13.3). */
-function writable<Noun, Texts>(nouns: readonly Noun[], write: (noun: Noun) => Texts): Texts[] {
+export function writableTexts<Noun, Texts>(nouns: readonly Noun[], write: (noun: Noun) => Texts): Texts[] {
   return nouns.flatMap((noun) => {
     try {
       return [write(noun)]

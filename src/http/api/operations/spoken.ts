@@ -10,6 +10,7 @@ import { organisationFields } from '../../../kernel/nouns/organisation.js'
 import { projectFields } from '../../../kernel/nouns/project.js'
 import { type InLanguages, textIn } from '../../../kernel/texts.js'
 import type { Db } from '../../../platform/database/connection.js'
+import { writableTexts } from '../../../release/render/ready-texts.js'
 import { primaryLanguage } from '../contract/donation-schemas.js'
 
 const mostLanguages = 10
@@ -47,7 +48,7 @@ export class Spoken {
   async projects(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ProjectTexts>> {
     const told = this.#told(await findToldLanguages(db, 'project', ids))
     const graphs = told.length === 0 ? [] : await projectGraphs(db, told)
-    const texts = graphs.map((graph) => {
+    const texts = writableTexts(graphs, (graph) => {
       const { project, organisation } = graph
       const partner = organisation && { organisation: this.#tell(organisation, organisationFields) }
       return projectTexts({ ...graph, project: this.#tell(project, projectFields), ...partner })
@@ -59,7 +60,7 @@ export class Spoken {
   async organisations(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, OrganisationTexts>> {
     const told = this.#told(await findToldLanguages(db, 'organisation', ids))
     const graphs = told.length === 0 ? [] : await organisationGraphs(db, told)
-    const texts = graphs.map(({ version, organisation }) =>
+    const texts = writableTexts(graphs, ({ version, organisation }) =>
       organisationTexts({ version, organisation: this.#tell(organisation, organisationFields) }),
     )
     return new Map(texts.map((one) => [one.id, one]))

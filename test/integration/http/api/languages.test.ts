@@ -124,4 +124,17 @@ describe('records in the languages of Accept-Language', () => {
     // Its summary is in German only, and so is the name of its partner.
     expect(headers['content-language']).toBe('ar, de')
   })
+
+  it('a record that cannot be written is left out, as without the header', async () => {
+    await ours.store.db.query(`update project set approved_date = '0044-03-15 BC', deadline = null where id = 101`)
+    for (const format of ['json', 'xml'] as const) {
+      const [plain, told] = [
+        await ask(`${projects}/all/projects`, format),
+        await ask(`${projects}/all/projects`, format, 'fr'),
+      ]
+      expect([plain.statusCode, told.statusCode]).toEqual([200, 200])
+      expect(told.body).not.toContain('Des puits pour Tara')
+      expect(told.body).toContain('École d’Amman')
+    }
+  })
 })
