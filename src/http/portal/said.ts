@@ -40,6 +40,11 @@ function namedIn(
   return text === undefined ? { text: name, language: own ?? english } : { text, language }
 }
 
+/** The language of the title that a record has first. */
+export function ownLanguage({ languages }: ActivityEntry): string {
+  return languages?.title ?? english
+}
+
 export function titleOf(view: Pick<View, 'language'>, { title, languages }: ActivityEntry): Said {
   return namedIn(view, title, languages?.title, languages?.titles)
 }

@@ -1,5 +1,6 @@
 import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
 import { isUnscoped, type ListScope, type ProjectIndex, type Sums } from '../project-index.js'
+import { ownLanguage } from '../said.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
@@ -23,7 +24,19 @@ const joined = (codes: readonly string[]) => codes.join(';')
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
   const { places, scope } = await listOf(view, query)
   const kinds = toldKinds(view)
-  const facts = ['project', 'iati_identifier', 'title', 'status', 'status_name', 'start', 'end', 'countries', 'sectors']
+  const facts = [
+    'project',
+    'iati_identifier',
+    'title',
+    'title_language',
+    'titles',
+    'status',
+    'status_name',
+    'start',
+    'end',
+    'countries',
+    'sectors',
+  ]
   const names = [
     'themes',
     'partner_ref',
@@ -72,8 +85,10 @@ function rowsOf(
 ): string {
   const entry = view.projectIndex.entry(place)
   const kinds = toldKinds(view)
+  const titles = entry.languages?.titles ?? ''
   const fields = [
-    ...[String(entry.project), entry.identifier, entry.title, entry.status, statusName(view, entry.status)],
+    ...[String(entry.project), entry.identifier, entry.title, ownLanguage(entry), titles && JSON.stringify(titles)],
+    ...[entry.status, statusName(view, entry.status)],
     ...[entry.start ?? '', entry.end ?? '', joined(entry.countries), joined(entry.sectors)],
     ...[joined(Object.values(entry.themes)), entry.partner?.ref ?? '', entry.partner?.name ?? '', entry.changed],
     `${view.baseUrl}/projects/${entry.project}`,

@@ -92,7 +92,10 @@ describe('pages about records in several languages', () => {
     for (const words of ['puits', 'brunnen', 'آبار', 'Wells for all', 'Clean Water']) {
       const query = `q=${encodeURIComponent(words)}`
       expect(await read(`/en/projects?${query}`), words).toContain('/projects/101')
-      expect(await read(`/projects.csv?${query}`), words).toMatch(/^101,/m)
+      const csv = await read(`/projects.csv?${query}`)
+      expect(csv, words).toMatch(/^101,/m)
+      expect(csv, words).toContain(',Brunnen für Tara,de,"{""')
+      expect(csv, words).toContain('""fr"":""Des puits pour Tara""')
       const { projects } = JSON.parse(await read(`/projects.json?${query}`)) as {
         projects: { project: number; languages: unknown }[]
       }
