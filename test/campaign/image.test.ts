@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdir } from 'node:fs/promises'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Podman, podmanMissing, startPodman } from './support/compose/podman.js'
 import { makeStandIns } from './support/compose/stand-ins.js'
@@ -37,10 +39,15 @@ describe.skipIf(missing)('the image by itself, in Podman', () => {
     await chmod(data, 0o777)
     const confined = ['--user', '54321:54321', '--read-only', '--memory', '512m', '--volume', `${data}:/data`]
     const database = ['--env', `DATABASE_URL=postgresql://giving:quietrivers@127.0.0.1:${databasePort}/giving`]
-    await detached('service', ...confined, ...database, '--env', `PORT=${port}`, 'giving-iati')
+    const publisher = { REPORTING_ORG_REF: 'XE-EXAMPLE-IMAGE', FACTS_CONFIRMED: 'yes', PORT: port, OPS_PORT: 0 }
+    const given = Object.entries(publisher).flatMap(([variable, value]) => ['--env', `${variable}=${value}`])
+    await detached('service', ...confined, ...database, ...given, 'giving-iati')
     const inService = (...words: readonly string[]) => podman.run('exec', 'service', 'node', ...words)
     const giving = (...args: readonly string[]) => inService('/app/dist/src/cli.js', ...args)
-    const health = () => giving('health').catch(async (error) => `${error}${await podman.run('logs', 'service')}`)
+    // What a program says of its end is on standard error.
+    const logs = async () =>
+      (await promisify(execFile)('sh', ['-c', 'podman logs service 2>&1'], { env: podman.environment })).stdout
+    const health = () => giving('health').catch(async (error) => `${error}${await logs()}`)
     await expect.poll(health, { timeout: 300_000, interval: 500 }).not.toMatch(/Error/)
     await giving('seed', '--projects', String(projects))
     await giving('publish', '--wait')
