@@ -64,8 +64,11 @@ export async function findSetFields(
   { noun, table, by, value }: StoredRow,
 ): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
   const set = new Map<number, Set<string>>()
+  const found = 'select t.id, to_jsonb(t)::text as row'
   const { rows } = await db.query<{ id: number; row: string }>(
-    `select t.id, to_jsonb(t)::text as row from ${table} t where t.${by} = $1 order by t.id limit 1`,
+    by === 'id'
+      ? `${found} from ${table} t where t.id = $1`
+      : `${found} from progress_report t where t.url = $1 order by t.id limit 1`,
     [value],
   )
   const [current] = rows
@@ -95,11 +98,11 @@ export async function findSetFields(
     const { table: items = '', order = [] } = field.list ?? {}
     if (items === '') continue
     const { rows: touched } = await db.query<{ import: number }>(
-      `select max(import_id) as import from import_change
+      `select import_id as import from import_change
         where import_id = any ($1) and table_name = $2
           and key = any (select jsonb_build_object($3::text, $4::bigint, $5::text, n) from generate_series(0, ${mostItems}) n)
           and (before is null or after is null or md5(before::text)::uuid <> after)
-        having count(*) > 0`,
+        order by import_id desc limit 1`,
       [imports, items, `${table}_id`, current.id, order[0]],
     )
     for (const { import: id } of touched) set.set(id, (set.get(id) ?? new Set()).add(fileNameOf(field)))

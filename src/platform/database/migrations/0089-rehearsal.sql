@@ -1,3 +1,4 @@
+-- compatible
 -- The sandbox rehearses what a processor does: it asks donors, settles later, keeps ways to pay, and reports disputes.
 
 alter table sandbox_charge

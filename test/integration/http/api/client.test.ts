@@ -119,7 +119,7 @@ describe('the published client', { shuffle: false }, async () => {
     })
     const other = createClient({ url, apiKey, apiToken: auth_response.access_token })
     const address = '/api/secure/givingservice/clienttoken'
-    expect((await other.get(address)).client_token.paymentGateway).toBe('braintree')
+    expect((await other.get(address)).client_token.paymentGateway).toBe('sandbox')
     expect(await failureOf(createClient({ url, apiKey }).get(address))).toMatchObject({ status: 401 })
   })
 

@@ -328,7 +328,7 @@ describe.each(names)('webhooks of %s', inOrder, async (name) => {
     const large = await post({ headers: { 'content-type': 'application/json' }, payload: 'x'.repeat(262_145) })
     expect(large).toMatchObject({ status: 400, text: expect.stringContaining('the webhook is larger than 256 KB') })
     const get = await app.inject({ url: address })
-    expect(get.statusCode).toBe(404)
+    expect(get.statusCode).toBe(405)
   })
 
   it('are taken over HTTPS only, and leave nothing of the donor', async () => {
