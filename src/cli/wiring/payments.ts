@@ -28,7 +28,9 @@ export async function openPayments(
       ? createSandboxTime(store, runtime.clock)
       : undefined
   // The API starts without this answer, which needs the database; each donation asks again.
-  await rehearsal?.refresh().catch(() => undefined)
+  await rehearsal
+    ?.refresh()
+    .catch((err: unknown) => log.debug({ err }, 'how the time of the rehearsal was moved is not known yet'))
   const clock = rehearsal?.clock ?? runtime.clock
   const gateway = await openGateway({ ...runtime, clock })
   const limits = limitsOf(config.payments.limits, rehearsal !== undefined)

@@ -52,8 +52,10 @@ export function createSandboxTime(store: Store, clock: Clock): SandboxTime {
     clock: () => new Date(clock().getTime() + aheadMs),
     refresh: async (atMostMs = 0) => {
       if (clock().getTime() - asked < atMostMs) return
-      asked = clock().getTime()
+      const at = clock().getTime()
       aheadMs = (await readSandboxSettings(store.db)).aheadMs
+      // What was not answered is asked again.
+      asked = at
     },
   }
 }
