@@ -48,7 +48,14 @@ export function expectedDatePattern(pattern: string): string {
 }
 
 const timeOfDay =
-  /^(?:T|,? +)(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?| Uhr)?(?: ?(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?$/i
+  /^(?:T|,? +)(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([ap])\.?m\.?| Uhr)?(?: ?(Z|UTC|GMT|[ECMP][SD]T|CES?T|[+-]\d{2}(?::?\d{2})?))?$/i
+// RFC 5322 section 4.3 names those of North America; CST is one of them.
+const namedZones: ReadonlyMap<string, string> = new Map([
+  ...['EDT', 'CDT', 'MDT', 'PDT'].map((name, at): [string, string] => [name, `-0${at + 4}`]),
+  ...['EST', 'CST', 'MST', 'PST'].map((name, at): [string, string] => [name, `-0${at + 5}`]),
+  ['CET', '+01'],
+  ['CEST', '+02'],
+])
 
 /**
  * A day in this pattern as 2026-11-21, with a time behind it or not; other texts stay as they are. Days and months may have
@@ -56,7 +63,7 @@ const timeOfDay =
  * may be any. An instant with an offset is a day of the zone.
  */
 export function isoDayOf(text: string, pattern: string, zone = 'UTC'): string {
-  const given = text.trim()
+  const given = westernDigits(text.trim())
   if (pattern === excelDays) return excelDay(given) ?? text
   const read = pattern.includes('mmm') ? readNamedMonth(given, pattern) : readNumbers(given, pattern)
   if (read === undefined) return text
@@ -66,7 +73,8 @@ export function isoDayOf(text: string, pattern: string, zone = 'UTC'): string {
   if (hour === '' || Number(hour) > 23 || Number(minute) > 59) return text
   if (offset === undefined || parseIsoDate(iso) === undefined) return iso
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (/p/i.test(half) ? 12 : 0)
-  const [, sign = '+', ahead = 0, minutes = 0] = /([+-])(\d\d):?(\d\d)?/.exec(offset) ?? []
+  const [, sign = '+', ahead = 0, minutes = 0] =
+    /([+-])(\d\d):?(\d\d)?/.exec(namedZones.get(offset.toUpperCase()) ?? offset) ?? []
   const local = new Date(`${iso}T00:00:00Z`).getTime() + ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1000
   return isoDateIn(zone, new Date(local - Number(`${sign}1`) * (Number(ahead) * 60 + Number(minutes)) * 60_000))
 }
@@ -186,7 +194,7 @@ export const datePatterns: readonly string[] = [...triedNumbers, 'dd/mm/yyyy', '
 
 /** Patterns of days that this text may be in. */
 export function dayPatternsOf(text: string): string[] {
-  const given = text.trim()
+  const given = westernDigits(text.trim())
   const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(given)?.[1]
   const named = /\d-\p{L}/u.test(given) ? triedNames.map((one) => one.replace(/,? /g, '-')) : triedNames
   const patterns = [
@@ -229,6 +237,15 @@ export function numberIn(decimal: DecimalSign, text: string): string | undefined
   return whole.replace(/[^-\d]/g, '') + (fraction === undefined ? '' : `.${fraction}`)
 }
 
+/** A text with the digits and signs of Arabic and Persian numbers as European ones: `١٬٢٥٠٫٥٠` is `1,250.50`. */
+function westernDigits(text: string): string {
+  if (!/[\u0660-\u066C\u06F0-\u06F9]/.test(text)) return text
+  return text
+    .replace(/[\u0660-\u0669\u06F0-\u06F9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
+    .replaceAll('\u066B', '.')
+    .replaceAll('\u066C', ',')
+}
+
 type Bare = { readonly number: string; readonly marks: readonly string[] }
 
 const markBefore = /^(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30}?) *(?=[-+\d(])/u
@@ -236,8 +253,7 @@ const markBehind = /(?<=[\d)-]) *(?:\p{L}{0,3}\p{Sc}|\p{L}[\p{L} .-]{0,30})$/u
 
 /** A number without signs and names of its currency, and with the minus of bookkeepers before it: `(5.00)`, `5.00-`, U+2212. */
 export function bareNumber(given: string): Bare {
-  let text = given
-    .trim()
+  let text = westernDigits(given.trim())
     .replace(/[\u00A0\u202F]/g, ' ')
     .replace(/^[\u2212\u2013]|[\u2212\u2013]$/, '-')
   let isNegative = false

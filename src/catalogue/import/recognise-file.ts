@@ -148,7 +148,10 @@ function wireJson(text: string, asked: string | undefined): RecognisedFile {
   }
   if (kind === 'projects')
     return { importer: wireProjects, form, records: (chunks) => jsonRecords(chunks, valueLimits, projectList) }
-  throw new ServiceError('input-unusable', `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line`)
+  throw new ServiceError(
+    'input-unusable',
+    `a JSON document: ${kind} come as CSV or as NDJSON, one object on each line, as jq -c '.[]' FILE writes it`,
+  )
 }
 
 /** The JSON object that the first line is. */

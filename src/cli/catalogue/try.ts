@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Command, Option } from 'commander'
 import { iatiKind } from '../../catalogue/import/iati-activities.js'
 import { savingOf } from '../../catalogue/import/import.js'
@@ -7,6 +8,7 @@ import { type PreviewedRecord, previewRecords } from '../../catalogue/import/pre
 import { readingIn, readingOfRecipe } from '../../catalogue/import/reading.js'
 import type { RecipeGuess } from '../../catalogue/import/recipes/guess.js'
 import { guessOrNone, isOwnForm, notationOf } from '../../catalogue/import/recipes/look-at-file.js'
+import { namedCurrency } from '../../catalogue/import/recipes/values-of-columns.js'
 import { openBytes, openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
 import { TrialStore } from '../../catalogue/import/trial-store.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
@@ -96,6 +98,7 @@ async function tryFiles(
     if ('broken' in opened) {
       tally.beginFile()
       tally.breakFile(opened.file, opened.broken)
+      if (opened.guess) tellGuess(output, opened.file, opened.guess)
       continue
     }
     const saving = savingOf({ ...base, reading: readingOfRecipe(opened.recipe) })
@@ -155,11 +158,6 @@ async function tryFiles(
 
 // What is read of a file to see which currency it names.
 const readForCurrency = 256 * 1024
-const signs = new Map([
-  ['€', 'EUR'],
-  ['£', 'GBP'],
-  ['$', 'USD'],
-])
 
 /** The currency whose code or sign the files have most often; undefined where they have none. */
 async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode | undefined> {
@@ -167,8 +165,10 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
   for (const file of files) {
     const text = await beginningOf(file)
     // Of UTF-16 the codes are ASCII with zeros between them.
-    for (const [found] of text.replaceAll('\0', '').matchAll(/(?<![A-Za-z])(?:[A-Z]{3}(?![A-Za-z])|[€£$])/g)) {
-      const code = signs.get(found) ?? found
+    for (const [found] of text
+      .replaceAll('\0', '')
+      .matchAll(/(?<![A-Za-z])(?:[A-Z]{3}(?![A-Za-z])|[A-Z]{0,2}\p{Sc})/gu)) {
+      const code = /^[A-Z]{3}$/.test(found) ? found : (namedCurrency(found) ?? '')
       if (isActiveCode('Currency', code)) counts.set(code, (counts.get(code) ?? 0) + 1)
     }
   }
@@ -190,11 +190,15 @@ async function beginningOf(file: string): Promise<string> {
   } catch {
     return ''
   }
-  return Buffer.concat(pieces).toString('utf8', 0, readForCurrency)
+  const head = Buffer.concat(pieces).subarray(0, readForCurrency)
+  // A cut letter is no sign of another encoding. Node 20 reads windows-1252 as ISO-8859-1 but in streams.
+  return isUtf8(head.subarray(0, head.lastIndexOf(10) + 1))
+    ? head.toString('utf8')
+    : new TextDecoder('windows-1252').decode(head, { stream: true })
 }
 
 type Opened = { readonly recipe: Recipe; readonly guess?: RecipeGuess }
-type Broken = { readonly file: string; readonly broken: string }
+type Broken = { readonly file: string; readonly broken: string; readonly guess?: RecipeGuess }
 
 /** Opens files in the order of their kinds. A table that nothing says how to read is read by a guess. */
 async function openAll(
@@ -221,6 +225,13 @@ async function openAll(
     const guess =
       mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, reading: recipe, signal }) : undefined
     const used = guess && isOwn ? notationOf(guess) : guess
+    const { missing = [] } = used ?? {}
+    if (used && missing.length > 0) {
+      const broken = `columns of ${used.recipe.kind} without ${missing.join(', ')}: name their columns with --map, or their values in a recipe`
+      const open = used.open.filter((one) => !one.startsWith('no column is '))
+      opened.push({ file, broken, guess: { ...used, open } })
+      continue
+    }
     const reading = used && readingOfRecipe(used.recipe)
     const [one] = reading
       ? await openFiles([file], { kind: isOwn ? kind : used.recipe.kind, reading }, signal)

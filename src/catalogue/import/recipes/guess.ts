@@ -5,7 +5,7 @@ import type { Recipe } from '../../sql/reading.js'
 import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
-import { bareNumber, dayPatternsOf, type NumberNotation } from '../number-notation.js'
+import { bareNumber, dayPatternsOf, type NumberNotation, numberIn } from '../number-notation.js'
 import { isTelling } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
 import { type CsvTable, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
@@ -18,6 +18,8 @@ export type RecipeGuess = {
   readonly reasons: readonly { readonly member: string; readonly why: string }[]
   /** What only a person can say. */
   readonly open: readonly string[]
+  /** Fields that the kind needs, and that no column is. */
+  readonly missing?: readonly string[]
 }
 
 type Guessing = {
@@ -54,6 +56,13 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
   say('kind', kind.why)
   const { fields } = kind.kind
   const candidates = candidatesOf(columns, kind.kind, words, currency)
+  for (const [field, column] of namelessOf(columns, kind.kind, candidates)) {
+    candidates.set(column, [field])
+    say(
+      `map of ${column.name}`,
+      `${field}: the only column whose cells all are ${isDated(fields[field]?.type.name ?? '') ? 'days' : 'amounts'}`,
+    )
+  }
   const notation = guessNotation(candidates, kind.kind, sheet !== undefined, say, open)
   const assigned = assign(columns, candidates, kind.kind, notation, words, currency)
 
@@ -163,6 +172,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     ]),
   )
   const constants: Record<string, string> = {}
+  const missing: string[] = []
   const given = new Set(assigned.values())
   for (const field of missingFields(fields, (one) => given.has(one))) {
     if (field === 'currency') {
@@ -172,7 +182,10 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
         'constants',
         `currency ${constants.currency}, ${marked ? 'which stands beside amounts or above them' : 'the DEFAULT_CURRENCY: no column names one'}`,
       )
-    } else open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
+      continue
+    }
+    missing.push(field)
+    open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
   }
   const guessed: Recipe = {
     kind: kind.kind.name,
@@ -185,7 +198,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     ...(encoding.isTold && { encoding: encoding.name }),
     ...(sheet && (sheet.others.length > 0 || reading?.sheet !== undefined) && { sheet: sheet.name }),
   }
-  return { recipe: guessed, reasons, open }
+  return { recipe: guessed, reasons, open, missing }
 }
 
 function filled(members: Readonly<Record<string, object>>): object {
@@ -203,10 +216,14 @@ function guessKind(
   if (known) return { kind: known, why: `${known.name}, as --kind says` }
   const name = ` ${foldedName(path.basename(file))} `
   const scored = kinds.map((kind: Kind) => {
-    const found = new Set([...candidatesOf(columns, kind, words).values()].flat())
+    const candidates = candidatesOf(columns, kind, words)
+    const nameless = namelessOf(columns, kind, candidates).map(([field]) => field)
+    const found = new Set([...[...candidates.values()].flat(), ...nameless])
     const missing = missingFields(kind.fields, (field) => found.has(field) || field === 'currency')
     const isNamed = (words.kinds.get(kind.name) ?? []).some((word) => name.includes(` ${word} `))
-    return { kind, isNamed, score: found.size - 3 * missing.length + (isNamed ? 3 : 0) }
+    // One column of many is no table of themes because it is called Nr.
+    const isLikely = isNamed || found.size > 1 || columns.length === 1
+    return { kind, isNamed, score: isLikely ? found.size - 3 * missing.length + (isNamed ? 3 : 0) : 0 }
   })
   const [best, second] = scored.sort((a, b) => b.score - a.score)
   if (!best || best.score <= 0) {
@@ -218,6 +235,40 @@ function guessKind(
     kind: best.kind,
     why: `${best.kind.name}, by ${best.isNamed ? "the file's name and " : ''}its columns${also}`,
   }
+}
+
+/** Of the fields that are needed and that no column is named after: the one column whose cells all are days, or amounts of money. */
+function namelessOf(
+  columns: readonly TableColumn[],
+  { fields }: Kind,
+  candidates: ReadonlyMap<TableColumn, readonly string[]>,
+): [string, TableColumn][] {
+  const named = new Set([...candidates.values()].flat())
+  return missingFields(fields, (field) => named.has(field)).flatMap((field): [string, TableColumn][] => {
+    const type = fields[field]?.type.name ?? ''
+    const isMeant = isDated(type) ? isDay : type.includes('amount') ? isAmount : undefined
+    const [one, second] = columns.filter(({ name, values }) => {
+      const cells = [...values.keys()]
+      // Plain numbers may count anything.
+      const isMoney = isDated(type) || cells.some(isOfMoney)
+      return name !== '' && isMeant && isMoney && cells.length > 0 && cells.every(isMeant)
+    })
+    return one && !second && !candidates.has(one) ? [[field, one]] : []
+  })
+}
+
+function isDay(text: string): boolean {
+  return dayPatternsOf(text).some((pattern) => /\W/.test(pattern))
+}
+
+function isOfMoney(text: string): boolean {
+  const { number, marks } = bareNumber(text)
+  return marks.length > 0 || /[.,]\d{2}$/.test(number)
+}
+
+function isAmount(text: string): boolean {
+  const { number } = bareNumber(text)
+  return numberIn('point', number) !== undefined || numberIn('comma', number) !== undefined
 }
 
 /** The fields that each column may be, by its name. */
@@ -244,9 +295,12 @@ function candidatesOf(
         // What was settled in another currency is no amount of the books.
         return isOurs && (hasName || (hasPlainAmount && mark !== undefined && column.words.some(isAmount)))
       }
-      // Of an organisation its country is where it is, its countries where it works.
+      // Of an organisation its country is where it is, its countries where it works; what belongs to a project has its title.
       const fitting = names.filter(
-        (field) => isNamed(field) && !(field === 'countries' && 'country' in fields && isNamed('country')),
+        (field) =>
+          isNamed(field) &&
+          !(field === 'countries' && 'country' in fields && isNamed('country')) &&
+          !(field === 'title' && 'project' in fields && isNamed('project')),
       )
       return fitting.length > 0 ? [[column, fitting]] : []
     }),

@@ -225,11 +225,14 @@ async function guessEncoding(head: Buffer, chunks: AsyncIterable<Buffer>): Promi
   if (isUtf8) return { name: 'utf-8', isTold: false }
   const sample = Buffer.concat(odd)
   const scored = oneByte.map((name) => {
-    const text = new TextDecoder(name).decode(sample)
+    // Node 20 reads windows-1252 as ISO-8859-1 but in streams.
+    const text = new TextDecoder(name).decode(sample, { stream: true })
     const usual = text.match(/[äöüÄÖÜßéèêëàâçîïôùûœáíóúñãõÉÈÀÇ¿¡€„“”‘’–—…°§]/g)?.length ?? 0
+    // Where a letter is one in both, Western Europe is likelier.
+    const central = name === 'windows-1250' ? (text.match(/[łńśźżćęąŁŃŚŹŻĆĘĄčřěšžůýťďňőűČŘŠŽŐŰ]/g)?.length ?? 0) : 0
     const cyrillic = name === 'windows-1251' ? (text.match(/[а-яё]{3,}/gi)?.join('').length ?? 0) : 0
     const strange = text.match(/[\u0080-\u009F\uFFFD]/g)?.length ?? 0
-    return { name, text, score: (name === 'windows-1251' ? cyrillic : usual) - 2 * strange }
+    return { name, text, score: (name === 'windows-1251' ? cyrillic : usual + central) - 2 * strange }
   })
   const [best] = scored.sort((a, b) => b.score - a.score)
   const [word = ''] = /[\p{L}]*[^\p{ASCII}][\p{L}]*/u.exec(best?.text ?? '') ?? []

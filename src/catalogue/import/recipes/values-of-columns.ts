@@ -156,7 +156,7 @@ function currenciesOf(cells: readonly string[], type: TypeOfField) {
 }
 
 /** The currency with this sign or name, where it is one. */
-function namedCurrency(text: string): string | undefined {
+export function namedCurrency(text: string): string | undefined {
   const codes = [...codeList('Currency').codes.keys()].flatMap((code) =>
     isActiveCode('Currency', code) ? [parseCurrencyCode(code)] : [],
   )
