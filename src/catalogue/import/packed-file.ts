@@ -26,6 +26,8 @@ export async function findPacked(
   await using handle = await open(file)
   const { size, mtimeMs, ino } = await handle.stat()
   const magic = await bytesAt(handle, 0, 8)
+  const other = otherForms.find(([start]) => magic.toString('latin1').startsWith(start))
+  if (other) throw unusable(`${other[1]}, and no table: save it as CSV`)
   if (!isPacked(magic)) return undefined
   if (magic[0] === 0x1f && magic[1] === 0x8b) {
     return {
@@ -46,6 +48,17 @@ export async function findPacked(
     throw unusable(`a ZIP archive with ${files.length} files: unpack it, and give the files`)
   return only
 }
+
+// What people send for the table that is in it, by its first bytes.
+const otherForms = [
+  ['%PDF', 'a PDF'],
+  ['{\\rtf', 'a document of a word processor (RTF)'],
+  ['PAR1', 'a Parquet file'],
+  ['SQLite', 'a database (SQLite)'],
+  ['\x89PNG', 'a picture (PNG)'],
+  ['\xff\xd8\xff', 'a picture (JPEG)'],
+  ['PK\x05\x06', 'a ZIP archive without files'],
+] as const
 
 /** Whether bytes are the first of an archive, a workbook or a compound file (MS-CFB). */
 export function isPacked(head: Buffer): boolean {

@@ -224,6 +224,10 @@ async function openAll(
     const isOwn = first !== undefined && isOwnForm(first)
     const guess =
       mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, reading: recipe, signal }) : undefined
+    if (guess && 'broken' in guess) {
+      opened.push({ file, broken: guess.broken })
+      continue
+    }
     const used = guess && isOwn ? notationOf(guess) : guess
     const { missing = [] } = used ?? {}
     if (used && missing.length > 0) {

@@ -138,7 +138,10 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
         `rows whose "${column.name}" is ${shownValues(moved)}${rest.length > 0 ? `, not ${shownValues(rest)}` : ''}`,
       )
     } else if (isTelling(column.name) && count > 1) {
-      if (alike.length === count) {
+      if (!isMoney && /^(?:type|kind|typ|art|tipo)$/.test(foldedName(column.name))) {
+        ignore.push(column.name)
+        say('ignore', `"${column.name}" says what a record is, not whether it counts`)
+      } else if (alike.length === count) {
         ignore.push(column.name)
         say('ignore', `"${column.name}" is ${shownValues(alike)}: all of these rows count`)
       } else

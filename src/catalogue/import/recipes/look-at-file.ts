@@ -18,12 +18,16 @@ export function isOwnForm(file: ReadableFile | Broken): boolean {
   return missing.length === 0 && isKnown
 }
 
-/** A guess of how a file is read; undefined where it cannot be guessed either. */
-export async function guessOrNone(...args: Parameters<typeof guessRecipe>): Promise<RecipeGuess | undefined> {
+/** A guess of how a file is read; undefined where it cannot be guessed either, or why its text is not that of a table. */
+export async function guessOrNone(
+  ...args: Parameters<typeof guessRecipe>
+): Promise<RecipeGuess | { readonly broken: string } | undefined> {
   try {
     return await guessRecipe(...args)
   } catch (error) {
-    if (error instanceof ServiceError || isErrno(error, 'ENOENT', 'EISDIR', 'EACCES')) return undefined
+    if (error instanceof ServiceError)
+      return error.message.includes('is not CSV') ? { broken: error.message } : undefined
+    if (isErrno(error, 'ENOENT', 'EISDIR', 'EACCES')) return undefined
     throw error
   }
 }
