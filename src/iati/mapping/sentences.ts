@@ -14,14 +14,14 @@ export type Sentence = Exclude<Keys, `donations_${Form}`>
 
 const sentences = read()
 
-/** The sentences by language; each with `{1}`, `{2}` where its parts go. */
-function read(): ReadonlyMap<string, ReadonlyMap<string, string>> {
+/** The sentences by language, each in pieces: every second one is the number of the part that goes there (`{1}`). */
+function read(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>> {
   const file = readFileSync(new URL('sentences.json', import.meta.url), 'utf8')
   return new Map(
     Object.entries(JSON.parse(file) as Readonly<Record<string, Readonly<Record<string, string>>>>).map(
       ([language, texts]) => [
         language,
-        new Map(Object.entries(texts).map(([key, text]) => [key, withFrenchSpaces(text, language)])),
+        new Map(Object.entries(texts).map(([key, text]) => [key, withFrenchSpaces(text, language).split(/\{(\d)\}/)])),
       ],
     ),
   )
@@ -38,17 +38,24 @@ export function sentence(language: string, key: Sentence, ...parts: readonly str
   return [known, filled(sentences.get(known)?.get(key), parts)]
 }
 
+const pluralRules = new Map<string, Intl.PluralRules>()
+
 /** The number of donations, as it stands in sentences of the language. */
 export function donations(language: string, count: number): string {
   const known = hasWords(language) ? language : 'en'
   const forms = sentences.get(known)
-  const form = new Intl.PluralRules(known).select(count)
+  // A new one for every number took a tenth of a first build.
+  const rules = pluralRules.get(known) ?? new Intl.PluralRules(known)
+  pluralRules.set(known, rules)
+  const form = rules.select(count)
   return filled(forms?.get(`donations_${form}`) ?? forms?.get('donations_other'), [String(count)])
 }
 
-function filled(text: string | undefined, parts: readonly string[]): string {
-  if (text === undefined) throw new Error('a sentence is missing')
-  return text.replace(/\{(\d)\}/g, (_, gap: string) => parts[Number(gap) - 1] ?? '')
+function filled(pieces: readonly string[] | undefined, parts: readonly string[]): string {
+  if (pieces === undefined) throw new Error('a sentence is missing')
+  let text = pieces[0] ?? ''
+  for (let at = 1; at < pieces.length; at += 2) text += (parts[Number(pieces[at]) - 1] ?? '') + pieces[at + 1]
+  return text
 }
 
 /** A sentence about a text in each language of the text that the service has words for; its own one in any case. */
@@ -61,7 +68,7 @@ export function sentencesAbout(key: Sentence, text: Text): Text {
 /** What a sentence with one part says of it, in whatever language it was written. */
 export function partOf(key: Sentence, text: string): string {
   for (const texts of sentences.values()) {
-    const [before = '', after = ''] = texts.get(key)?.split('{1}') ?? []
+    const [before = '', , after = ''] = texts.get(key) ?? []
     if (text.startsWith(before) && text.endsWith(after)) return text.slice(before.length, text.length - after.length)
   }
   return text
