@@ -117,6 +117,9 @@ function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   if (isWebPage(head)) {
     throw new ServiceError('input-unusable', 'a web page (HTML), perhaps one to sign in, and no file of records')
   }
+  if (root === 'Workbook' || root === 'document') {
+    throw new ServiceError('input-unusable', 'a spreadsheet as XML: save it as .xlsx, or as "CSV UTF-8"')
+  }
   if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
     return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
   }

@@ -252,11 +252,12 @@ function isTable(file: ReadableFile | Broken): boolean {
   return 'broken' in file || file.form.name === 'csv'
 }
 
-function tellGuess(output: Output, file: string, { recipe, open }: RecipeGuess): void {
+function tellGuess(output: Output, file: string, { recipe, open, reasons }: RecipeGuess): void {
   const columns = Object.entries(recipe.map ?? {}).flatMap(([column, field]) => (field ? `${column}=${field}` : []))
   const { kind, map: _map, ...reading } = recipe
   const how = kind === undefined ? JSON.stringify(reading) : `as ${kind}: ${columns.join(', ')}`
   output.note(`${file} is read by a guess, ${how}; giving recipes guess says why`)
+  for (const { member, why } of reasons) if (member === 'sheet') output.note(`sheet: ${why}; --sheet names another`)
   for (const question of open) output.note(`to be said by you: ${question}`)
 }
 

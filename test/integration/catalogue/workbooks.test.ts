@@ -162,6 +162,9 @@ describe('a workbook', () => {
     expect((await giving('try', file)).preview).toMatchObject([
       { records: [{ line: 4 }, { line: 5, fields: { date: '2026-04-01' } }, { line: 6 }, { line: 7 }] },
     ])
+    expect((await runCommandLine(['try', file], environment)).stderr).toContain(
+      'sheet: Spenden, the first of Spenden, Notizen; --sheet names another',
+    )
     const { problems } = await giving('import', file, '--kind', 'gifts')
     expect(problems?.[0]?.got).toContain('a workbook with the sheets "Spenden", "Notizen": name one with --sheet')
     const wrong = await giving('import', file, '--kind', 'gifts', '--sheet', 'Spende')
