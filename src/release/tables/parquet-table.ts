@@ -28,6 +28,7 @@ export class ParquetTable {
   readonly #isWritten: boolean
   readonly #groups: RowGroup[] = []
   #rows = 0
+  #waiting = 0
   #offset = 0
 
   /** With `isWritten` false, rows are passed over. */
@@ -37,9 +38,9 @@ export class ParquetTable {
     this.#columns = table.columns.map((column) => new ColumnValues(column))
   }
 
-  /** Bytes of values that wait for their row group. */
+  /** Bytes of pieces that wait for their row group. */
   get waiting(): number {
-    return this.#columns.reduce((sum, { length }) => sum + length, 0)
+    return this.#waiting
   }
 
   /** Appends the rows of one activity, as `toActivityRows` wrote them, and returns where those of the next table begin. */
@@ -53,6 +54,7 @@ export class ParquetTable {
       if (this.#isWritten) column.add(piece, at + 4, end, rows)
       at = end
     }
+    if (this.#isWritten) this.#waiting += at - start
     return at
   }
 
@@ -76,6 +78,7 @@ export class ParquetTable {
       total_compressed_size: BigInt(this.#offset - before),
     })
     this.#rows = 0
+    this.#waiting = 0
     return parts
   }
 

@@ -38,8 +38,9 @@ async function* csvTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles
   }
 }
 
-// Values of all tables that wait for their row groups: the largest table is written once there are more.
-const maxWaiting = 4 * 1024 * 1024
+// Bytes of values of a table that make a row group. Neither the other tables that are written nor how rows arrive decide where it
+// ends: equal rows have equal bytes.
+const fullGroup = 1024 * 1024
 
 async function* parquetTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfFiles {
   const files = tables.map((table) => new ParquetTable(table, { isWritten: wanted.includes(table) }))
@@ -49,16 +50,11 @@ async function* parquetTexts(pieces: Pieces, wanted: readonly Table[]): TextsOfF
     for (const [piece] of rows) {
       if (!piece) throw new Error('an activity has no rows')
       let at = 0
-      for (const file of files) at = file.add(piece, at)
-    }
-    while (waitingOf(files) > maxWaiting) {
-      const largest = files.reduce((most, file) => (file.waiting > most.waiting ? file : most))
-      yield only(largest, await largest.group())
+      for (const file of files) {
+        at = file.add(piece, at)
+        if (file.waiting > fullGroup) yield only(file, await file.group())
+      }
     }
   }
   for (const file of written) if (file) yield only(file, await file.end())
-}
-
-function waitingOf(files: readonly ParquetTable[]): number {
-  return files.reduce((sum, { waiting }) => sum + waiting, 0)
 }
