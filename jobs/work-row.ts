@@ -1,5 +1,5 @@
+import type { Cause } from '../src/kernel/conditions.js'
 import type { Payments } from '../src/money/payments.js'
-import type { Cause } from '../src/outbound/alarms.js'
 import type { Config, ConfigOf, Secrets } from '../src/platform/config/config.js'
 import type { PublicationRunDeps } from '../src/release/run.js'
 import type { ScheduledRuns } from '../src/work/due.js'

@@ -1,14 +1,14 @@
+import type { Cause } from '../kernel/conditions.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { findFact, recordFact } from '../platform/database/facts.js'
 import type { Store } from '../platform/database/store.js'
 
-/** Something that needs a person; `cause` stays the same while the message may change. */
-export type Cause = { readonly cause: string; readonly message: string }
+type Told = { readonly cause: Cause['cause'] | 'test'; readonly message: string }
 
 /** A message about a cause: it began, it continues, or it is over; or it is a test. */
-export type AlarmChange = Cause & { readonly state: 'new' | 'reminder' | 'over' | 'test'; readonly since: string }
+export type AlarmChange = Told & { readonly state: 'new' | 'reminder' | 'over' | 'test'; readonly since: string }
 
-type OpenAlarm = Cause & { readonly since: string; readonly toldAt: string }
+type OpenAlarm = Told & { readonly since: string; readonly toldAt: string }
 
 const reminderMs = 86_400_000
 
@@ -100,7 +100,7 @@ export async function sendTestAlarm(
 
 /** One entry for each cause, with all of its messages. */
 function joined(causes: readonly Cause[]): Cause[] {
-  const messages = new Map<string, string[]>()
+  const messages = new Map<Cause['cause'], string[]>()
   for (const { cause, message } of causes) messages.set(cause, [...(messages.get(cause) ?? []), message])
   return [...messages].map(([cause, all]) => ({ cause, message: all.join('; ') }))
 }

@@ -1,3 +1,4 @@
+import type { Cause } from '../kernel/conditions.js'
 import type { Clock } from '../kernel/dates.js'
 import type { Store } from '../platform/database/store.js'
 import { isFinished } from '../work/run.js'
@@ -11,24 +12,7 @@ import { largeFileWarnings } from './operate/guards.js'
 import { restoredProblem } from './operate/restored-database.js'
 import type { ReadableRelease, ReleaseReader } from './read/release-reader.js'
 import { listLeftOut } from './sql/left-out.js'
-import { findRelease, findStandingRollback, type ReleaseEvent } from './sql/releases.js'
-
-/** What an operator must look at: a code for machines and a message. */
-export type Need = {
-  readonly code:
-    | 'nothing-published'
-    | 'run-failed'
-    | 'release-held'
-    | 'publication-overdue'
-    | 'activities-held'
-    | 'organisations-held'
-    | 'rolled-back'
-    | 'clock-wrong'
-    | 'bucket-behind'
-    | 'folder-refused'
-    | 'database-restored'
-  readonly message: string
-}
+import { findStandingRollback, type ReleaseEvent } from './sql/releases.js'
 
 /** The state of publication. */
 export type PublicationHealth = {
@@ -41,7 +25,7 @@ export type PublicationHealth = {
   readonly rollback: ReleaseEvent | undefined
   /** Whether the bucket has another release than the live one; undefined without a bucket. */
   readonly bucketBehind: boolean | undefined
-  readonly needs: readonly Need[]
+  readonly needs: readonly Cause[]
   /** What an operator should know about the live release; nothing has to be done now. */
   readonly warnings: readonly string[]
 }
@@ -65,13 +49,13 @@ export async function publicationHealth(deps: {
   const standing = await findStandingRollback(db)
   const rollback = standing?.releaseId === live?.id ? standing : undefined
   const due = await overdueSince(deps, lastGoodRun)
-  const isHeld = lastRun?.state === 'held' && !(await isDecided(deps.store, lastRun))
-  const needs: Need[] = []
-  const need = (code: Need['code'], message: string) => needs.push({ code, message })
+  const needs: Cause[] = []
+  const need = (cause: Cause['cause'], message: string, about?: number | string) =>
+    needs.push({ cause, message, ...(about !== undefined && { about: String(about) }) })
   if (!live) need('nothing-published', 'nothing has been published yet')
   if (lastRun?.state === 'failed' && lastRun.error?.code !== 'run-cancelled')
-    need('run-failed', `run ${lastRun.id} failed: ${lastRun.error?.message}`)
-  if (lastRun && isHeld) need('release-held', heldMessage(lastRun))
+    need('run-failed', `run ${lastRun.id} failed: ${lastRun.error?.message}`, lastRun.id)
+  if (lastRun?.state === 'held' && !lastRun.decided) need('release-held', heldMessage(lastRun), lastRun.releaseId)
   if (due) need('publication-overdue', `the publication of ${due.toISOString()} is overdue`)
   if (live && live.manifest.held.count > 0) need('activities-held', activitiesMessage(live))
   const [leftOut] = await listLeftOut(db)
@@ -108,12 +92,6 @@ async function overdueSince(
   const due = schedule && latestDue(schedule, new Date(clock().getTime() - graceMs))
   if (!due || schedule.pausedAt || due <= schedule.adoptedAt) return undefined
   return (lastGoodRun?.finishedAt ?? new Date(0)) < due ? due : undefined
-}
-
-/** Whether a held release was approved since, or removed. */
-async function isDecided(store: Store, run: RunSummary): Promise<boolean> {
-  if (run.releaseId === undefined) return false
-  return (await findRelease(store.db, run.releaseId))?.state !== 'held'
 }
 
 function heldMessage({ id, releaseId, reason }: RunSummary): string {

@@ -102,17 +102,20 @@ export type AuditFilter = {
   readonly limit: number
   readonly action?: string | undefined
   readonly words?: string | undefined
+  /** Before this instant. */
+  readonly until?: Date | undefined
 }
 
 /** The newest `limit` events that a filter asks for, oldest first. */
-export async function listAudit(db: Db, { since, limit, action, words }: AuditFilter): Promise<AuditEvent[]> {
+export async function listAudit(db: Db, { since, limit, action, words, until }: AuditFilter): Promise<AuditEvent[]> {
   const { rows } = await db.query<Omit<AuditEvent, 'subject'> & { subject: string | undefined }>(
     `select at, action, refused, actor, origin, subject, details from (
         select * from audit_event where at >= $1 and ($3::text is null or action = $3)
           and ($4::text is null or strpos(lower(concat_ws(' ', actor, origin, subject)), lower($4)) > 0)
+          and ($5::timestamptz is null or at < $5)
         order by id desc limit $2) newest
       order by id`,
-    [since, limit, action ?? null, words ?? null],
+    [since, limit, action ?? null, words ?? null, until ?? null],
   )
   return rows.map(({ subject, details, ...event }) => ({
     ...event,

@@ -6,6 +6,7 @@ import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { syncFields, syncSettings } from '../../catalogue/sync/run.js'
+import { type ConditionName, conditions } from '../../kernel/conditions.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
@@ -37,7 +38,7 @@ import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
-import { publisherFields, tellingRefusals } from '../wiring/publisher.js'
+import { publisherCauses, publisherFields, tellingRefusals } from '../wiring/publisher.js'
 import { usingRegistry } from '../wiring/registry.js'
 import { measureTwice, openReplicas } from '../wiring/replicas.js'
 import { openRuntime, type Runtime } from '../wiring/runtime.js'
@@ -63,7 +64,8 @@ export type Inspection = {
 const good = (message: string): Finding => ({ state: 'good', message })
 const note = (message: string, next?: string): Finding => ({ state: 'note', message, ...(next && { next }) })
 const fix = (message: string, next: string): Finding => ({ state: 'fix', message, next })
-const toFinding = ({ message, problem }: Condition, next: string) => (problem ? fix(message, next) : good(message))
+const toFinding = ({ cause, message, problem }: Condition) =>
+  problem ? fix(message, conditions[cause].next) : good(message)
 
 const anyVersionFrom = 150_000
 const answerMs = 5_000
@@ -117,7 +119,7 @@ async function inspectBackup({ environment, signal }: CommandLine): Promise<read
   if (pending.length > 0) return [note('not examined while migrations are pending')]
   const { last, needs, tried } = await backupState(store.db, clock())
   if (needs.length > 0) {
-    return needs.map((need) => (config.backup ? fix(need, 'giving status') : note(need, 'docs/how-to/backup.md')))
+    return needs.map((need) => (config.backup ? fix : note)(need, conditions.backup.next))
   }
   if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
   return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes; ${tried}`)]
@@ -129,7 +131,7 @@ async function inspectSources({ environment, signal }: CommandLine): Promise<rea
   if ((await pendingMigrations(store.db)).length > 0) return [note('not examined while migrations are pending')]
   const sources = await listSources(store.db)
   const needs = sourceNeeds(sources)
-  if (needs.length > 0) return needs.map((need) => fix(need, 'docs/how-to/sources.md'))
+  if (needs.length > 0) return needs.map((need) => fix(need, conditions.sources.next))
   return [good(sources.length === 0 ? 'there is none' : `${sources.length} are read: giving sources list`)]
 }
 
@@ -168,8 +170,7 @@ async function inspectDataDirectory({ environment }: CommandLine): Promise<reado
     () => false,
   )
   const missing = await inspectFileSystem(isThere ? feedsDir : dataDir)
-  const next = 'a smaller PUBLISH_KEEP_RELEASES, or a larger disk'
-  return [...missing, toFinding(await conditionOfDisk(dataDir), next)]
+  return [...missing, toFinding(await conditionOfDisk(dataDir))]
 }
 
 async function inspectFileSystem(directory: string): Promise<readonly Finding[]> {
@@ -180,13 +181,6 @@ async function inspectFileSystem(directory: string): Promise<readonly Finding[]>
     return note(`${operation}: ${message}: files that stay the same are copied into each release`, page)
   })
 }
-
-const refusalFixes = {
-  'publisher-differs': 'docs/how-to/change-publisher.md',
-  'demo-data-present': 'giving reset-demo, then giving publish',
-  'facts-unconfirmed': 'giving facts, then giving facts --confirm',
-  'folder-differs': 'giving releases folder',
-} as const
 
 async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(
@@ -214,7 +208,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
   const pending = await pendingMigrations(store.db)
   if (pending.length > 0) findings.push(fix(`migrations are pending: ${pending.join(', ')}`, 'giving migrate'))
   const refusals = pending.length > 0 ? [] : await tellingRefusals(runtime)
-  for (const { code, message } of refusals) findings.push(fix(message, refusalFixes[code]))
+  for (const { code, message } of refusals) findings.push(fix(message, conditions[publisherCauses[code]].next))
   const hasOneFolder = pending.length === 0 && anyFolderBecause(config) === undefined
   const folder = hasOneFolder ? await findFolderOfStore(store.db) : undefined
   if (folder && refusals.every(({ code }) => code !== 'folder-differs'))
@@ -267,7 +261,9 @@ function connectionBudget(
 async function inspectLineage({ store, fence, clock }: Runtime): Promise<readonly Finding[]> {
   const pending = await pendingMigrations(store.db)
   const problems = [fence?.problem(clock()), pending.length > 0 ? undefined : await restoredProblem(store.db)]
-  return problems.flatMap((problem) => (problem === undefined ? [] : [fix(problem, 'giving database show')]))
+  return problems.flatMap((problem) =>
+    problem === undefined ? [] : [fix(problem, conditions['database-restored'].next)],
+  )
 }
 
 /** The standbys of DATABASE_READ_URL. */
@@ -306,7 +302,7 @@ async function inspectQueue({ environment, signal }: CommandLine): Promise<reado
     ? { message: workers > 0 ? `workers: ${workers}` : 'no worker is running', problem: undefined }
     : await conditionOfWorkers(db, workers)
   if (workers > 0) return [good(`${what}; ${message}`)]
-  return [(problem ? fix : note)(`${what}; ${message}`, 'giving start, or giving worker')]
+  return [(problem ? fix : note)(`${what}; ${message}`, conditions['no-worker'].next)]
 }
 
 /** What `giving status` says needs a person, but for what another inspection tells. */
@@ -316,15 +312,17 @@ async function inspectService({ environment, signal }: CommandLine): Promise<rea
   // The queue has an inspection of its own.
   const queue = { engine: runtime.config.queue.engine, reachable: false, error: '' } as const
   const { causes } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
-  const needs = causes.filter(({ cause }) => !toldElsewhere.has(cause))
+  const needs = causes.filter(({ cause }) => !toldElsewhere.includes(cause))
   if (needs.length === 0) return [good('nothing needs a person')]
-  return needs.map(({ cause, message }) => (cause === 'nothing-published' ? note : fix)(message, 'giving status'))
+  return needs.map(({ cause, message }) =>
+    (cause === 'nothing-published' ? note : fix)(message, conditions[cause].next),
+  )
 }
 
-const toldElsewhere = new Set([
-  ...['disk-full', 'certificate', 'no-worker', 'backup', 'sources', 'registry'],
-  ...['database-behind', 'database-restored', 'publisher', 'demo-data', 'folder'],
-])
+const toldElsewhere: readonly ConditionName[] = [
+  ...(['queue', 'disk-full', 'certificate', 'no-worker', 'backup', 'sources', 'registry'] as const),
+  ...(['database-behind', 'database-restored', 'publisher', 'demo-data', 'folder'] as const),
+]
 
 async function inspectSchedule({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { config } = readConfig(environment, ['publish'])
@@ -350,7 +348,7 @@ async function inspectStandard({ environment }: CommandLine): Promise<readonly F
 async function inspectCertificate({ environment }: CommandLine): Promise<readonly Finding[]> {
   const { tls } = readConfig(environment, ['tls']).config
   if (tls === undefined) return [good('none: TLS is left to a proxy')]
-  return [toFinding(await conditionOfCertificate(tls.certFile, new Date()), 'renew TLS_CERT_FILE and restart')]
+  return [toFinding(await conditionOfCertificate(tls.certFile, new Date()))]
 }
 
 async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile, statfs } from 'node:fs/promises'
+import type { ConditionName } from '../../kernel/conditions.js'
 import { isErrno, messageOf } from '../../kernel/system-errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { listRuns } from '../../work/sql/runs.js'
 
 /** A condition of the machine or its processes: `problem` where it needs a person. Status, alarms, console and doctor tell the same. */
 export type Condition = {
-  readonly cause: 'disk-full' | 'certificate' | 'no-worker'
+  readonly cause: Extract<ConditionName, 'disk-full' | 'certificate' | 'no-worker'>
   readonly message: string
   readonly problem?: true
 }

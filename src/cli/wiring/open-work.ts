@@ -79,7 +79,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
           database: runtime.fence?.problem(clock()),
           // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
           publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
-          publication: needs.filter(({ code }) => ownFolder === undefined || code !== 'nothing-published'),
+          publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
           registry,
           backup: config.backup ? (await backupState(store.db, clock())).needs : [],
           conditions: [await conditionOfDisk(path.dirname(feedsDir))],

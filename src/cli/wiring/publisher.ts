@@ -23,6 +23,14 @@ type Refusal = {
   readonly message: string
 }
 
+/** What `giving status` calls each. */
+export const publisherCauses = {
+  'publisher-differs': 'publisher',
+  'demo-data-present': 'demo-data',
+  'facts-unconfirmed': 'facts',
+  'folder-differs': 'folder',
+} as const
+
 /** Who publishes, as it is configured. */
 export function configuredPublisher({ reportingOrg, currency, language }: PublisherConfig): ConfiguredPublisher {
   return { ref: reportingOrg.ref, type: reportingOrg.type, currency, language }

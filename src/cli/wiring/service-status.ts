@@ -4,6 +4,7 @@ import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
+import type { Cause } from '../../kernel/conditions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { donorNeeds } from '../../money/donors/donor-needs.js'
@@ -11,14 +12,12 @@ import { paymentNeeds, paymentWarnings } from '../../money/payment-needs.js'
 import type { Payments } from '../../money/payments.js'
 import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
 import { reconciliationNeeds } from '../../money/reconcile.js'
-import type { Cause } from '../../outbound/alarms.js'
 import { lastFollowed } from '../../outbound/bucket/shared-folder.js'
 import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
-import type { Need } from '../../release/health.js'
 import { publicationHealth } from '../../release/health.js'
 import { type FolderPlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
@@ -33,7 +32,7 @@ import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWor
 import { anyFolderBecause } from './folder.js'
 import { paymentFields } from './payments.js'
 import { mappingFields } from './publication.js'
-import { tellingRefusals } from './publisher.js'
+import { publisherCauses, tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
@@ -96,6 +95,7 @@ export async function lookAtService(
   } as const
   const next = nextDue(publicationSchedule(config), clock())
   if (pending.length > 0) {
+    const message = `migrations are pending: run giving migrate (${pending.join(', ')})`
     const status = {
       ...base,
       lastRun: undefined,
@@ -109,9 +109,9 @@ export async function lookAtService(
       registry: undefined,
       held: { count: 0, sample: [] },
       warnings: [],
-      needs: [`migrations are pending: run giving migrate (${pending.join(', ')})`],
+      needs: [message],
     }
-    return { status, causes: [] }
+    return { status, causes: [{ cause: 'migrations', message }] }
   }
   const health = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
   const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
@@ -137,7 +137,12 @@ export async function lookAtService(
       ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
     ],
   }
-  const causes = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
+  const isLate = {
+    cause: 'queue',
+    message: queue.reachable ? '' : `the queue cannot be reached: ${queue.error}`,
+  } as const
+  const found = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
+  const causes = queue.reachable ? found : [isLate, ...found]
   const status = {
     ...base,
     lastRun,
@@ -170,10 +175,7 @@ export async function lookAtService(
       ...(await receiptWarnings(store.db, payments, closedBecause, clock())),
       ...(await paymentWarnings(store.db, payments.gateway)),
     ],
-    needs: [
-      ...(queue.reachable ? [] : [`the queue cannot be reached: ${queue.error}`]),
-      ...causes.map(({ message }) => message),
-    ],
+    needs: causes.map(({ message }) => message),
   }
   return { status, causes }
 }
@@ -196,7 +198,7 @@ function ofTexts(...texts: readonly (string | undefined)[]): string[] {
 }
 
 /** The needs without the refusal of the folder, which `publisher` names already. */
-function others(needs: readonly Need[], publisher: Awaited<ReturnType<typeof tellingRefusals>>): readonly Need[] {
+function others(needs: readonly Cause[], publisher: Awaited<ReturnType<typeof tellingRefusals>>): readonly Cause[] {
   return needs.filter(({ message }) => publisher.every((one) => one.message !== message))
 }
 
@@ -215,7 +217,7 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
   }
 }
 
-/** Everything but the queue that needs a person, beginning with what the publication needs. */
+/** Everything but queue and migrations that needs a person, beginning with what the publication needs. */
 export async function findNeeds(
   { db }: Store,
   {
@@ -228,7 +230,7 @@ export async function findNeeds(
   }: {
     readonly database: string | undefined
     readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
-    readonly publication: readonly Need[]
+    readonly publication: readonly Cause[]
     readonly registry: readonly string[]
     readonly backup: readonly string[]
     readonly conditions: readonly Condition[]
@@ -236,11 +238,12 @@ export async function findNeeds(
   payments: Payments,
   mirrors: boolean,
 ): Promise<Cause[]> {
-  const of = (cause: string, messages: readonly string[]) => messages.map((message) => ({ cause, message }))
+  const of = (cause: Cause['cause'], found: readonly (string | Omit<Cause, 'cause'>)[]): Cause[] =>
+    found.map((one) => ({ cause, ...(typeof one === 'string' ? { message: one } : one) }))
   return [
     ...of('database-behind', database === undefined ? [] : [database]),
     ...publisher.map(({ code, message }) => ({ cause: publisherCauses[code], message })),
-    ...publication.map(({ code, message }) => ({ cause: code, message })),
+    ...publication,
     ...conditions.flatMap(({ cause, message, problem }) => (problem ? [{ cause, message }] : [])),
     ...of('schedule-paused', await scheduleNeeds(db)),
     ...of('registry', registry),
@@ -253,18 +256,13 @@ export async function findNeeds(
   ]
 }
 
-const publisherCauses = {
-  'publisher-differs': 'publisher',
-  'demo-data-present': 'demo-data',
-  'facts-unconfirmed': 'facts',
-  'folder-differs': 'folder',
-} as const
-
 /** A paused schedule waits for the person who paused it. */
-async function scheduleNeeds(db: Store['db']): Promise<string[]> {
-  return (await listSchedules(db)).flatMap(({ name, pausedAt }) =>
-    pausedAt ? [`schedule ${name} is paused since ${isoInstantOf(pausedAt)}: giving schedules resume ${name}`] : [],
-  )
+async function scheduleNeeds(db: Store['db']): Promise<Omit<Cause, 'cause'>[]> {
+  return (await listSchedules(db)).flatMap(({ name: about, pausedAt }) => {
+    if (!pausedAt) return []
+    const since = isoInstantOf(pausedAt)
+    return [{ about, message: `schedule ${about} is paused since ${since}: giving schedules resume ${about}` }]
+  })
 }
 
 /** A mirror whose last sync was held or has failed needs a person. */

@@ -13,7 +13,6 @@ import type { ConsoleDeps, OperatorActions } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { confirmAddress, confirmTitle } from './pages/facts.js'
-import { consolePage } from './pages/frame.js'
 import { replacement } from './pages/replacement.js'
 import { runFacts } from './pages/runs.js'
 import { sourceFacts } from './pages/sources.js'
@@ -37,6 +36,8 @@ type Action = {
   ) => Promise<unknown>
   /** Only with a token that may import. */
   readonly imports?: true
+  /** What was done, and what comes next. */
+  readonly done: (what: string) => string
   /** The page that shows the result of an action. */
   readonly seenAt: (what: string) => string
 }
@@ -48,6 +49,7 @@ const actionList: readonly Action[] = [
     consequence: 'A run is entered, which the workers take up at once. A guard may hold its release.',
     choice: { name: 'force', text: 'Map every project again, changed or not' },
     act: (actions, _what, force, operator) => actions.publish({ force }, operator),
+    done: () => 'The run is entered. A worker takes it up within seconds; this list says how it ends.',
     seenAt: () => '/runs',
   },
   {
@@ -58,6 +60,7 @@ const actionList: readonly Action[] = [
     look: lookAtRun,
     act: async (actions, id, _isChosen, operator, { store }) =>
       actions.publish({ force: (await getRun(store.db, runNumber(id))).force }, operator),
+    done: () => 'A new run is entered. A worker takes it up within seconds; this list says how it ends.',
     seenAt: () => '/runs',
   },
   {
@@ -66,6 +69,7 @@ const actionList: readonly Action[] = [
     consequence: 'It ends within seconds, unless its release is about to go live. The live release stays.',
     look: lookAtRun,
     act: (actions, id, _isChosen, operator) => actions.cancelRun(runNumber(id), operator),
+    done: (id) => `Run ${id} is asked to stop: it ends within seconds as failed, and the live release stays.`,
     seenAt: (id) => `/runs/${id}`,
   },
   {
@@ -74,6 +78,7 @@ const actionList: readonly Action[] = [
     consequence:
       'A worker sends it within a minute, by the ways that alarms take. The overview says what became of it.',
     act: (actions, _what, _isChosen, operator) => actions.testAlarm(operator),
+    done: () => 'The test is asked for. A worker sends it within a minute; below Alarms stands what became of it.',
     seenAt: () => '/',
   },
   {
@@ -82,6 +87,7 @@ const actionList: readonly Action[] = [
     consequence:
       'What the page of facts lists may be published as true of the publisher, by the rules of today. It is asked once.',
     act: (actions, _what, _isChosen, operator) => actions.confirmFacts(operator),
+    done: () => 'The list is confirmed. What waited for it is published by the next run.',
     seenAt: () => '/facts',
   },
   {
@@ -89,8 +95,9 @@ const actionList: readonly Action[] = [
     title: (id) => `Approve release ${id}`,
     consequence: 'The held release goes live exactly as it was built.',
     choice: { name: 'loss', text: 'Give up for ever the published identifiers that it lacks' },
-    look: lookAtRelease,
+    look: lookAtHeld,
     act: (actions, id, acceptLoss, operator) => actions.approve(id, { acceptLoss }, operator),
+    done: (id) => `Release ${id} is live. Bucket, registry and hub are told within a minute; nothing else waits.`,
     seenAt: () => '/releases',
   },
   {
@@ -99,6 +106,7 @@ const actionList: readonly Action[] = [
     consequence: 'The earlier release is live again until a publication differs from the release that is live now.',
     look: lookAtRelease,
     act: (actions, id, _isChosen, operator) => actions.rollback(id, operator),
+    done: (id) => `Release ${id} is live again. Correct the data, then publish: until then it stays.`,
     seenAt: () => '/releases',
   },
   {
@@ -107,6 +115,7 @@ const actionList: readonly Action[] = [
     consequence: 'Its instants are left out from now on, and not made up for, until it is resumed.',
     look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'paused', operator),
+    done: (name) => `The schedule ${name} is paused. Nothing of it runs until you resume it.`,
     seenAt: () => '/',
   },
   {
@@ -115,6 +124,7 @@ const actionList: readonly Action[] = [
     consequence: 'It is in force again from now on. What it has left out is not made up for.',
     look: lookAtSchedule,
     act: (actions, name, _isChosen, operator) => actions.switchSchedule(name, 'resumed', operator),
+    done: (name) => `The schedule ${name} is in force. Its next instant stands below Schedules.`,
     seenAt: () => '/',
   },
   {
@@ -133,6 +143,7 @@ const actionList: readonly Action[] = [
         )
     },
     imports: true,
+    done: (id) => `Import ${id} is taken back. The next publication shows it to readers.`,
     seenAt: (id) => `/imports/${id}`,
   },
   {
@@ -140,6 +151,7 @@ const actionList: readonly Action[] = [
     title: (id) => `Mail the receipt of donation ${id} again`,
     consequence: 'A worker mails it to the donor within a minute, with the same number.',
     act: (_actions, id, _isChosen, operator, { money }) => money.mailReceipt(runNumber(id), operator),
+    done: (id) => `The receipt of donation ${id} is to be mailed: a worker does so within a minute.`,
     seenAt: (id) => `/donations/${id}`,
   },
   {
@@ -148,6 +160,7 @@ const actionList: readonly Action[] = [
     consequence:
       'The processor is asked for the charge, and the books are brought in line with it where that is clear.',
     act: (_actions, id, _isChosen, operator, { money }) => money.compare(runNumber(id), operator),
+    done: (id) => `Donation ${id} is compared. Below stands what the books have now.`,
     seenAt: (id) => `/donations/${id}`,
   },
   {
@@ -159,6 +172,7 @@ const actionList: readonly Action[] = [
       return undefined
     },
     act: (_actions, id, _isChosen, operator, { money }) => money.endPlan(runNumber(id), operator),
+    done: (id) => `Plan ${id} has ended. Nothing more is charged.`,
     seenAt: () => '/donations',
   },
   {
@@ -167,6 +181,8 @@ const actionList: readonly Action[] = [
     consequence: 'A worker reads it within a minute, as it does by its schedule. A guard may hold its file.',
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.requestSource(name, operator),
+    done: (name) =>
+      `The source ${name} is to be read: a worker does so within a minute, and this list says how it ended.`,
     seenAt: () => '/sources',
   },
   {
@@ -176,6 +192,7 @@ const actionList: readonly Action[] = [
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.removeSource(name, operator),
     imports: true,
+    done: (name) => `The source ${name} is removed. What it has brought stays.`,
     seenAt: () => '/sources',
   },
   {
@@ -184,6 +201,7 @@ const actionList: readonly Action[] = [
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'approve', operator),
+    done: (name) => `The file of ${name} is approved. A worker imports it within a minute.`,
     seenAt: () => '/sources',
   },
   {
@@ -192,6 +210,7 @@ const actionList: readonly Action[] = [
     consequence: 'The data stays as it is. The source is left alone until its content is another one.',
     look: lookAtSource,
     act: (actions, name, _isChosen, operator) => actions.decideSource(name, 'refuse', operator),
+    done: (name) => `The file of ${name} is refused. The data stays; another content is compared again.`,
     seenAt: () => '/sources',
   },
 ]
@@ -201,14 +220,14 @@ export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   const { actions, log } = deps
   // One action at a time, since each may wait for the publishing lock with a connection of its own.
   let last: Promise<unknown> = Promise.resolve()
-  for (const { address, title, consequence, choice, look, act, imports, seenAt } of actionList) {
+  for (const { address, title, consequence, choice, look, act, imports, done: doneAs, seenAt } of actionList) {
     app.get<{ Params: { what?: string } }>(address, async (request, reply) => {
       if (imports) needImport(request)
       const what = request.params.what ?? ''
       const details = await look?.(deps, what)
       const form = { token: tokens.issue(request), operator: operatorOf(request), back: seenAt(what) }
       const page = confirmationPage(title(what), { ...form, consequence, choice, details })
-      return reply.type('text/html; charset=utf-8').send(consolePage(title(what), page))
+      return tokens.send(reply, undefined, title(what), page)
     })
     app.post<{ Params: { what?: string } }>(address, async (request, reply) => {
       const form = tokens.read(request)
@@ -222,7 +241,10 @@ export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       await done
       log.info({ ...operator, address: request.url }, 'done in the console')
       // The page that is seen next can be loaded again without doing it again.
-      return reply.code(303).header('location', seenAt(what)).send()
+      return reply
+        .code(303)
+        .header('location', tokens.telling(request, seenAt(what), doneAs(what)))
+        .send()
     })
   }
 }
@@ -232,6 +254,13 @@ async function lookAtRelease(deps: ConsoleDeps, id: string): Promise<Html> {
   const live = await deps.releases.live()
   const next = await openIndexedRelease(deps.feedsDir, id)
   return await replacement(live && (await openIndexedRelease(deps.feedsDir, live.id)), next, known.reason)
+}
+
+/** Throws `release-refused` for a release about which a person has decided since. */
+async function lookAtHeld(deps: ConsoleDeps, id: string): Promise<Html> {
+  const { known } = await getRelease(deps, id)
+  if (known.state === 'held') return await lookAtRelease(deps, id)
+  throw new ServiceError('release-refused', `release ${id} waits for nobody: it is ${known.state}`)
 }
 
 const nobody = { actor: 'nobody', origin: 'nowhere' }

@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import { ServiceError } from '../../kernel/errors.js'
+import type { Html } from '../portal/html.js'
 import { isSame, operatorOf } from './access.js'
+import { consolePage, type Section } from './pages/frame.js'
 
 /** The tokens in forms of one process: proof that a form was sent by a page of this console, to whom it showed it. */
 export class FormTokens {
@@ -13,6 +15,32 @@ export class FormTokens {
     const [path] = address.split('?', 1)
     return createHmac('sha256', this.#secret)
       .update(`${operatorOf(request)}\n${path}`)
+      .digest('hex')
+  }
+
+  /** An address whose page tells what was done; only this console makes such an address, and only for who is told. */
+  telling(request: FastifyRequest, address: string, done: string): string {
+    const [page = '', part] = address.split('#', 2)
+    const query = new URLSearchParams({ done, mark: this.#markOf(request, done) })
+    return `${page}${page.includes('?') ? '&' : '?'}${query}${part === undefined ? '' : `#${part}`}`
+  }
+
+  /** What the page of a request tells of what was done just before. */
+  told(request: FastifyRequest): string | undefined {
+    const { done, mark } = request.query as { readonly done?: unknown; readonly mark?: unknown }
+    if (typeof done !== 'string' || typeof mark !== 'string') return undefined
+    return isSame(mark, this.#markOf(request, done)) ? done : undefined
+  }
+
+  /** Sends a page, which begins with what was done just before. */
+  send(reply: FastifyReply, section: Section | undefined, title: string, main: Html | readonly Html[]): FastifyReply {
+    const page = consolePage(title, main, section, this.told(reply.request))
+    return reply.type('text/html; charset=utf-8').send(page)
+  }
+
+  #markOf(request: FastifyRequest, done: string): string {
+    return createHmac('sha256', this.#secret)
+      .update(`${operatorOf(request)}\ndone ${done}`)
       .digest('hex')
   }
 

@@ -6,11 +6,11 @@ import { listChargeAttention } from '../../money/sql/charge-states.js'
 import { findPlanOfDonation } from '../../money/sql/donation-plans.js'
 import { type DonationHistory, findDonationHistory, listDonations } from '../../money/sql/donations.js'
 import { findReceiptMail } from '../../money/sql/receipt-mails.js'
+import type { Html } from '../portal/html.js'
 import { needDonors, needTokenAgain, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
 import { donationPage, donationsPage, refundPage, type Sought } from './pages/donations.js'
-import { consolePage } from './pages/frame.js'
 import { withoutMailAddresses } from './without-mail-addresses.js'
 
 const [most, mostDifferences] = [50, 50]
@@ -21,8 +21,8 @@ type OfDonation = { Params: { id: string } }
 export function moneyRoutes(app: FastifyInstance, { store, money }: ConsoleDeps, tokens: FormTokens): void {
   const { refundLimit } = money
   const testGateway = money.isTest ? money.gateway : undefined
-  const send = (reply: FastifyReply, title: string, main: Parameters<typeof consolePage>[1]) =>
-    reply.type('text/html; charset=utf-8').send(consolePage(title, main, 'donations'))
+  const send = (reply: FastifyReply, title: string, main: Html | readonly Html[]) =>
+    tokens.send(reply, 'donations', title, main)
 
   app.get('/donations', async (request, reply) => sendFound(request, reply, { name: '', project: '', day: '' }))
   app.post('/donations', async (request, reply) => {
@@ -64,7 +64,11 @@ export function moneyRoutes(app: FastifyInstance, { store, money }: ConsoleDeps,
     const { actor, origin } = senderOf(request, form)
     const amount = amountIn(form.get('amount') ?? '', minorUnitExponent(donation.currency))
     await money.refund(donation.id, amount, limit, { actor, origin, comment })
-    return reply.code(303).header('location', `/donations/${donation.id}`).send()
+    const done = `Donation ${donation.id} is given back: a worker asks the processor, and the donor is told by mail.`
+    return reply
+      .code(303)
+      .header('location', tokens.telling(request, `/donations/${donation.id}`, done))
+      .send()
   })
 
   /** Throws unless the console gives money back, to who has signed in. */

@@ -11,7 +11,6 @@ import { isErrno } from '../../kernel/system-errors.js'
 import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
-import { consolePage } from './pages/frame.js'
 import { addSourcePage, schedules } from './pages/sources.js'
 
 const folderName = /^[A-Za-z0-9][\w-]{0,62}$/
@@ -37,7 +36,7 @@ export function sourceRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       ...{ name: free.find((name) => !names.has(name)) ?? '', canEnd: canEnd(recipe.kind), inbox },
       folders: await foldersIn(inbox),
     })
-    return reply.type('text/html; charset=utf-8').send(consolePage('Read this every night', page, 'sources'))
+    return tokens.send(reply, 'sources', 'Read this every night', page)
   })
 
   app.post('/sources/add', async (request, reply) => {
@@ -54,7 +53,11 @@ export function sourceRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     if ((await listSources(store.db)).some((one) => one.name === name))
       throw new ServiceError('request-invalid', `there is a source ${name} already: take another name`)
     await actions.addSource(definition, { actor, origin })
-    return reply.code(303).header('location', '/sources').send()
+    const done = `The source ${name} is there: a worker reads it by its schedule, or now when you ask for it.`
+    return reply
+      .code(303)
+      .header('location', tokens.telling(request, '/sources', done))
+      .send()
   })
 
   /** An address, or a folder for files, which is made. Throws `request-invalid` for other places. */

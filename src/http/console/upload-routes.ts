@@ -12,11 +12,11 @@ import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, saveRecipe } from '../../catalogue/sql/recipes.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isErrno } from '../../kernel/system-errors.js'
+import type { Html } from '../portal/html.js'
 import { mayImport, needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
 import { formParts } from './multipart.js'
-import { consolePage } from './pages/frame.js'
 import { importPage, importsPage } from './pages/imports.js'
 import { uploadPage, workingPage } from './pages/upload.js'
 import { isImportable, isSameRecipe, recipeOfForm } from './recipe-form.js'
@@ -45,8 +45,8 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   app.addHook('onClose', async () => clearInterval(pruning))
   let senders = 0
 
-  const send = (reply: FastifyReply, title: string, main: Parameters<typeof consolePage>[1]) =>
-    reply.type('text/html; charset=utf-8').send(consolePage(title, main, 'imports'))
+  const send = (reply: FastifyReply, title: string, main: Html | readonly Html[]) =>
+    tokens.send(reply, 'imports', title, main)
   const ownerOf = (request: FastifyRequest) => operatorOf(request) ?? ''
   const found = async (request: FastifyRequest, id: string): Promise<Upload> => {
     needImport(request)
@@ -226,7 +226,11 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     if (doing === 'remove') {
       await uploads.remove(upload)
       await enter(operator, 'upload-removed', upload)
-      return await reply.code(303).header('location', '/imports').send()
+      const done = `${upload.name} is removed: nothing of it was stored.`
+      return await reply
+        .code(303)
+        .header('location', tokens.telling(request, '/imports', done))
+        .send()
     }
     const recipe = await chosen(upload, form, operator)
     if (recipe === undefined) return await seen()

@@ -34,7 +34,10 @@ function missingOperation(error: Error & { readonly syscall?: unknown }): string
 export function toStorageError(error: unknown, where: string, failed = 'write to'): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError || !('code' in error)) return error
   const missing = missingOperation(error)
-  const reason = missing === undefined ? storageReasons[String(error.code)] : `its file system has no ${missing}`
+  // A folder of another owner refuses links by the same error.
+  const denied = isErrno(error, 'EPERM') ? 'permission denied, or ' : ''
+  const reason =
+    missing === undefined ? storageReasons[String(error.code)] : `${denied}its file system has no ${missing}`
   if (!reason) return error
   return new ServiceError('storage-failed', `cannot ${failed} ${where}: ${reason}`, { cause: error })
 }

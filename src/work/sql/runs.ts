@@ -30,6 +30,8 @@ export type RunSummary = {
   readonly releaseId?: string
   /** Why the release is held. */
   readonly reason?: string
+  /** The held release was approved since, or removed. */
+  readonly decided?: true
   readonly error?: RunFailure
   /** A person has asked to cancel it. */
   readonly cancelAsked?: boolean
@@ -96,15 +98,18 @@ export type RunFilter = {
   readonly before?: number | undefined
   readonly state?: string | undefined
   readonly trigger?: string | undefined
+  /** Queued before this instant. */
+  readonly until?: Date | undefined
 }
 
 /** The runs that a filter asks for; the newest first, at most `limit`. */
 export async function findRuns(db: Db, filter: RunFilter, limit: number): Promise<RunSummary[]> {
-  const { since, before, state, trigger } = filter
+  const { since, before, state, trigger, until } = filter
   const { rows } = await db.query<RunRow>(
     `${selectRun} where r.queued_at >= $1 and ($2::bigint is null or r.id < $2)
-        and ($3::text is null or r.state = $3) and ($4::text is null or r.trigger = $4) order by r.id desc limit $5`,
-    [since, before ?? null, state ?? null, trigger ?? null, limit],
+        and ($3::text is null or r.state = $3) and ($4::text is null or r.trigger = $4)
+        and ($6::timestamptz is null or r.queued_at < $6) order by r.id desc limit $5`,
+    [since, before ?? null, state ?? null, trigger ?? null, limit, until ?? null],
   )
   return rows.map(toRunSummary)
 }
@@ -140,7 +145,9 @@ const selectRun = `
     case when r.finished_at is null then s.held else r.held end as held,
     case when r.state = 'running' then coalesce(r.progress, case when s.shards > 0 then
       jsonb_build_object('stage', 'render', 'done', s.percent, 'total', s.shards * 100) end) end as progress,
-    r.timings as stage_seconds, nullif(r.cancel_asked, false) as cancel_asked, r.release_id, r.outcome ->> 'reason' as reason, ${runFailure('r')} as error
+    r.timings as stage_seconds, nullif(r.cancel_asked, false) as cancel_asked, r.release_id, r.outcome ->> 'reason' as reason,
+    case when r.state = 'held' and r.release_id is not null
+      and not exists (select from release where id = r.release_id and state = 'held') then true end as decided, ${runFailure('r')} as error
   from run r
   cross join lateral (
     select count(*) filter (where attempt = r.attempt) as shards,

@@ -175,7 +175,7 @@ describe('a bucket', () => {
     })
     publisher.now = new Date(publisher.now.getTime() + 600_000)
     await expect(deliver()).rejects.toMatchObject({ code: 'bucket-unavailable' })
-    expect(await health()).toMatchObject({ needs: [{ code: 'bucket-behind' }], warnings: [] })
+    expect(await health()).toMatchObject({ needs: [{ cause: 'bucket-behind' }], warnings: [] })
     server.onWrite = () => true
     await deliver()
     expect(await health()).toMatchObject({ bucketBehind: false, needs: [], warnings: [] })

@@ -199,7 +199,7 @@ describe('health', { shuffle: false }, async () => {
       releases: createReleaseReader(publisher.feedsDir),
       clock: () => publisher.now,
     })
-  const codes = async () => (await health()).needs.map(({ code }) => code)
+  const codes = async () => (await health()).needs.map(({ cause }) => cause)
 
   it('finds nothing to do when all is well', async () => {
     await adoptSchedule(database.store.db, 'publish', { expression: '0 2 * * *', timezone: 'UTC' }, days(-1))

@@ -66,7 +66,7 @@ describe('a worker whose clock differs from that of the database', async () => {
     await world.until(noted)
     const releases = createReleaseReader('/nonexistent')
     const { needs } = await publicationHealth({ store: world.store, releases, clock: () => new Date() })
-    expect(needs).toContainEqual({ code: 'clock-wrong', message: expect.stringContaining(worker.owner) })
+    expect(needs).toContainEqual({ cause: 'clock-wrong', message: expect.stringContaining(worker.owner) })
     expect(
       world.logged(/^the clock of this process is \d+ s ahead of the database's: no runs are taken$/),
     ).toHaveLength(1)

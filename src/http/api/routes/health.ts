@@ -89,7 +89,7 @@ async function lookAt(deps: HealthDeps): Promise<State> {
       release: live?.id,
       ...(releaseAge !== undefined && { releaseAge }),
       overdue,
-      needs: needs.map(({ code }) => code),
+      needs: needs.map(({ cause }) => cause),
     }
   } catch (err) {
     deps.log.warn({ err }, 'not ready: the database or the live release cannot be read')

@@ -1,7 +1,7 @@
 import type { AccountSummary } from '../../../accounts/sql/account-administration.js'
 import type { KeySummary } from '../../../accounts/sql/api-keys.js'
 import { type Html, html } from '../../portal/html.js'
-import { duration, listed, shownInstant } from './frame.js'
+import { duration, listed, shownInstant, shownState, type Value } from './frame.js'
 
 /** The accounts of the API with what they may do, and their keys. */
 export function accountsPage(accounts: readonly AccountSummary[], keys: readonly KeySummary[], now: Date): Html[] {
@@ -16,14 +16,16 @@ ${listed(
   ]
 }
 
-function accountRow({ id, email, createdAt, grants, disabled, tokenTimeoutSeconds, keys }: AccountSummary): Html {
-  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${grants.join(', ') || 'none'}</td><td>${disabled ? 'disabled' : 'enabled'}</td><td class="number">${duration(tokenTimeoutSeconds)}</td><td class="number">${keys}</td></tr>
-`
+function accountRow({ id, email, createdAt, grants, disabled, tokenTimeoutSeconds, keys }: AccountSummary): Value[] {
+  const state = shownState(disabled ? 'disabled' : 'enabled')
+  return [String(id), email, createdAt, grants.join(', ') || 'none', state, duration(tokenTimeoutSeconds), keys]
 }
 
-function keyRow(key: KeySummary, now: Date): Html {
+function keyRow(key: KeySummary, now: Date): Value[] {
   const { id, email, createdAt, scope, origins, expiresAt, lastUsedAt, revokedAt } = key
   const isOver = expiresAt !== undefined && expiresAt <= now
-  return html`<tr><th scope="row">${String(id)}</th><td>${email}</td><td>${shownInstant(createdAt)}</td><td>${scope}</td><td>${origins ?? 'any'}</td><td>${expiresAt ? shownInstant(expiresAt) : 'never'}</td><td>${shownInstant(lastUsedAt)}</td><td>${revokedAt ? html`revoked ${shownInstant(revokedAt)}` : isOver ? 'expired' : 'valid'}</td></tr>
-`
+  const state = revokedAt
+    ? html`${shownState('revoked')} ${shownInstant(revokedAt)}`
+    : shownState(isOver ? 'expired' : 'valid')
+  return [String(id), email, createdAt, scope, origins ?? 'any', expiresAt ?? 'never', lastUsedAt, state]
 }

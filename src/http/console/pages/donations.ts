@@ -6,7 +6,7 @@ import type { DonationPlan } from '../../../money/sql/donation-plans.js'
 import type { DonationHistory } from '../../../money/sql/donations.js'
 import type { findReceiptMail } from '../../../money/sql/receipt-mails.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, listed, shownInstant } from './frame.js'
+import { button, facts, grouped, listed, shownState, type Value } from './frame.js'
 
 /** What was looked for; nothing of it stands in an address, since it may be an e-mail. */
 export type Sought = Readonly<Record<'name' | 'project' | 'day', string>>
@@ -26,11 +26,11 @@ type Donations = {
 /** The donations that were looked for, and what differs from the processor. */
 export function donationsPage(shown: Donations): Html[] {
   const { donations, sought, token, most, testGateway, differences, attention } = shown
-  const rows = attention.map(
-    ({ donationId, disputed, difference }) =>
-      html`<tr><th scope="row"><a href="/donations/${String(donationId)}">${donationId}</a></th><td>${difference ?? (disputed ? 'disputed' : '–')}</td><td>${adviceOn({ disputed, difference })}</td></tr>
-`,
-  )
+  const rows = attention.map(({ donationId, disputed, difference }) => [
+    linked(donationId),
+    difference ?? (disputed ? shownState('disputed') : undefined),
+    adviceOn({ disputed, difference }),
+  ])
   return [
     html`${rehearsalNote(testGateway)}${differences.map((sentence) => html`<p class="needs">${sentence}</p>\n`)}
 ${rows.length > 0 ? listed('Charges that differ from the processor, or are disputed', ['Donation', 'What', 'What to do'], rows) : undefined}
@@ -51,10 +51,12 @@ function rehearsalNote(gateway: string | undefined): Html | undefined {
   return gateway === undefined ? undefined : html`<p class="lead">A rehearsal: no money moves at ${gateway}.</p>\n`
 }
 
-function row({ id, receivedAt, projectId, amount, currency, status, refunded, receiptNumber }: Donation): Html {
-  return html`<tr><th scope="row"><a href="/donations/${String(id)}">${id}</a></th><td>${shownInstant(receivedAt)}</td><td>${projectId}</td><td>${money(amount, currency)}</td><td>${status}</td><td>${signOf(refunded) > 0 ? money(refunded, currency) : '–'}</td><td>${receiptNumber ?? '–'}</td></tr>
-`
+function row({ id, receivedAt, projectId, amount, currency, status, refunded, receiptNumber }: Donation): Value[] {
+  const back = signOf(refunded) > 0 ? money(refunded, currency) : undefined
+  return [linked(id), receivedAt, String(projectId), money(amount, currency), shownState(status), back, receiptNumber]
 }
+
+const linked = (id: number) => html`<a href="/donations/${String(id)}">${String(id)}</a>`
 
 type Shown = {
   readonly history: DonationHistory
@@ -74,7 +76,7 @@ export function donationPage({ history, plan, mail, attention, testGateway, toke
   const { donation, events, donorKnown } = history
   const { id, projectId, status, amount, addon, currency, fee, settled, receiptNumber, reference, transactionId } =
     donation
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  const known = facts([
     ['State', stateOf(donation)],
     ['Project', String(projectId)],
     ['Amount', money(amount, currency)],
@@ -87,7 +89,7 @@ export function donationPage({ history, plan, mail, attention, testGateway, toke
     ['Reference', reference],
     ['Transaction', transactionId],
     ['Monthly gift', plan && planInWords(plan)],
-  ]
+  ])
   const canGiveBack = status === 'settled' || (status === 'refunded' && donation.refunded !== amount)
   const buttons = [
     receiptNumber !== undefined && mail && button(`/donations/${String(id)}/receipt`, 'Mail the receipt again'),
@@ -99,12 +101,12 @@ export function donationPage({ history, plan, mail, attention, testGateway, toke
   ].flatMap((one) => (one ? [html`${one} `] : []))
   return [
     html`${rehearsalNote(testGateway)}${attention ? html`<p class="needs">${attention.difference ?? 'It is disputed.'} ${adviceOn(attention)}</p>` : undefined}
-<dl>${facts.map(([name, text]) => (text === undefined ? html`` : html`<dt>${name}</dt><dd>${text}</dd>\n`))}</dl>
+${known}
 <p>${buttons}</p>
 ${listed(
   'Its steps',
   ['When', 'What happened'],
-  events.map((event) => html`<tr><td>${shownInstant(event.at)}</td><td>${inWords(event, donation)}</td></tr>\n`),
+  events.map((event) => [event.at, inWords(event, donation)]),
 )}
 <h2>Who gave</h2>
 ${donorPart(id, donorKnown, token, donor)}`,
@@ -113,17 +115,16 @@ ${donorPart(id, donorKnown, token, donor)}`,
 
 function donorPart(id: number, isKnown: boolean, token: string, donor: Donor | null | undefined): Html {
   if (donor) {
-    const rows = Object.entries({ email: donor.email, ...donor.details })
-    return html`<dl>${rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>\n`)}</dl>`
+    return facts(Object.entries({ email: donor.email, ...donor.details }))
   }
   if (!isKnown || donor === null) return html`<p>Nobody is known, or the donor was erased.</p>`
   return html`<form method="post" action="/donations/${String(id)}/donor"><input type="hidden" name="token" value="${token}"><button>Show the donor</button></form>
 <p>The look is entered in the audit trail.</p>`
 }
 
-function stateOf({ status, waitsFor, decline }: Donation): string {
-  if (status === 'received') return waitsFor ? `waits for the ${waitsFor}` : 'is being paid'
-  return decline ? `${status}: ${decline.code} ${decline.text}` : status
+function stateOf({ status, waitsFor, decline }: Donation): Html {
+  const waits = status === 'received' ? (waitsFor ? `waits for the ${waitsFor}` : 'is being paid') : undefined
+  return shownState(status, waits ?? (decline && `${decline.code} ${decline.text}`))
 }
 
 function planInWords({ id, state, nextAt, tries, reason }: DonationPlan): string {
@@ -138,7 +139,7 @@ function inWords({ kind, details }: DonationEvent, { currency, receiptNumber }: 
     settled: `It was paid and entered in the books${receiptNumber === undefined ? '' : ` with the receipt ${receiptNumber}`}.`,
     declined: `The processor declined it with ${said('code')}.`,
     failed: `No money came: ${said('reason')}.`,
-    refunded: `${said('amount')} ${currency} went back (${said('kind')}).`,
+    refunded: `${grouped(said('amount'))} ${currency} went back (${said('kind')}).`,
     confirmed: 'The processor has settled it.',
     disputed: `A dispute at the bank: ${Object.values(details).join(', ')}.`,
   }
@@ -175,4 +176,4 @@ export function refundPage(
 <p><a href="/donations/${String(id)}">No, go back</a></p>`
 }
 
-const money = (amount: Decimal, currency: CurrencyCode) => `${roundToCurrency(amount, currency)} ${currency}`
+const money = (amount: Decimal, currency: CurrencyCode) => `${grouped(roundToCurrency(amount, currency))} ${currency}`

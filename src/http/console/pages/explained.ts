@@ -8,10 +8,12 @@ const mostShown = 20
 
 /** Where each value of an activity comes from, as `giving explain`. */
 export function explainedPage({ elements }: ExplainedProject): Html {
-  const rows = elements.map(
-    ({ element, values, clauses, fields, origins, assumed }) =>
-      html`<tr><th scope="row"><code>${element}</code></th><td>${lines(values)}</td><td>${lines(fields)}</td><td>${lines(origins.map(describeOrigin))}</td><td>${assumed.map(({ reason, change }) => html`${reason} To change it: ${change}`)}</td><td>${lines(clauses)}</td></tr>\n`,
-  )
+  const rows = elements.map(({ element, values, clauses, fields, origins, assumed }) => [
+    html`<code>${element}</code>`,
+    ...[lines(values), lines(fields), lines(origins.map(describeOrigin))],
+    html`${assumed.map(({ reason, change }) => html`${reason} To change it: ${change}`)}`,
+    lines(clauses),
+  ])
   const heads = ['Element', 'Says', 'Fields', 'Came from', 'Assumed, since nobody states it', 'Clause']
   return html`<p class="lead">As it would be published now.</p>
 ${listed('Elements of the activity', heads, rows)}

@@ -1,6 +1,6 @@
 import type { CountedChange, LookAhead } from '../../../release/look-ahead.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, listed } from './frame.js'
+import { button, listed, withoutMarkup } from './frame.js'
 
 /** What is assumed and would change, by which edition, and who has confirmed it. */
 export type Facts = LookAhead & {
@@ -13,10 +13,14 @@ export type Facts = LookAhead & {
 
 /** What activities say although nobody states it, and what would change in them, as `giving facts` and `publish --dry-run`. */
 export function factsPage({ activities, facts, edition, newest, changes, next, confirmed, isOpen }: Facts): Html[] {
-  const rows = facts.map(
-    ({ name, element, states, count, examples, reason, clause, change }) =>
-      html`<tr><th scope="row">${name}</th><td><code>${element}</code> ${states}</td><td>${reason} <code>${clause}</code></td><td>${change}</td><td>${examples.map(explained)}</td><td class="number">${count}</td></tr>\n`,
-  )
+  const rows = facts.map(({ name, element, states, count, examples, reason, clause, change }) => [
+    name,
+    html`<code>${element}</code> ${states}`,
+    html`${reason} <code>${clause}</code>`,
+    change,
+    html`${examples.map(explained)}`,
+    count,
+  ])
   const state = confirmed
     ? html`<p>Edition ${edition} is confirmed since ${confirmed.at}, by ${confirmed.by}.</p>`
     : html`<p>Nothing needs to be confirmed.</p>`
@@ -49,10 +53,12 @@ export function countingPage(done: number): Html {
 
 function changesOf(caption: string, changes: readonly CountedChange[]): Html {
   const rows = changes.flatMap(({ element, count, examples }) =>
-    examples.map(
-      ({ identifier, before, after }, at) =>
-        html`<tr>${at === 0 ? html`<th scope="rowgroup" rowspan="${examples.length}"><code>${element}</code> in ${count}</th>` : undefined}<td><code>${identifier}</code></td><td><code>${before}</code></td><td><code>${after}</code></td></tr>\n`,
-    ),
+    examples.map(({ identifier, before, after }) => [
+      html`<code>${element}</code> in ${count}`,
+      html`<code>${identifier}</code>`,
+      withoutMarkup(before),
+      withoutMarkup(after),
+    ]),
   )
   return listed(caption, ['Element', 'Example', 'Now', 'Then'], rows)
 }

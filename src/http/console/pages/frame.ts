@@ -1,3 +1,4 @@
+import { lookupTable } from '../../../kernel/lookup-table.js'
 import { type Html, html } from '../../portal/html.js'
 import { table } from '../../portal/view.js'
 import { consoleStyleAddress } from '../style.js'
@@ -22,7 +23,7 @@ export type Section = keyof typeof sections
 export const signOutPath = '/sign-out'
 
 /** A whole page of the console. */
-export function consolePage(title: string, main: Html | readonly Html[], section?: Section): string {
+export function consolePage(title: string, main: Html | readonly Html[], section?: Section, done?: string): string {
   const links = Object.entries({ ...sections, 'sign out': signOutPath }).map(
     ([name, address]) =>
       html`<li><a href="${address}"${name === section ? html` aria-current="page"` : undefined}>${name[0]?.toUpperCase()}${name.slice(1)}</a></li>\n`,
@@ -44,7 +45,7 @@ export function consolePage(title: string, main: Html | readonly Html[], section
 ${links}</ul></nav></div></header>
 <main id="content" class="wide">
 <h1>${title}</h1>
-${main}
+${done && html`<p class="done" role="status">${done}</p>\n`}${main}
 </main>
 </body>
 </html>
@@ -64,9 +65,84 @@ export function refusal(why: string): string {
   return consolePage('Not done', html`<p class="needs">${why}</p>\n<p><a href="/">Back to the overview</a></p>`)
 }
 
-/** A table, or a sentence that there is nothing; the first `texts` columns are texts, the others numbers. */
-export function listed(caption: string, heads: readonly string[], rows: readonly Html[], texts = heads.length): Html {
-  return rows.length > 0 ? table(caption, heads, rows, texts) : html`<p>${caption}: none.</p>`
+/** A value of a thing: numbers are grouped, instants have their zone, nothing is a dash. */
+export type Value = Html | string | number | Date | undefined
+
+function shown(value: Value): Html {
+  if (value instanceof Date) return shownInstant(value)
+  if (typeof value === 'number') return html`${grouped(String(value))}`
+  return value === undefined ? html`–` : typeof value === 'string' ? html`${value}` : value
+}
+
+/** A table with a row for each thing, or a sentence that there is none; the first `texts` columns are texts, the others numbers. */
+export function listed(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly Value[])[],
+  texts = heads.length,
+): Html {
+  if (rows.length === 0) return html`<p>${caption}: none.</p>`
+  const cell = (value: Value, at: number) =>
+    at === 0
+      ? html`<th scope="row">${shown(value)}</th>`
+      : html`<td${at >= texts ? html` class="number"` : undefined}>${shown(value)}</td>`
+  const lines = rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`)
+  return table(caption, heads, lines, texts)
+}
+
+/** What is known of a thing; what is not known is left out. */
+export function facts(known: readonly (readonly [name: string, value: Value])[]): Html {
+  const lines = known.flatMap(([name, value]) =>
+    value === undefined ? [] : [html`<dt>${name}</dt><dd>${shown(value)}</dd>\n`],
+  )
+  return html`<dl class="facts">${lines}</dl>`
+}
+
+/** A number or amount with its digits in groups. */
+export function grouped(number: string): string {
+  return number.replace(/^-?\d+/, (whole) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ','))
+}
+
+/** A size as a person reads it. */
+export function shownBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`
+}
+
+/** XML as a person reads it: names, values of attributes and texts. */
+export function withoutMarkup(xml: string | undefined): string | undefined {
+  return xml
+    ?.replaceAll(/<\/[^>]*>|<\/?[^>]*$|<\/?narrative\s*>/g, ' ')
+    .replaceAll(/<([\w:-]+)((?:\s+[\w:-]+="[^"]*")*)\s*\/?>/g, (_, name: string, attributes: string) => {
+      const said = [...attributes.matchAll(/([\w:-]+)="([^"]*)"/g)].map(([, member, value]) => `${member} ${value}`)
+      return ` ${name === 'narrative' ? '' : name}${said.length > 0 ? ` (${said.join(', ')})` : ''}: `
+    })
+    .replaceAll(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => signs[name] ?? '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+const signs = lookupTable({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })
+
+const tones = lookupTable<string>({
+  ...{
+    published: 'good',
+    unchanged: 'good',
+    done: 'good',
+    live: 'good',
+    settled: 'good',
+    valid: 'good',
+    enabled: 'good',
+  },
+  ...{ running: 'busy', queued: 'busy', received: 'busy', starting: 'busy' },
+  ...{ held: 'wait', paused: 'wait', unfinished: 'wait', disputed: 'wait', undone: 'wait' },
+  ...{ failed: 'bad', refused: 'bad', declined: 'bad', expired: 'bad', revoked: 'bad', disabled: 'bad' },
+})
+
+/** A state in its word and a colour. */
+export function shownState(state: string, more: string | undefined = undefined, tone = tones[state]): Html {
+  return html`<span class="state ${tone ?? 'plain'}">${state}</span>${more && `: ${more}`}`
 }
 
 /** An instant to the second, with its zone. */
@@ -88,6 +164,13 @@ export function duration(seconds: number | undefined): string {
 /** A form that asks the page at an address for some of its rows; '' is no choice. */
 export function filterForm(address: string, fields: readonly Html[]): Html {
   return html`<form class="filters" action="${address}">${fields}<div><button>Show</button></div></form>`
+}
+
+/** The first and the last day of a list; '' is no limit. */
+export function dayFields(since: string, until: string): Html {
+  const field = (name: string, text: string, value: string) =>
+    html`<div><label for="${name}">${text}</label><input id="${name}" name="${name}" type="date" value="${value}"></div>\n`
+  return html`${field('since', 'From', since)}${field('until', 'Until', until)}`
 }
 
 /** A choice of a filter. */

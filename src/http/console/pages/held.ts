@@ -1,7 +1,7 @@
 import { type Html, html } from '../../portal/html.js'
 import { dayText } from '../../portal/view.js'
 import { en } from '../../portal/words/words.js'
-import { listed } from './frame.js'
+import { facts, listed } from './frame.js'
 
 /** A project that is not published as it is, with the errors that hold it. */
 export type HeldProject = {
@@ -43,10 +43,12 @@ const words = en.held
 
 /** Which projects are not published as they are, by the rules that hold them, with data that is not published. */
 export function heldList({ count, projects, rules, rule, hasMore }: Held): Html {
-  const rows = projects.map(
-    (project) =>
-      html`<tr><th scope="row"><a href="/held/${String(project.projectId)}"><code>${project.identifier}</code></a></th><td>${stateOf(project)}</td><td>${sinceOf(project)}</td><td>${project.notices.map(({ code }) => html`<code>${code}</code> `)}</td></tr>\n`,
-  )
+  const rows = projects.map((project) => [
+    html`<a href="/held/${String(project.projectId)}"><code>${project.identifier}</code></a>`,
+    stateOf(project),
+    sinceOf(project),
+    html`${project.notices.map(({ code }) => html`<code>${code}</code> `)}`,
+  ])
   const last = projects.at(-1)
   const next = new URLSearchParams({ ...(rule !== undefined && { rule }), after: String(last?.projectId) })
   return html`<p class="lead">${words.intro}</p>
@@ -57,10 +59,11 @@ ${hasMore ? html`<p><a href="/held?${next.toString()}">Next projects</a></p>` : 
 }
 
 function grouped(count: number, rules: readonly HeldRule[]): Html {
-  const rows = rules.map(
-    ({ code, rule, count: projects }) =>
-      html`<tr><th scope="row"><a href="/held?rule=${encodeURIComponent(code)}"><code>${code}</code></a></th><td>${rule}</td><td class="number">${projects}</td></tr>\n`,
-  )
+  const rows = rules.map(({ code, rule, count: projects }) => [
+    html`<a href="/held?rule=${encodeURIComponent(code)}"><code>${code}</code></a>`,
+    rule,
+    projects,
+  ])
   return listed(`What holds the ${count} held projects`, ['Code', 'Rule', 'Projects'], rows, 2)
 }
 
@@ -68,8 +71,12 @@ function grouped(count: number, rules: readonly HeldRule[]): Html {
 export function heldReasons(project: HeldProject): Html {
   const reasons = project.notices.map(
     ({ code, rule, path, detail, fields, from }) => html`<section class="panel"><h2>${rule}</h2>
-<dl class="facts"><dt>${words.place}</dt><dd><code>${path}</code></dd><dt>${words.value}</dt><dd>${detail}</dd>
-<dt>${words.fix}</dt><dd>${fixOf({ fields, from })}</dd><dt>${words.code}</dt><dd><code>${code}</code></dd></dl></section>
+${facts([
+  [words.place, html`<code>${path}</code>`],
+  [words.value, detail],
+  [words.fix, fixOf({ fields, from })],
+  [words.code, html`<code>${code}</code>`],
+])}</section>
 `,
   )
   return html`<p class="lead">${stateOf(project)} ${words.since}: ${sinceOf(project)}</p>

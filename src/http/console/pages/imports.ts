@@ -2,7 +2,7 @@ import type { Upload } from '../../../catalogue/import/uploads.js'
 import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../../catalogue/sql/receipts.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, listed, shownInstant } from './frame.js'
+import { button, grouped, listed, shownInstant, shownState, type Value } from './frame.js'
 import { type Sending, sendingForm } from './upload.js'
 
 /** The imports, newest first. */
@@ -17,11 +17,11 @@ ${hasMore && last ? html`<p><a href="/imports?before=${String(last.id)}">Earlier
 
 const heads = ['Import', 'Started', 'State', 'By', 'Files', 'Created', 'Changed', 'Refused']
 
-function row({ id, startedAt, state, finishedAt, actor, files, created, changed, refused }: ImportRow): Html {
-  const shown = state === 'running' && !finishedAt ? 'not ended' : state
+function row({ id, startedAt, state, finishedAt, actor, files, created, changed, refused }: ImportRow): Value[] {
+  const shown = shownState(state, state === 'running' && !finishedAt ? 'not ended' : undefined)
   const names = files.map(({ name, kind }) => `${name}${kind === undefined ? '' : ` (${kind})`}`)
-  return html`<tr><th scope="row"><a href="/imports/${String(id)}">${String(id)}</a></th><td>${shownInstant(startedAt)}</td><td>${shown}</td><td>${actor}</td><td>${names.join(', ')}</td><td class="number">${created}</td><td class="number">${changed}</td><td class="number">${refused}</td></tr>
-`
+  const link = html`<a href="/imports/${String(id)}">${String(id)}</a>`
+  return [link, startedAt, shown, actor, names.join(', '), created, changed, refused]
 }
 
 type Around = {
@@ -40,20 +40,17 @@ export function importPage(one: ImportDetails, { mayImport, upload, refused: row
 ${listed(
   'Files',
   ['File', 'Kind', 'SHA-256', 'Records', 'Created', 'Changed', 'Unchanged', 'Refused'],
-  files.map(
-    (file) =>
-      html`<tr><th scope="row">${file.name}</th><td>${file.kind ?? 'unreadable'}</td><td>${file.sha256 ?? '–'}</td><td class="number">${file.records}</td><td class="number">${file.created}</td><td class="number">${file.changed}</td><td class="number">${file.unchanged}</td><td class="number">${file.refused}</td></tr>\n`,
-  ),
+  files.map(({ name, kind, sha256, records, created, changed, unchanged, refused }) => [
+    ...[name, kind ?? 'unreadable', sha256],
+    ...[records, created, changed, unchanged, refused],
+  ]),
   3,
 )}
 ${receipt && receiptOf(receipt)}
 ${listed(
   problemCount > problems.length ? `The first ${problems.length} of ${problemCount} problems` : 'Problems',
   ['File', 'Line', 'Record', 'Field', 'Expected', 'Got'],
-  problems.map(
-    ({ file, line, recordId, field, expected, got }) =>
-      html`<tr><th scope="row">${file}</th><td>${line === undefined ? '–' : String(line)}</td><td>${recordId ?? '–'}</td><td>${field}</td><td>${expected}</td><td>${got ?? '–'}</td></tr>\n`,
-  ),
+  problems.map(({ file, line, recordId, field, expected, got }) => [file, line, recordId, field, expected, got]),
 )}
 ${rows === undefined ? undefined : html`<p><a href="${rows}" download>The refused rows, each with its reason</a></p>`}
 ${movedTables(one)}
@@ -69,20 +66,23 @@ function movedTables({ elements, moved }: ImportDetails): Html | undefined {
   return html`${listed(
     'Elements of IATI files, and what became of them',
     ['Element', 'Why', 'Taken into a field', 'Kept as it is', 'Left out in part', 'Held'],
-    Object.entries(elements).map(
-      ([name, { taken, kept, leftOut, held, field, why = [] }]) =>
-        html`<tr><th scope="row"><code>${name}</code></th><td>${[...(field ? [field] : []), ...why].join('; ') || '–'}</td><td class="number">${taken}</td><td class="number">${kept}</td><td class="number">${leftOut}</td><td class="number">${held}</td></tr>\n`,
-    ),
+    Object.entries(elements).map(([name, { taken, kept, leftOut, held, field, why = [] }]) => [
+      html`<code>${name}</code>`,
+      [...(field ? [field] : []), ...why].join('; ') || undefined,
+      ...[taken, kept, leftOut, held],
+    ]),
     2,
   )}
 <p>Activities: ${activities.publishable} publishable, ${activities.held} held for errors by the standard. Organisations: ${organisations.publishable} publishable, ${organisations.heldInPart} without the elements that have errors.</p>
 ${listed(
   'Rules for which something is held',
   ['Rule', 'Meaning', 'First places', 'Elements'],
-  rules.map(
-    ({ code, rule, count, examples }) =>
-      html`<tr><th scope="row"><code>${code}</code></th><td>${rule}</td><td>${examples.map(({ file, line, recordId, detail }) => html`${file}${line === undefined ? '' : `:${line}`} ${recordId}: ${detail}<br>`)}</td><td class="number">${count}</td></tr>\n`,
-  ),
+  rules.map(({ code, rule, count, examples }) => [
+    html`<code>${code}</code>`,
+    rule,
+    html`${examples.map(({ file, line, recordId, detail }) => html`${file}${line === undefined ? '' : `:${line}`} ${recordId}: ${detail}<br>`)}`,
+    count,
+  ]),
   3,
 )}`
 }
@@ -93,10 +93,10 @@ function receiptOf({ rows, sums, recipe }: ImportReceipt): Html {
 ${listed(
   'Receipt',
   ['Month', 'Currency', 'Kind', 'In the files', 'Taken', 'Refused', 'Left out', 'In the store before', 'Afterwards'],
-  sums.map(
-    ({ month, currency, kind, file, taken, refused, leftOut, before, after }) =>
-      html`<tr><th scope="row">${month}</th><td>${currency}</td><td>${kind}</td><td class="number">${file}</td><td class="number">${taken}</td><td class="number">${refused}</td><td class="number">${leftOut}</td><td class="number">${before ?? '–'}</td><td class="number">${after ?? '–'}</td></tr>\n`,
-  ),
+  sums.map(({ month, currency, kind, file, taken, refused, leftOut, before, after }) => [
+    ...[month, currency, kind],
+    ...[file, taken, refused, leftOut, before, after].map((sum) => sum && grouped(sum)),
+  ]),
   3,
 )}`
 }

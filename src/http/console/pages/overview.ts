@@ -1,10 +1,24 @@
+import type { Source } from '../../../catalogue/sql/import-sources.js'
+import type { SyncSummary } from '../../../catalogue/sql/sync-runs.js'
+import { type Cause, type ConditionKind, conditions } from '../../../kernel/conditions.js'
 import type { TestAlarm } from '../../../outbound/alarms.js'
 import { isFinished } from '../../../work/run.js'
 import { nextDue } from '../../../work/schedule.js'
+import type { RunSummary } from '../../../work/sql/runs.js'
 import type { AdoptedSchedule } from '../../../work/sql/schedules.js'
 import { type Html, html } from '../../portal/html.js'
-import type { Mirror, QueueState, ServiceState } from '../console-deps.js'
-import { button, duration, listed, shownInstant } from './frame.js'
+import type { GivenUpJob, Mirror, QueueState, ServiceState } from '../console-deps.js'
+import { withoutMailAddresses } from '../without-mail-addresses.js'
+import { button, duration, facts, filterForm, grouped, listed, shownInstant, shownState, type Value } from './frame.js'
+import { stateOfRun } from './runs.js'
+
+/** Work that runs, waits or has failed. */
+export type Doing = {
+  readonly what: Value
+  readonly state: Html
+  readonly since: Date | undefined
+  readonly how: string | undefined
+}
 
 type Overview = {
   readonly state: ServiceState
@@ -13,50 +27,139 @@ type Overview = {
   /** The newest test alarm. */
   readonly test: TestAlarm | undefined
   readonly now: Date
+  readonly doing: readonly Doing[]
+  readonly failed: readonly Doing[]
+  /** How many days of failures are shown. */
+  readonly days: number
 }
 
-// Causes of `giving status` that are about money.
-const ofPayments = new Set(['payments', 'books', 'donors'])
-
-/** The state of the service at a glance, as `giving status` tells it. */
-export function overviewPage({ state, mirror, schedules, test, now }: Overview): Html[] {
+/** What needs a person, what runs, waits and failed, and the state of the service, as `giving status` tells it. */
+export function overviewPage({ state, mirror, schedules, test, now, doing, failed, days }: Overview): Html[] {
   const { live, lastRun, lastGoodRun, nextRun, held, queue, causes, warnings } = state
-  const isLate = { cause: 'queue', message: queue.reachable ? '' : `the queue cannot be reached: ${queue.error}` }
-  const all = queue.reachable ? causes : [isLate, ...causes]
-  const [payments, others] = [all.filter(isOfPayments), all.filter((one) => !isOfPayments(one))]
+  const verdict =
+    causes.length === 0
+      ? shownState('All is well', undefined, 'good')
+      : shownState(causes.length === 1 ? 'One thing needs you' : `${causes.length} things need you`, undefined, 'bad')
   return [
-    html`<dl class="tiles">
-${tile('Live release', live ? html`${live.release}` : html`none`, live && html`${String(live.activities)} activities, ${age(live.generated, now)} old`)}
-${tile('Next run', nextRun ? shownInstant(nextRun) : html`paused`)}
-${tile('Last run', lastRun ? html`${lastRun.state}` : html`none`, lastRun && html`<a href="/runs/${String(lastRun.id)}">run ${String(lastRun.id)}</a>, ${shownInstant(lastRun.finishedAt)}`)}
-${tile('Last good run', shownInstant(lastGoodRun?.finishedAt))}
-${tile('Held projects', html`<a href="/held">${String(held.count)}</a>`)}
-${mirror && tile('Sync lag', html`${mirror.lagSeconds === undefined ? 'never synced' : duration(mirror.lagSeconds)}`, html`${mirror.upstream}`)}
-${tile('Queue', html`<a href="/queues">${queue.reachable ? queue.engine : 'unreachable'}</a>`, html`${queueNote(queue)}`)}
-</dl>
+    html`<p class="lead">${verdict}</p>
+${causes.length > 0 ? html`<ul class="todo">${causes.map(todo)}</ul>` : undefined}
+<h2>Now</h2>
+${listed('Runs and waits', ['What', 'State', 'Since', 'How far'], doing.map(doingRow))}
+<h2 id="failed">Failed</h2>
+${listed(`Failed in ${days === 1 ? 'the last day' : `${days} days`}`, ['What', 'State', 'When', 'Why'], failed.map(doingRow))}
+${filterForm('/#failed', [dayChoice(days)])}
+<h2>State</h2>
+${facts([
+  [
+    'Live release',
+    live && `${live.release}, ${grouped(String(live.activities))} activities, ${age(live.generated, now)} old`,
+  ],
+  ['Next run', nextRun ?? shownState('paused')],
+  [
+    'Last run',
+    lastRun &&
+      html`<a href="/runs/${String(lastRun.id)}">run ${String(lastRun.id)}</a>, ${shownInstant(lastRun.finishedAt)}, ${stateOfRun(lastRun)}`,
+  ],
+  ['Last good run', lastGoodRun?.finishedAt],
+  ['Held projects', html`<a href="/held">${grouped(String(held.count))}</a>`],
+  [
+    'Sync lag',
+    mirror && (mirror.lagSeconds === undefined ? 'never synced' : `${duration(mirror.lagSeconds)}, ${mirror.upstream}`),
+  ],
+  ['Queue', html`<a href="/queues">${queue.reachable ? queue.engine : 'unreachable'}</a>, ${queueNote(queue)}`],
+])}
 <p>${button('/publish', 'Publish now')}</p>
-<h2>Needs a person</h2>
-${causeList(others, lastRun, 'Nothing does.')}
-<h2>Payments that need a person</h2>
-${causeList(payments, lastRun, 'None.')}
 `,
     html`${warnings.length > 0 ? html`<h2>To know</h2>\n<ul>${warnings.map((one) => html`<li>${one}</li>`)}</ul>\n` : undefined}`,
     html`<h2 id="schedules">Schedules</h2>
 ${listed(
   'Schedules in force',
   ['Schedule', 'When', 'Next', 'Change'],
-  schedules.map(
-    (one) =>
-      html`<tr><th scope="row">${one.name}</th><td>${one.expression} (${one.timezone})</td><td>${one.pausedAt ? html`paused since ${shownInstant(one.pausedAt)}` : shownInstant(nextDue(one, now))}</td><td>${button(`/schedules/${encodeURIComponent(one.name)}/${one.pausedAt ? 'resume' : 'pause'}`, `${one.pausedAt ? 'Resume' : 'Pause'} ${one.name}`)}</td></tr>\n`,
-  ),
+  schedules.map((one) => scheduleRow(one, now)),
 )}
-`,
-    html`<h2>Alarms</h2>
+<h2>Alarms</h2>
 <p>${button('/test-alarm', 'Send a test alarm')}</p>
 ${test && testState(test)}
 `,
     html`${mirror && syncs(mirror)}`,
   ]
+}
+
+/** What needs a person, with where it is done, or the command. */
+function todo({ cause, message, about }: Cause): Html {
+  const { title, next, waits, pages }: ConditionKind = conditions[cause]
+  const links = pages.flatMap(([address, text]) => {
+    if (about === undefined && address.includes(':about')) return []
+    return [html`${button(address.replace(':about', encodeURIComponent(about ?? '')), text)} `]
+  })
+  const state = waits ? shownState('Waits for you', title, 'wait') : shownState('Broken', title, 'bad')
+  return html`<li><h2>${state}</h2>
+<p>${message}</p>
+<p>${links}${links.length > 0 ? 'or' : 'Do this:'} <code>${next}</code></p></li>
+`
+}
+
+function doingRow({ what, state, since, how }: Doing): Value[] {
+  return [what, state, since, how]
+}
+
+/** A publication among what runs, waits or has failed. */
+export function doingOfRun(run: RunSummary): Doing {
+  const { id, progress, startedAt, queuedAt, finishedAt, error } = run
+  return {
+    what: html`<a href="/runs/${String(id)}">Publication, run ${String(id)}</a>`,
+    state: shownState(run.state),
+    since: finishedAt ?? startedAt ?? queuedAt,
+    how: progress ? `${progress.stage}, ${progress.done} of ${progress.total}` : error?.message,
+  }
+}
+
+export function doingOfSync({
+  id,
+  kind,
+  state,
+  reason,
+  error,
+  phase,
+  startedAt,
+  finishedAt,
+  queuedAt,
+}: SyncSummary): Doing {
+  const since = finishedAt ?? startedAt ?? queuedAt
+  return { what: `Sync ${id} (${kind})`, state: shownState(state), since, how: reason ?? error?.message ?? phase }
+}
+
+export function doingOfSource({ name, isRunning, outcome, triedAt, message }: Source): Doing {
+  const state = shownState(isRunning ? 'running' : (outcome ?? 'queued'))
+  return {
+    what: html`<a href="/sources">Source ${name}</a>`,
+    state,
+    since: triedAt,
+    how: isRunning ? undefined : message,
+  }
+}
+
+export function doingOfJob({ queue, name, failedAt, tries, reason }: GivenUpJob): Doing {
+  const what = html`<a href="/queues">Job ${name} of ${queue}</a>`
+  return { what, state: shownState('failed', `${tries} tries`), since: failedAt, how: withoutMailAddresses(reason) }
+}
+
+/** Choices of how many days are looked back. */
+export const dayChoices = [1, 7, 30, 90]
+
+function dayChoice(days: number): Html {
+  const options = dayChoices.map(
+    (one) => html`<option value="${one}"${one === days ? html` selected` : undefined}>${one}</option>`,
+  )
+  return html`<div><label for="days">Days</label><select id="days" name="days">${options}</select></div>\n`
+}
+
+function scheduleRow(one: AdoptedSchedule, now: Date): Value[] {
+  const { name, expression, timezone, pausedAt } = one
+  const next = pausedAt ? html`${shownState('paused')} since ${shownInstant(pausedAt)}` : nextDue(one, now)
+  const [address, text] = pausedAt ? ['resume', 'Resume'] : ['pause', 'Pause']
+  const change = button(`/schedules/${encodeURIComponent(name)}/${address}`, `${text} ${name}`)
+  return [name, `${expression} (${timezone})`, next, change]
 }
 
 function testState({ askedAt, by, toldAt, failure }: TestAlarm): Html {
@@ -66,14 +169,6 @@ function testState({ askedAt, by, toldAt, failure }: TestAlarm): Html {
       ? html`no worker has sent it yet`
       : html`no way took it: ${failure}`
   return html`<p>The last test was asked for ${shownInstant(new Date(askedAt))} by ${by}; ${end}.</p>`
-}
-
-function isOfPayments({ cause }: { readonly cause: string }): boolean {
-  return ofPayments.has(cause)
-}
-
-function tile(name: string, value: Html, note?: Html): Html {
-  return html`<div class="tile"><dt>${name}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
 }
 
 function age(generated: string, now: Date): string {
@@ -86,47 +181,14 @@ function queueNote(queue: QueueState): string {
   return `workers: ${queue.workers}, failed jobs: ${failed}`
 }
 
-function causeList(causes: ServiceState['causes'], lastRun: ServiceState['lastRun'], none: string): Html {
-  if (causes.length === 0) return html`<p>${none}</p>`
-  const items = causes.map(({ cause, message }) => {
-    const address = placeOf(cause, lastRun)
-    return html`<li><strong>${address === undefined ? cause : html`<a href="${address}">${cause}</a>`}</strong>: ${message}</li>`
-  })
-  return html`<ul class="needs">${items}</ul>`
-}
-
-const places: Readonly<Record<string, string>> = {
-  'nothing-published': '/publish',
-  'publication-overdue': '/publish',
-  'activities-held': '/held',
-  'organisations-held': '/held',
-  facts: '/facts',
-  'rolled-back': '/releases',
-  'schedule-paused': '#schedules',
-  queue: '/queues',
-  sources: '/sources',
-  sync: '#syncs',
-}
-
-/** Where a person acts on a cause, or sees more of it; undefined: the message names a command or a variable. */
-function placeOf(cause: string, lastRun: ServiceState['lastRun']): string | undefined {
-  if (cause === 'run-failed') return `/runs/${String(lastRun?.id)}`
-  if (cause !== 'release-held') return Object.hasOwn(places, cause) ? places[cause] : undefined
-  return lastRun?.releaseId === undefined
-    ? `/runs/${String(lastRun?.id)}`
-    : `/releases/${encodeURIComponent(lastRun.releaseId)}/approve`
-}
-
 function syncs({ runs }: Mirror): Html {
+  const rows = runs.map((run): Value[] => {
+    const { id, kind, startedAt, finishedAt, created, changed, refused } = run
+    const seconds = isFinished(run) && startedAt && finishedAt && (finishedAt.getTime() - startedAt.getTime()) / 1000
+    const state = shownState(run.state, run.reason ?? run.error?.message)
+    return [String(id), kind, state, startedAt, seconds ? duration(seconds) : undefined, created, changed, refused]
+  })
   return html`<h2 id="syncs">Syncs</h2>
-${listed(
-  'The last syncs',
-  ['Sync', 'Kind', 'State', 'Started', 'Took', 'Created', 'Changed', 'Refused'],
-  runs.map(
-    (run) =>
-      html`<tr><th scope="row">${String(run.id)}</th><td>${run.kind}</td><td>${(run.reason ?? run.error?.message) ? html`${run.state}: ${run.reason ?? run.error?.message}` : run.state}</td><td>${shownInstant(run.startedAt)}</td><td class="number">${isFinished(run) && run.startedAt && run.finishedAt ? duration((run.finishedAt.getTime() - run.startedAt.getTime()) / 1000) : '–'}</td><td class="number">${run.created}</td><td class="number">${run.changed}</td><td class="number">${run.refused}</td></tr>\n`,
-  ),
-  4,
-)}
+${listed('The last syncs', ['Sync', 'Kind', 'State', 'Started', 'Took', 'Created', 'Changed', 'Refused'], rows, 4)}
 `
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../portal/html.js'
 import type { GivenUpJob, NextJob, QueueState } from '../console-deps.js'
 import { withoutMailAddresses } from '../without-mail-addresses.js'
-import { listed, shownInstant } from './frame.js'
+import { listed } from './frame.js'
 
 /** The state of every queue, the same on both engines. */
 export function queuesPage(
@@ -11,10 +11,7 @@ export function queuesPage(
   if (!queue.reachable)
     return [html`<p class="needs">The queue (${queue.engine}) cannot be reached: ${queue.error}</p>`]
   const states = [...new Set(Object.values(queue.jobs).flatMap((counts) => Object.keys(counts)))]
-  const rows = Object.entries(queue.jobs).map(
-    ([name, counts]) =>
-      html`<tr><th scope="row">${name}</th>${states.map((state) => html`<td class="number">${counts[state] ?? 0}</td>`)}</tr>\n`,
-  )
+  const rows = Object.entries(queue.jobs).map(([name, counts]) => [name, ...states.map((state) => counts[state] ?? 0)])
   return [
     html`<p class="lead">The queue is in ${queue.engine}; workers that are connected: ${queue.workers}.</p>
 ${listed('Jobs by state', ['Queue', ...states], rows, 1)}
@@ -22,19 +19,16 @@ ${listed('Jobs by state', ['Queue', ...states], rows, 1)}
 ${listed(
   'When each scheduler adds its next job',
   ['Scheduler', 'Queue', 'Next'],
-  schedulers.map(
-    ({ queue: place, name, next }) =>
-      html`<tr><th scope="row">${name}</th><td>${place}</td><td>${shownInstant(next)}</td></tr>\n`,
-  ),
+  schedulers.map(({ queue: place, name, next }) => [name, place, next]),
 )}
 <h2>Failed jobs</h2>
 ${listed(
   'The newest failed jobs of each queue',
   ['Job', 'Queue', 'Failed', 'Tries', 'Why'],
-  failed.map(
-    ({ queue: place, name, failedAt, tries, reason }) =>
-      html`<tr><th scope="row">${name}</th><td>${place}</td><td>${shownInstant(failedAt)}</td><td>${tries}</td><td>${withoutMailAddresses(reason)}</td></tr>\n`,
-  ),
+  failed.map(({ queue: place, name, failedAt, tries, reason }) => [
+    ...[name, place, failedAt, tries],
+    withoutMailAddresses(reason),
+  ]),
 )}`,
   ]
 }

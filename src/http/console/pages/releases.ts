@@ -2,16 +2,19 @@ import type { ReleaseDiff } from '../../../release/read/diff-releases.js'
 import type { KnownRelease } from '../../../release/read/list-releases.js'
 import type { Sample } from '../../../release/read/manifest.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, listed, shownInstant } from './frame.js'
+import { button, grouped, listed, shownBytes, shownState } from './frame.js'
 
 /** Every release on disk, with what may be done with it. */
 export function releasesPage(releases: readonly KnownRelease[]): Html[] {
   const live = releases.find(({ state }) => state === 'live')
-  const rows = releases.map(
-    (one) =>
-      html`<tr id="${one.id}"><th scope="row">${one.id}</th><td>${one.state}${one.state === 'held' && one.reason ? html`: ${one.reason}` : undefined}</td><td>${shownInstant(new Date(one.generated))}</td><td>${choices(one, live?.id)}</td><td class="number">${one.activities}</td><td class="number">${one.held}</td><td class="number">${one.bytes}</td></tr>\n`,
-  )
-  const heads = ['Release', 'State', 'Generated', 'What may be done', 'Activities', 'Held', 'Bytes']
+  const rows = releases.map((one) => [
+    html`<span id="${one.id}">${one.id}</span>`,
+    shownState(one.state, one.state === 'held' ? one.reason : undefined),
+    new Date(one.generated),
+    html`${choices(one, live?.id)}`,
+    ...[one.activities, one.held, shownBytes(one.bytes)],
+  ])
+  const heads = ['Release', 'State', 'Generated', 'What may be done', 'Activities', 'Held', 'Size']
   return [listed('Releases on disk, newest first', heads, rows, 4), releases.length > 1 ? chooser(releases) : html``]
 }
 
@@ -47,33 +50,30 @@ ${listed(
   'Activities',
   ['Change', 'Which', 'Number'],
   [
-    ...Object.entries(changes).map(
-      ([change, found]) =>
-        html`<tr><th scope="row">${change}</th><td>${named(found)}</td><td class="number">${found.count}</td></tr>\n`,
-    ),
-    html`<tr><th scope="row">same</th><td></td><td class="number">${same}</td></tr>\n`,
-    html`<tr><th scope="row">held</th><td></td><td class="number">${held.from} → ${held.to}</td></tr>\n`,
+    ...Object.entries(changes).map(([change, found]) => [change, named(found), found.count]),
+    ['same', '', same],
+    ['held', '', `${held.from} → ${held.to}`],
   ],
   2,
 )}
 ${listed(
   'Money that differs',
   ['Kind', 'Currency', 'From', 'To', 'Change'],
-  moneyChanges({ money, sums }).map(
-    ({ name, currency, from, to, change }) =>
-      html`<tr><th scope="row">${name}</th><td>${currency}</td><td class="number">${from}</td><td class="number">${to}</td><td class="number">${change}</td></tr>\n`,
-  ),
+  moneyChanges({ money, sums }).map(({ name, currency, from, to, change }) => [
+    ...[name, currency],
+    ...[from, to, change].map(grouped),
+  ]),
   2,
 )}
 ${listed(
   'Files that differ',
-  ['File', 'Change', 'Bytes', 'Records'],
+  ['File', 'Change', 'Size', 'Records'],
   files
     .filter(({ change }) => change !== 'same')
-    .map(
-      ({ path, change, bytes, records }) =>
-        html`<tr><th scope="row">${path}</th><td>${change}</td><td class="number">${bytes.from} → ${bytes.to}</td><td class="number">${records.from} → ${records.to}</td></tr>\n`,
-    ),
+    .map(({ path, change, bytes, records }) => [
+      ...[path, change, `${shownBytes(bytes.from)} → ${shownBytes(bytes.to)}`],
+      `${grouped(String(records.from))} → ${grouped(String(records.to))}`,
+    ]),
   2,
 )}
 <p><a href="/releases">All releases</a></p>`,

@@ -9,7 +9,7 @@ import {
 } from '../../../release/read/changed-elements.js'
 import { diffReleases } from '../../../release/read/diff-releases.js'
 import { type Html, html } from '../../portal/html.js'
-import { listed } from './frame.js'
+import { grouped, listed, withoutMarkup } from './frame.js'
 import { moneyChanges } from './releases.js'
 
 // Activities that are compared, and of these the shown ones; a text is cut where it would fill the page.
@@ -40,15 +40,15 @@ export async function replacement(
     `Live is ${live.release.id}, next would be ${next.release.id}`,
     ['What', 'Change'],
     [
-      count('Activities removed', removed.count),
-      count('Activities added', added.count),
-      count('Activities changed', changed.count),
-      count('Of these, ended (closed or cancelled)', ended.count),
-      html`<tr><th scope="row">Held activities</th><td class="number">${held.from} → ${held.to}</td></tr>\n`,
-      ...moneyChanges({ money, sums }).map(
-        ({ name, currency, from, to }) =>
-          html`<tr><th scope="row">${name}, ${currency}</th><td class="number">${from} → ${to}</td></tr>\n`,
-      ),
+      ['Activities removed', removed.count],
+      ['Activities added', added.count],
+      ['Activities changed', changed.count],
+      ['Of these, ended (closed or cancelled)', ended.count],
+      ['Held activities', `${held.from} → ${held.to}`],
+      ...moneyChanges({ money, sums }).map(({ name, currency, from, to }) => [
+        `${name}, ${currency}`,
+        `${grouped(from)} → ${grouped(to)}`,
+      ]),
     ],
     1,
   )}
@@ -56,10 +56,6 @@ ${removed.count > 0 ? html`<h2>Activities removed</h2>\n${names(live, removed.sa
 ${shown.length > 0 ? html`<h2>Largest changes</h2>\n${shown}` : undefined}
 ${shown.length < changed.count ? html`<p>${shown.length} of ${changed.count}. <code>giving releases diff ${live.release.id} ${next.release.id}</code> names more.</p>` : undefined}
 `
-}
-
-function count(name: string, value: number): Html {
-  return html`<tr><th scope="row">${name}</th><td class="number">${value}</td></tr>\n`
 }
 
 type Amounts = readonly { readonly name: string; readonly before: Decimal; readonly after: Decimal }[]
@@ -109,12 +105,12 @@ function titleOf(from: IndexedRelease, identifier: string): string {
 
 function activity({ identifier, title, amounts }: Pair, elements: readonly ChangedElement[]): Html {
   const rows = [
-    ...amounts.map(
-      ({ name, before, after }) => html`<tr><th scope="row">${name}</th><td>${before}</td><td>${after}</td></tr>\n`,
-    ),
-    ...elements.map((element) => {
-      const { before, after } = differing(element, longestText)
-      return html`<tr><th scope="row"><code>${element.name}</code></th><td><code>${before}</code></td><td><code>${after}</code></td></tr>\n`
+    ...amounts.map(({ name, before, after }) => [name, grouped(before), grouped(after)]),
+    ...elements.map(({ name, before, after }) => {
+      const shown = differing({ before: withoutMarkup(before), after: withoutMarkup(after) }, longestText)
+      // An excerpt begins with a whole word.
+      const whole = (text: string) => text.replace(/^… \S* ?/, '… ')
+      return [html`<code>${name}</code>`, whole(shown.before), whole(shown.after)]
     }),
   ]
   return html`<h3>${title} <code>${identifier}</code></h3>

@@ -2,7 +2,7 @@ import { shownPlace } from '../../../catalogue/sources/sealed-place.js'
 import { waitingFile } from '../../../catalogue/sources/source-needs.js'
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, listed, shownInstant } from './frame.js'
+import { button, facts, grouped, listed, shownState, type Value } from './frame.js'
 
 /** The sources by name, with the files that wait for a person. */
 export function sourcesPage(sources: readonly Source[], mayImport: boolean): Html[] {
@@ -38,30 +38,39 @@ function moneyTable({ file, money = [] }: HeldFile): Html | undefined {
   return listed(
     `Money of the months in ${file}`,
     ['Kind', 'Currency', 'In the store now', 'Afterwards'],
-    money.map(
-      ({ currency, kind, before, after }) =>
-        html`<tr><th scope="row">${kind}</th><td>${currency}</td><td class="number">${before}</td><td class="number">${after}</td></tr>\n`,
-    ),
+    money.map(({ currency, kind, before, after }) => [kind, currency, grouped(before), grouped(after)]),
     2,
   )
 }
 
-function row(source: Source, mayImport: boolean): Html {
+function row(source: Source, mayImport: boolean): Value[] {
   const { name, kind, from, schedule, complete, nextDue, triedAt, outcome, message, import: id, isRunning } = source
   const last =
     id === undefined
       ? undefined
       : html` <a href="/imports/${String(id)}">Receipt and refused rows of import ${String(id)}</a>`
   const remove = mayImport ? html` ${button(`/sources/${name}/remove`, `Remove ${name}`)}` : undefined
-  return html`<tr><th scope="row">${name}</th><td>${kind}${complete ? ', complete' : undefined}</td><td>${shownPlace(from)}</td><td>${schedule}</td><td>${shownInstant(nextDue)}</td><td>${isRunning ? 'is being read' : shownInstant(triedAt)}</td><td>${outcome ?? 'not read yet'}</td><td>${message ?? '–'}${last}</td><td>${button(`/sources/${name}/run`, `Read ${name} now`)}${remove}</td></tr>
-`
+  const read = isRunning ? shownState('running', 'it is being read') : triedAt
+  const change = html`${button(`/sources/${name}/run`, `Read ${name} now`)}${remove}`
+  return [
+    ...[name, `${kind}${complete ? ', complete' : ''}`, shownPlace(from), schedule, nextDue, read],
+    ...[shownOutcome(outcome), html`${message ?? '–'}${last}`, change],
+  ]
+}
+
+function shownOutcome(outcome: Source['outcome']): Value {
+  return outcome === undefined ? 'not read yet' : shownState(outcome)
 }
 
 /** What is known of a source, and of its file that waits. */
 export function sourceFacts(source: Source): Html {
   const { kind, from, outcome, message } = source
   const held = waitingFile(source)
-  return html`<dl class="facts"><dt>Kind</dt><dd>${kind}</dd><dt>From</dt><dd>${shownPlace(from)}</dd><dt>Outcome</dt><dd>${outcome ?? 'not read yet'}${message === undefined ? undefined : `: ${message}`}</dd></dl>
+  return html`${facts([
+    ['Kind', kind],
+    ['From', shownPlace(from)],
+    ['Outcome', outcome === undefined ? 'not read yet' : shownState(outcome, message)],
+  ])}
 ${held && html`<p>${difference(held)}</p>${moneyTable(held)}`}`
 }
 

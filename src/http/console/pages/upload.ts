@@ -10,7 +10,7 @@ import type { Recipe } from '../../../catalogue/sql/reading.js'
 import { type Html, html } from '../../portal/html.js'
 import { type ColumnChoice, columnChoices, constantsOf, formName, isImportable, isSameRecipe } from '../recipe-form.js'
 import type { UploadProgress } from '../upload-work.js'
-import { listed } from './frame.js'
+import { grouped, listed, shownBytes, type Value } from './frame.js'
 
 /** What the form that sends files needs. */
 export type Sending = {
@@ -34,11 +34,11 @@ ${nameField(operator, undefined)}<div><label for="named">Read by</label><select 
 <button>Look at these files</button>
 </form>
 <p class="path">Nothing is stored before you have seen it. A file that was sent is gone after a day.</p>
-${waiting.length === 0 ? undefined : listed('Files that wait', ['File', 'Taken for', 'Bytes'], waiting.map(waitingRow), 2)}`
+${waiting.length === 0 ? undefined : listed('Files that wait', ['File', 'Taken for', 'Size'], waiting.map(waitingRow), 2)}`
 }
 
-function waitingRow({ id, name, bytes, recipe, broken }: Upload): Html {
-  return html`<tr><th scope="row"><a href="/imports/uploads/${id}">${name}</a></th><td>${broken ?? recipe?.kind ?? '–'}</td><td class="number">${bytes}</td></tr>\n`
+function waitingRow({ id, name, bytes, recipe, broken }: Upload): Value[] {
+  return [html`<a href="/imports/uploads/${id}">${name}</a>`, broken ?? recipe?.kind, shownBytes(bytes)]
 }
 
 function nameField(operator: string | undefined, value: string | undefined): Html {
@@ -75,7 +75,7 @@ export function uploadPage({ upload, token, operator, others, recipes, after, re
   return [
     html`${after && doneBefore(after)}
 <p class="lead">${broken === undefined ? (kind === undefined ? 'Say what its rows are.' : `Read as ${kind}. Nothing is stored until you import it.`) : `It cannot be read: ${broken}`}</p>
-<p class="path">${bytes} bytes.${others.length > 0 ? ` These wait too: ${others.map(({ name }) => name).join(', ')}.` : undefined}</p>
+<p class="path">${shownBytes(bytes)}.${others.length > 0 ? ` These wait too: ${others.map(({ name }) => name).join(', ')}.` : undefined}</p>
 ${isGuess && look.open.length > 0 ? html`<div class="needs"><p>To be said by you:</p><ul>${look.open.map((one) => html`<li>${one}</li>`)}</ul></div>` : undefined}
 <form method="post" id="choices">
 <input type="hidden" name="token" value="${token}">
@@ -154,13 +154,17 @@ function columnFields(choices: readonly ColumnChoice[], recipe: Recipe): Html {
       isFilledDown === undefined
         ? undefined
         : html`<input type="hidden" name="${formName.fill(at)}" value=""><label><input type="checkbox" name="${formName.fill(at)}" value="yes"${isFilledDown ? html` checked` : undefined}> empty cells have the value above</label>`
-    return html`<tr><th scope="row" id="c${String(at)}">${column.name}</th><td>${column.examples.join(' · ')}</td><td><select name="${formName.column(at)}" aria-labelledby="c${String(at)}">${option('', 'left out', field)}${(field === '' || names.includes(field) ? names : [field, ...names]).map((name) => option(name, fields[name]?.required ? `${name} (needed)` : name, field))}</select>${fill}</td></tr>\n`
+    return [
+      html`<span id="c${String(at)}">${column.name}</span>`,
+      column.examples.join(' · '),
+      html`<select name="${formName.column(at)}" aria-labelledby="c${String(at)}">${option('', 'left out', field)}${(field === '' || names.includes(field) ? names : [field, ...names]).map((name) => option(name, fields[name]?.required ? `${name} (needed)` : name, field))}</select>${fill}`,
+    ]
   })
   const values = choices.flatMap(({ column, values: odd = [], choices: known = [] }, at) =>
-    odd.map(
-      ({ value, means }, index) =>
-        html`<tr><th scope="row" id="v${String(at)}-${String(index)}">${column.name}: ${value}</th><td><select name="${formName.value(at, index)}" aria-labelledby="v${String(at)}-${String(index)}">${option('', 'not known: its rows are refused', means)}${known.map((one) => option(one, one, means))}</select></td></tr>\n`,
-    ),
+    odd.map(({ value, means }, index) => [
+      html`<span id="v${String(at)}-${String(index)}">${column.name}: ${value}</span>`,
+      html`<select name="${formName.value(at, index)}" aria-labelledby="v${String(at)}-${String(index)}">${option('', 'not known: its rows are refused', means)}${known.map((one) => option(one, one, means))}</select>`,
+    ]),
   )
   const counting = choices.flatMap(({ column, rows: some }, at) =>
     some
@@ -188,10 +192,10 @@ function triedResult({ records, summary }: TriedImport, refused: string | undefi
 ${listed(
   `The first ${records.length} records as they would be stored`,
   ['Line', ...names],
-  records.map(
-    ({ line, fields }) =>
-      html`<tr><th scope="row">${String(line)}</th>${names.map((name) => html`<td>${fields[name] === undefined ? '–' : String(fields[name])}</td>`)}</tr>\n`,
-  ),
+  records.map(({ line, fields }) => [
+    String(line),
+    ...names.map((name) => (fields[name] === undefined ? undefined : String(fields[name]))),
+  ]),
 )}
 ${leftOut(summary)}
 ${problemGroups(summary)}
@@ -205,14 +209,7 @@ function countsOf({ records, created, changed, unchanged, refused }: ImportSumma
 
 function leftOut({ leftOut: rows }: ImportSummary): Html | undefined {
   if (!rows) return undefined
-  return listed(
-    'Rows that are left out',
-    ['Why', 'Rows'],
-    Object.entries(rows).map(
-      ([why, count]) => html`<tr><th scope="row">${why}</th><td class="number">${count}</td></tr>\n`,
-    ),
-    1,
-  )
+  return listed('Rows that are left out', ['Why', 'Rows'], Object.entries(rows), 1)
 }
 
 const mostGroups = 50
@@ -221,17 +218,21 @@ function problemGroups({ groups, problems }: ImportSummary): Html {
   const ofFile = problems.filter(({ field }) => field === 'file')
   const rows = groups
     .slice(0, mostGroups)
-    .map(
-      ({ field, expected, count, examples }) =>
-        html`<tr><th scope="row">${field}</th><td>${expected}</td><td>${examples.map(({ line, got }) => `${line === undefined ? '' : `line ${line}: `}${got ?? 'nothing'}`).join('; ')}</td><td class="number">${count}</td></tr>\n`,
-    )
+    .map(({ field, expected, count, examples }) => [
+      field,
+      expected,
+      examples.map(({ line, got }) => `${line === undefined ? '' : `line ${line}: `}${got ?? 'nothing'}`).join('; '),
+      count,
+    ])
   return html`${ofFile.map((one) => html`<p class="needs">${toText(one)}</p>`)}${listed('Problems', ['Field', 'Expected', 'Such as', 'Rows'], rows, 3)}`
 }
 
 function sumsTable({ receipt }: ImportSummary): Html | undefined {
   const rows = (receipt ? sumsByKind(receipt) : []).map(
-    ({ currency, kind, file, taken, refused, leftOut: left, before, after }) =>
-      html`<tr><th scope="row">${kind}</th><td>${currency}</td>${[file, taken, refused, left, before ?? '–', after ?? '–'].map((sum) => html`<td class="number">${sum}</td>`)}</tr>\n`,
+    ({ currency, kind, file, taken, refused, leftOut: left, before, after }) => [
+      ...[kind, currency],
+      ...[file, taken, refused, left, before, after].map((sum) => sum && grouped(sum)),
+    ],
   )
   if (rows.length === 0) return undefined
   const heads = ['Kind', 'Currency', 'In the file', 'Taken', 'Refused', 'Left out', 'In the store before', 'Afterwards']

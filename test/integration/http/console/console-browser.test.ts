@@ -1,7 +1,12 @@
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { listRuns } from '../../../../src/work/sql/runs.js'
+import { holdFile, saveSource } from '../../../../src/catalogue/sql/import-sources.js'
+import { recordFact } from '../../../../src/platform/database/facts.js'
+import { recordPublisher } from '../../../../src/platform/database/publisher.js'
+import { rollbackRelease } from '../../../../src/release/operate/operate-releases.js'
+import { createRun, listRuns } from '../../../../src/work/sql/runs.js'
 import { adoptSchedule } from '../../../../src/work/sql/schedules.js'
 import { type Console, openConsole } from '../../../support/api/console.js'
 import { readProjectFile } from '../../../support/documents/markdown-table.js'
@@ -9,6 +14,7 @@ import { axeFindings, browserProgram, launchBrowser, lookAt } from '../../../sup
 import { testPublisher } from '../../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../../support/store/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../../support/store/database.js'
+import { smallDisk } from '../../../support/values/small-disk.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 if (!browserProgram) console.log('left out: the console in a browser (install Debian’s package chromium)')
@@ -74,7 +80,7 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
     }
     const tasks: Readonly<Record<string, () => Promise<unknown>>> = {
       'see whether anything needs a person, and go where it is done': async () => {
-        await page.getByRole('link', { name: 'release-held' }).click()
+        await page.getByRole('link', { name: 'See what would change' }).click()
         await page.getByRole('heading', { name: 'Activities removed' }).waitFor()
       },
       'see why a release is held, and what would change': () =>
@@ -89,7 +95,8 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
         await page.getByRole('link', { name: String((await run())?.id), exact: true }).click()
         await page.getByRole('link', { name: 'Cancel it' }).click()
         await confirm(`Cancel run ${(await run())?.id}`)
-        await page.getByText('failed: an operator cancelled it').waitFor()
+        await page.getByText(/^Run \d+ is asked to stop: it ends within seconds/).waitFor()
+        await page.getByText('failed: an operator cancelled it').first().waitFor()
       },
       'ask for a run again': async () => {
         await page.getByRole('link', { name: 'Runs', exact: true }).click()
@@ -149,6 +156,94 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
       })
     }
     await context.close()
+  })
+
+  describe('in eight situations answers on the first screen, and leads to the action in two clicks', async () => {
+    const { store, url } = await testDatabase()
+    const disk = await smallDisk(4)
+    const folder = await temporaryFolder()
+    const publisher = await testPublisher(store, { feedsDir: path.join(folder, 'feeds') })
+    beforeAll(async () => {
+      const { db } = store
+      await insertProjects(db, [{ id: 1 }, { id: 2 }, { id: 3 }])
+      const { releaseId: first = '' } = await publisher.publish()
+      await db.query(`update project set title = 'Other wells' where id = 1`)
+      await publisher.publish()
+      await loseProjects(store, [3])
+      await publisher.publish()
+      await rollbackRelease(publisher.deps, first)
+      const source = {
+        name: 'crm',
+        kind: 'gifts',
+        from: '/srv/gifts',
+        schedule: '30 1 * * *',
+        reading: {},
+        complete: true,
+      }
+      await saveSource(db, { ...source, guard: 5 }, new Date('2099-11-24'))
+      const held = { file: 'gifts.csv', sha256: 'a', before: 40, changed: 3, gone: 2, examples: ['G-1'] }
+      await holdFile(db, 'crm', { ...held, since: '2026-11-23T01:30:00.000Z' })
+      await createRun(db, { trigger: 'manual', at: new Date() })
+      await recordPublisher(db, { ref: 'US-EIN-1', type: '21', currency: 'USD', language: 'en' }, new Date())
+      const place = { id: 'x', host: 'vm1', path: '/srv/feeds', since: '2026-11-20' }
+      await recordFact(db, 'release-folder', JSON.stringify(place), new Date())
+      if (disk !== undefined) await writeFile(path.join(disk, 'file'), Buffer.alloc(3.9 * 2 ** 20))
+    })
+
+    const real = { REPORTING_ORG_REF: 'US-EIN-1', REPORTING_ORG_TYPE: '21' }
+    // What is read at once, and what is clicked; then the button that does it, or the command that is read.
+    it.each([
+      ['a release is held', {}, 'A release is held', ['See what would change, and approve'], 'Approve release'],
+      [
+        'a file is held',
+        {},
+        'A source needs you',
+        ['See it, then decide', 'Approve'],
+        'Approve the held file of the source crm',
+      ],
+      ['an earlier release is live', {}, 'An earlier release is live', ['Publish now'], 'Publish now'],
+      ['a worker is dead', {}, 'No worker takes the run', ['See the queue'], undefined],
+      [
+        'Redis is down',
+        { REDIS_URL: 'redis://127.0.0.1:1' },
+        'The queue cannot be reached',
+        ['See the queue'],
+        undefined,
+      ],
+      ['the folder is gone', { ...real, GIVING_DATA_DIR: '' }, 'The folder is not the one of the store', [], undefined],
+      ['the publisher differs', { ...real, REPORTING_ORG_REF: 'US-EIN-2' }, 'The publisher differs', [], undefined],
+      [
+        'the disk is nearly full',
+        { GIVING_DATA_DIR: disk ?? '' },
+        'The disk is nearly full',
+        ['See the releases'],
+        undefined,
+      ],
+    ] as const)('%s', async (name, environment, title, clicks, action) => {
+      if (name === 'the disk is nearly full' && disk === undefined) return console.log(`left out: ${name} (needs root)`)
+      const given = { GIVING_DATA_DIR: folder, ...environment }
+      const dataDir = given.GIVING_DATA_DIR || (await temporaryFolder())
+      const shown = await openConsole({ DATABASE_URL: url, ...given, GIVING_DATA_DIR: dataDir })
+      onTestFinished(shown.close)
+      const page = await browser.newPage({ javaScriptEnabled: false })
+      onTestFinished(() => page.close())
+      await page.goto(shown.base)
+      const need = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title }) })
+      expect(await need.innerText()).toMatch(
+        action === undefined || name === 'a file is held' ? /Broken/ : /Waits for you/,
+      )
+      // The command, or the page of the documents, stands beside it.
+      expect(await need.locator('code').innerText()).toMatch(/giving|docs\/|PUBLISH|REDIS|correct/)
+      const [first, second] = clicks
+      if (first !== undefined) await need.getByRole('link', { name: first }).click()
+      if (second !== undefined) await page.getByRole('link', { name: second, exact: true }).click()
+      if (action === undefined) return await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.getByLabel('Your name').fill('Ana')
+      const button = page.getByRole('button', { name: action })
+      if (name !== 'a file is held') return await button.waitFor()
+      await button.click()
+      await page.getByRole('status').filter({ hasText: 'The file of crm is approved. A worker imports it' }).waitFor()
+    })
   })
 
   it('signs out on every page: the browser forgets name and token', async () => {
