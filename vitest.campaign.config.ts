@@ -22,7 +22,7 @@ export default defineConfig({
     // Guards against a hang, never measurements.
     testTimeout: 900_000,
     expect: { poll: { timeout: 15_000 } },
-    hookTimeout: 120_000,
+    hookTimeout: 900_000,
     teardownTimeout: 30_000,
   },
 })
