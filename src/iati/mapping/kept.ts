@@ -438,10 +438,18 @@ export function fullName({ name, attributes: { xmlns } }: Element): string {
 
 /** The store's elements, with the language of each text where what was kept has another one, or none. */
 export function declared(own: Element, before: Attributes, language = own.attributes['xml:lang']): Element {
-  if (language === undefined || before['xml:lang'] === language) return own
+  const around = before['xml:lang']
+  // Letter case says nothing in a language (RFC 5646 section 2.1.1).
+  const isAround = (said: string) => around?.toLowerCase() === said.toLowerCase()
+  if (language === undefined || isAround(language)) return own
+  const inside = ({ name, attributes }: Element): Attributes => {
+    if (name !== 'narrative') return attributes
+    const { 'xml:lang': said = language, ...others } = attributes
+    return isAround(said) ? others : { 'xml:lang': said, ...others }
+  }
   const named = ({ markup: _, ...one }: Element): Element => ({
     ...one,
-    attributes: one.name === 'narrative' ? { 'xml:lang': language, ...one.attributes } : one.attributes,
+    attributes: inside(one),
     children: one.children.map(named),
   })
   return named(own)
