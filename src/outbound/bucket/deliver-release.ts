@@ -3,7 +3,7 @@ import { checkedPath, manifestPath, projectFeedIndexPath, releaseChainPath, stat
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
-import { takeLock } from '../../platform/database/locks.js'
+import { type TakenLock, takeLock } from '../../platform/database/locks.js'
 import { type BucketState, findBucketState, forgetBucketState, recordBucketState } from '../../release/bucket-state.js'
 import { isReleaseId, listReleaseIds, releaseFolder } from '../../release/folder/release-folder.js'
 import type { FileLifetime, ServedFile } from '../../release/folder/served-file.js'
@@ -19,14 +19,36 @@ export type DeliveryDeps = FolderDeps & { readonly bucket: BucketSettings }
 
 /**
  * Makes the bucket hold the live release (docs/how-to/bucket.md). What never changes is sent first, then the
- * permanent names are moved, the manifest last: whoever follows a manifest reads one set, wherever this is interrupted. Safe to
+ * permanent names are moved, the manifest last: whoever follows a manifest reads one set, wherever this is interrupted. The
+ * newest release comes first: one that is overtaken before a name was moved gives way to it. Safe to
  * repeat; what is there already is not sent again. A failure is recorded for `giving status`, and thrown:
  * `bucket-unavailable` or `aborted`.
  */
 export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): Promise<string> {
-  const { store, feedsDir, clock, bucket, shared } = deps
-  await using lock = await takeLock(store.db, 'bucket')
+  await using lock = await takeLock(deps.store.db, 'bucket')
   if (!lock) return 'another process delivers'
+  const releases = createReleaseReader(deps.feedsDir)
+  let said = ''
+  // Where releases come faster than they are delivered, one of them is completed.
+  for (let round = 1; round <= mostRounds; round++) {
+    const isOvertaken = async (id: string) => round < mostRounds && (await releases.live())?.id !== id
+    said = await deliverLive(deps, signal, lock, isOvertaken)
+    if (said === 'up to date' || said === 'nothing to deliver') return said
+    if (said !== overtaken && !(await isOvertaken(said))) break
+  }
+  return `release ${said} delivered`
+}
+
+const mostRounds = 4
+const overtaken = 'overtaken'
+
+/** Delivers what is live now; returns the release, or why none was. */
+async function deliverLive(
+  { store, feedsDir, clock, bucket, shared }: DeliveryDeps,
+  signal: AbortSignal,
+  lock: TakenLock,
+  isOvertaken: (id: string) => Promise<boolean>,
+): Promise<string> {
   // Another machine may have published since.
   await shared?.releases.follow()
   const releases = createReleaseReader(feedsDir)
@@ -47,14 +69,15 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
       begun: state.begun,
       // After a delivery that was interrupted, the bucket may differ from its own index.
       isIndexTrue: state.begun === undefined || state.begun === state.release,
+      isOvertaken: () => isOvertaken(release.id),
       confirm: async () => {
         refuseAborted(signal, 'sending to the bucket')
         await lock.confirm()
       },
     }
-    await deliver(delivery)
+    if (!(await deliver(delivery))) return overtaken
     await recordBucketState(store.db, { target, begun: release.id, release: release.id, run: run.id }, clock())
-    return `release ${release.id} delivered`
+    return release.id
   } catch (error) {
     const { message } = toServiceError(error)
     const since = failure?.since ?? isoInstantOf(clock())
@@ -97,16 +120,22 @@ type Delivery = {
   readonly begun: string | undefined
   /** Whether the feeds of projects in the bucket are those of its index. */
   readonly isIndexTrue: boolean
+  /** Whether another release is live now. */
+  readonly isOvertaken: () => Promise<boolean>
   /** Throws when this process may not write to the bucket any more. */
   readonly confirm: () => Promise<void>
 }
 
-async function deliver(delivery: Delivery): Promise<void> {
-  const { bucket, release, confirm } = delivery
+/** False when a newer release went live before the first name was moved. */
+async function deliver(delivery: Delivery): Promise<boolean> {
+  const { bucket, release, isOvertaken, confirm } = delivery
   const { manifest: before, mark } = await manifestIn(bucket)
   const paths = [...release.manifest.files.map(({ path }) => path), releaseChainPath, manifestPath]
-  await inParallel(paths, (path) => keepForEver(delivery, path, before))
+  // What is sent in spite of some failures need not be sent by the next attempt.
+  const send = async (path: string) => (await isOvertaken()) || (await keepForEver(delivery, path, before))
+  await inParallel(paths, async (path) => void (await send(path)), mostFailures)
   await confirm()
+  if (await isOvertaken()) return false
   await deliverProjectFeeds(delivery)
   await confirm()
   const vanished = before?.files.filter(({ path }) => !paths.includes(path)) ?? []
@@ -121,7 +150,10 @@ async function deliver(delivery: Delivery): Promise<void> {
   await moveManifest(delivery, mark)
   await stateFreshness(delivery)
   await prune(delivery, before)
+  return true
 }
+
+const mostFailures = 8
 
 /**
  * Sends a file under the address that it has for ever, or copies it from the release before, or from one whose delivery

@@ -245,6 +245,29 @@ describe('a bucket with a release', () => {
     expect(await verify()).toEqual({ findings: [], release: second })
   })
 
+  it('that fails often gets the newest release first while releases go on', async () => {
+    await publishChange('Another title')
+    const manifests = new Set<string>()
+    let [writes, titles] = [0, 0]
+    server.onWrite = async ({ key }) => {
+      writes++
+      // It follows the manifest.
+      if (key === 'feeds/status.json') manifests.add((await followedRelease(server)) ?? 'mixed')
+      // Twice within one delivery a newer release goes live.
+      if (titles < 2 && writes === 10 * (titles + 1)) await publishChange(`Title ${++titles} while it is delivered`)
+      return writes % 3 !== 0
+    }
+    for (let tries = 0; tries < 8; tries++) if ((await deliver().catch(() => undefined)) !== undefined) break
+    const { id } = await publisher.live()
+    expect(titles).toBe(2)
+    // None of those that were overtaken was completed before.
+    expect([...manifests]).toEqual([id])
+    expect(await followedRelease(server)).toBe(id)
+    server.onWrite = () => true
+    await deliver()
+    expect(await verify()).toEqual({ findings: [], release: id })
+  })
+
   it('keeps the releases that are on disk, and the one that its readers followed until now', async () => {
     const ids = [(await publisher.live()).id]
     for (let day = 1; day <= 4; day++) {
