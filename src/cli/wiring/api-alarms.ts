@@ -24,11 +24,7 @@ export function watchFromApi(runtime: Runtime<'alerts' | 'mail' | 'queue' | 'tls
   const unrecorded: Unrecorded = {}
   const look = async () => {
     if (!(await keepLock(store.db, 'alarms', owner, tellsForSeconds))) return
-    const conditions = [
-      await conditionWhereRunsWait(runtime),
-      ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
-    ]
-    const causes = conditions.flatMap((one) => (one?.problem ? [one] : []))
+    const causes = await needsOfApi(runtime)
     const kept = 'open-api-alarms'
     await raiseAlarms(store, clock(), causes, (changes) => tell(changes, signal), { unrecorded, kept })
   }
@@ -40,6 +36,16 @@ export function watchFromApi(runtime: Runtime<'alerts' | 'mail' | 'queue' | 'tls
     isLooking = false
   }, everyMs)
   cleanup.defer(async () => clearInterval(timer))
+}
+
+/** What an API process sends alarms about. */
+export async function needsOfApi(runtime: Runtime<'queue' | 'tls'>): Promise<Condition[]> {
+  const { config, clock } = runtime
+  const conditions = [
+    await conditionWhereRunsWait(runtime),
+    ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
+  ]
+  return conditions.flatMap((one) => (one?.problem ? [one] : []))
 }
 
 /** The queue is opened only while a run waits. */

@@ -1,6 +1,8 @@
 import path from 'node:path'
 import { startWorker, workerFields } from '../../../jobs/worker.js'
+import type { Cause } from '../../kernel/conditions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
+import type { Payments } from '../../money/payments.js'
 import { registerNew } from '../../outbound/registry/register.js'
 import { registryProblems } from '../../outbound/registry/registry-record.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
@@ -66,28 +68,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     ...(deliver && { deliver }),
     ...(tellHub && { tellHub }),
     ...(mailReports && { mailReports }),
-    needs: async () => {
-      const ownFolder = await ownFolderRefusal(runtime)
-      if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
-      const { needs, live } = await publicationHealth({ store, releases, clock })
-      const registry = config.registry?.sync
-        ? registryProblems(await findRegistryStatus(store, config.registry, live))
-        : []
-      return await findNeeds(
-        store,
-        {
-          database: runtime.fence?.problem(clock()),
-          // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
-          publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
-          publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
-          registry,
-          backup: config.backup ? (await backupState(store.db, clock())).needs : [],
-          conditions: [await conditionOfDisk(path.dirname(feedsDir))],
-        },
-        payments,
-        config.upstream !== undefined,
-      )
-    },
+    needs: () => needsToTell(runtime, payments),
     // The live release of a folder that is not the store's tells nothing about the store.
     pruneFiles: async () => {
       if ((await ownFolderRefusal(runtime)) !== undefined) return
@@ -98,6 +79,32 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
   })
   cleanup.defer(() => worker.close())
   metrics.watchQueue(() => worker.queueCounts())
+}
+
+/** What a worker sends alarms about. */
+export async function needsToTell(
+  runtime: Pick<WorkRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
+  payments: Payments,
+): Promise<Cause[]> {
+  const { config, store, clock, feedsDir } = runtime
+  const ownFolder = await ownFolderRefusal(runtime)
+  if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
+  const { needs, live } = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
+  const registry = config.registry?.sync ? registryProblems(await findRegistryStatus(store, config.registry, live)) : []
+  return await findNeeds(
+    store,
+    {
+      database: runtime.fence?.problem(clock()),
+      // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
+      publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
+      publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
+      registry,
+      backup: config.backup ? (await backupState(store.db, clock())).needs : [],
+      conditions: [await conditionOfDisk(path.dirname(feedsDir))],
+    },
+    payments,
+    config.upstream !== undefined,
+  )
 }
 
 /** When the next publication is due, as configured. */
