@@ -14,6 +14,7 @@ export type Pruned = {
   readonly donors: number
   readonly webhookEvents: number
   readonly processorEntries: number
+  readonly importProblems: number
   readonly importChanges: number
   readonly subscriptions: number
   readonly subscriptionMails: number
@@ -104,6 +105,11 @@ export async function pruneDatabase(
       before(rules.webhookEvents),
     ),
     processorEntries: await remove('delete from processor_entry where settled_at < $1', before(rules.processorEntries)),
+    // What stood in refused rows may name a person.
+    importProblems: await remove(
+      `update import set problems = '[]' where started_at < $1 and problems <> '[]'`,
+      before(rules.importChanges),
+    ),
     importChanges: await remove(
       'delete from import_change c using import i where i.id = c.import_id and i.started_at < $1',
       before(rules.importChanges),

@@ -86,6 +86,7 @@ describe('pruning', { shuffle: false }, async () => {
       webhookEvents: 0,
       donors: 0,
       processorEntries: 0,
+      importProblems: 0,
       importChanges: 0,
       subscriptions: 0,
       subscriptionMails: 0,
