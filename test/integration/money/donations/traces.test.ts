@@ -149,7 +149,9 @@ describe('the traces of a donor who was erased', inOrder, async () => {
       mail.refuses = false
       await store.db.query('update receipt_mail set next_at = now()')
       const ended = await mailAll()
-      const states = await store.db.query('select state from receipt_mail union all select state from donor_mail')
+      const states = await store.db.query<{ state: string }>(
+        'select state from receipt_mail union all select state from donor_mail',
+      )
       expect(states.rows.filter(({ state }) => state !== 'sent' && state !== 'dropped')).toEqual([])
       return JSON.stringify([ended, mail.taken])
     },
