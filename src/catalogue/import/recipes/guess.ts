@@ -190,6 +190,8 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     missing.push(field)
     open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
   }
+  if ('count' in fields && !given.has('reference') && !given.has('count'))
+    open.push('no column tells gifts apart: name one as reference, or as count where a row is the sum of a month')
   const guessed: Recipe = {
     kind: kind.kind.name,
     map,
@@ -226,7 +228,7 @@ function guessKind(
     const isNamed = (words.kinds.get(kind.name) ?? []).some((word) => name.includes(` ${word} `))
     // One column of many is no table of themes because it is called Nr.
     const isLikely = isNamed || found.size > 1 || columns.length === 1
-    return { kind, isNamed, score: isLikely ? found.size - 3 * missing.length + (isNamed ? 3 : 0) : 0 }
+    return { kind, isNamed, score: isLikely ? found.size - 2 * missing.length + (isNamed ? 3 : 0) : 0 }
   })
   const [best, second] = scored.sort((a, b) => b.score - a.score)
   if (!best || best.score <= 0) {
