@@ -43,7 +43,7 @@ type ProjectFigures = {
 }
 
 const shownMonths = 12
-const counts = new RegExp(`^(?:${words.nav.projects}|${words.home.countries}|${words.home.partners}): `)
+const counts = new RegExp(`^(?:${words.nav.projects}|${words.groups.countries}|${words.groups.organisations}): `)
 const kinds = ['budget', 'in', 'partners', 'expenditure'] as const
 const figuresOfYears = { received: 'in', paid: 'partners', expenditure: 'expenditure', budget: 'budget' } as const
 const groupPaths = {
@@ -118,8 +118,8 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       ].sort(),
       countries: [...countries, ...unlisted.map((name) => `${name} is on the map only`)].sort(),
       months: homeTables[words.home.byMonth] ?? [],
-      sectors: figuresOf(barsOf(home, words.home.sectors)),
-      themes: barsOf(home, words.home.themes),
+      sectors: figuresOf(barsOf(home, words.groups.sectors)),
+      themes: barsOf(home, words.groups.themes),
       newest: all(all(home, 'ul', 'cards')[0], 'h3').map(textOf),
     },
     quality: {
@@ -140,7 +140,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
         ...storyOf(country),
         textOf(all(country, 'p', 'lead')[0]).replace(/.* ([\d,]+ projects?) \(release .*/, '$1.'),
       ].sort(),
-      sectors: figuresOf(barsOf(country, words.home.sectors)),
+      sectors: figuresOf(barsOf(country, words.groups.sectors)),
       partners: figuresOf(barsOf(country, words.group.partners)),
     },
     years: await shownYears(app, chosen.currencies),
@@ -230,8 +230,8 @@ export async function countedFigures(
     home: {
       money: [
         `${words.nav.projects}: ${count(activities)}`,
-        `${words.home.countries}: ${count(counted.countries.size)}`,
-        `${words.home.partners}: ${count(counted.partners.size)}`,
+        `${words.groups.countries}: ${count(counted.countries.size)}`,
+        `${words.groups.organisations}: ${count(counted.partners.size)}`,
         ...storyTexts(money, { maximumFractionDigits: 0 }),
       ].sort(),
       countries: [...counted.countries].map(([code, found]) => `${countryName(code)} | ${count(found)}`).sort(),
@@ -435,7 +435,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
     [words.project.status]: words.statuses[find('activity-status/@code')[0] ?? ''],
     [words.project.start]: dated('2', '1'),
     [words.project.end]: dated('4', '3'),
-    [words.project.countries]: countries || undefined,
+    [words.groups.countries]: countries || undefined,
     [words.project.regions]:
       shared(
         find('recipient-region/@code').map((code) => codeName('Region', code)),
@@ -445,7 +445,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
       [...find('location[1]/name/narrative[1]'), ...find('location[1]/point/pos')].join(' ') || undefined,
     [words.project.partner]: find('participating-org[@role="4"][1]/narrative[1]')[0],
     [words.project.funders]: find('participating-org[@role="1"]/narrative[1]').join(' ') || undefined,
-    [words.project.sectors]: shared(
+    [words.groups.sectors]: shared(
       find('sector[@vocabulary="1"]/@code').map((code) => codeName('Sector', code)),
       find('sector[@vocabulary="1"]/@percentage'),
     ),

@@ -75,7 +75,7 @@ ${facts([
   [words.place, html`<code>${path}</code>`],
   [words.value, detail],
   [words.fix, fixOf({ fields, from })],
-  [words.code, html`<code>${code}</code>`],
+  [en.quality.code, html`<code>${code}</code>`],
 ])}</section>
 `,
   )

@@ -74,12 +74,12 @@ export async function changesPage(view: View, differences: Differences): Promise
   const head = [words.release, words.added, words.changed, words.ended, words.removed, words.same, words.held]
   const newest = all[0] && verdictOf(view, all[0])
   return {
-    title: words.title,
+    title: view.words.nav.changes,
     description: newest ?? words.intro,
     section: 'changes',
-    head: html`<link rel="alternate" type="application/atom+xml" title="${words.title}" href="/changes.atom">\n`,
-    main: html`<h1>${words.title}</h1><p class="lead">${newest ?? words.first}</p><p class="kind">${words.intro} <a href="/changes.atom">Atom</a></p>
-${table({ shown: words.title }, head, rows)}`,
+    head: html`<link rel="alternate" type="application/atom+xml" title="${view.words.nav.changes}" href="/changes.atom">\n`,
+    main: html`<h1>${view.words.nav.changes}</h1><p class="lead">${newest ?? words.first}</p><p class="kind">${words.intro} <a href="/changes.atom">Atom</a></p>
+${table({ shown: view.words.nav.changes }, head, rows)}`,
   }
 }
 
@@ -142,11 +142,11 @@ export async function changePage(view: View, differences: Differences, pair: str
     description: words.changes.intro,
     section: 'changes',
     isUnlisted: true,
-    main: html`<p class="path"><a href="${to(view, 'changes')}">${words.changes.title}</a></p>
-<h1>${words.changes.title}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
+    main: html`<p class="path"><a href="${to(view, 'changes')}">${words.nav.changes}</a></p>
+<h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
 <dl class="tiles">${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
-${section(words.changes.changed, changed, table(words.changes.elements, [words.changes.project, words.changes.elements], changedRows, 2))}
+${section(words.changes.changed, changed, table(words.changes.elements, [words.held.project, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}
 ${named(words.changes.removed, removed, before.index)}
 ${heldSection(view, held.count, heldItems)}`,
@@ -189,7 +189,7 @@ export async function changesFeed(view: View, differences: Differences): Promise
   })
   const feed = element('feed', { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': words.code }, [
     textElement('id', address),
-    textElement('title', `${words.changes.title}: ${publisherName}`),
+    textElement('title', `${words.nav.changes}: ${publisherName}`),
     textElement('updated', release.manifest.generated),
     element('author', undefined, [textElement('name', publisherName)]),
     element('link', { rel: 'self', type: 'application/atom+xml', href: address }),

@@ -21,14 +21,14 @@ export function dataPage(view: View): PageBody {
   const ofTables = new Set(listed.flatMap(({ csv, parquet }) => [csv, parquet]))
   const others = files.filter((file) => !ofTables.has(file))
   return {
-    title: data.title,
+    title: words.nav.data,
     description: data.intro,
     section: 'data',
     head: datasetOf(view, {
       name: `${withColon(view, view.publisherName)} ${words.openData}`,
       description: data.intro,
     }),
-    main: html`<h1>${data.title}</h1><p class="lead">${data.intro}</p>
+    main: html`<h1>${words.nav.data}</h1><p class="lead">${data.intro}</p>
 <p class="kind">${home.freshness(dayName(view, release.manifest.generated))} <a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>
 <h2>${home.files}</h2>
 ${table(

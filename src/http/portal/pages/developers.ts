@@ -33,7 +33,7 @@ export async function developersPage(
     title,
     description,
     section: 'developers',
-    head: html`<link rel="alternate" type="application/atom+xml" title="${words.reports}" href="/feeds/reports.atom">\n${dataset}`,
+    head: html`<link rel="alternate" type="application/atom+xml" title="${view.words.project.reports}" href="/feeds/reports.atom">\n${dataset}`,
     main: html`<h1>${title}</h1>
 <p class="lead">${words.intro}</p>
 ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
@@ -55,7 +55,7 @@ function keySection({ words, baseUrl }: Framed, publicKey: string): Html {
 }
 
 function releaseSections(view: Framed, manifest: Manifest): Html {
-  const { developers: words, home } = view.words
+  const { developers: words, home, quality, changes } = view.words
   const files = manifest.files.filter(({ path }) => !isReportArchive(path))
   const archives = manifest.files.length - files.length
   const { projectFeeds } = manifest
@@ -70,9 +70,9 @@ function releaseSections(view: Framed, manifest: Manifest): Html {
   return html`<section><h2 id="release">${words.release}</h2>
 <dl class="tiles">
 ${tile(words.published, timeText(view, manifest.generated))}
-${tile(words.activities, countText(view, manifest.totals.activities))}
-${tile(words.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
-${tile(home.release, html`<code>${manifest.release}</code>`)}
+${tile(quality.activities, countText(view, manifest.totals.activities))}
+${tile(quality.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
+${tile(changes.release, html`<code>${manifest.release}</code>`)}
 </dl></section>
 <section><h2 id="files">${words.files}</h2>
 ${table(
@@ -116,15 +116,15 @@ ${said.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
 }
 
 // Where this page stands at `/`, whose anchor is the vocabulary-uri of sectors (iati.md 7.2).
-function themeSection({ words: { developers: words, home } }: Framed, themes: readonly ThemeRecord[]): Html {
+function themeSection({ words: { developers: words, groups, quality } }: Framed, themes: readonly ThemeRecord[]): Html {
   const rows = themes.map(({ id, name }) => html`<tr><th scope="row"><code>${id}</code></th><td>${name}</td></tr>\n`)
   const lists = words.themes(
     html`<a href="${themeListPaths.xml}">XML</a>`,
     html`<a href="${themeListPaths.json}">JSON</a>`,
   )
-  return html`<section><h2 id="themes">${home.themes}</h2>
+  return html`<section><h2 id="themes">${groups.themes}</h2>
 <p>${lists}</p>
-${rows.length > 0 ? table(home.themes, [words.code, words.name], rows, 2) : undefined}</section>`
+${rows.length > 0 ? table(groups.themes, [quality.code, groups.name], rows, 2) : undefined}</section>`
 }
 
 function runSection(view: Framed, run: ShownRun | undefined): Html {
@@ -137,7 +137,7 @@ function runSection(view: Framed, run: ShownRun | undefined): Html {
         countText(view, run.rendered),
         countText(view, run.held),
       )
-    : html`${words.noRun}`
+    : html`${status.noRuns}`
   return html`<section><h2 id="run">${words.run}</h2>
 <p>${text} <a href="/feeds/status.json">${words.runs}</a>.</p></section>`
 }

@@ -30,12 +30,7 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   if (!group) return undefined
   const said = groupName(view, kind, group)
   const name = said.text
-  const label = {
-    organisations: words.group.organisation,
-    countries: words.group.country,
-    sectors: words.group.sector,
-    themes: words.group.theme,
-  }[kind]
+  const label = words.group[groupPages[kind].parameter]
   const projects = countText(view, group.places.length)
   const counted = words.projects(projects, pluralOf(view, group.places.length))
   const day = dayName(view, view.release.manifest.generated)
@@ -49,7 +44,7 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
 <p class="lead">${words.group.verdict(day, view.publisherName, counted, cellHtml(view, said), view.release.id)}</p>
 ${moneyStory(view, group.sums)}
 ${kind === 'organisations' ? await siteLink(view, key) : undefined}
-<h2>${words.group.biggest}</h2>
+<h2>${words.nav.projects}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
 <p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
 ${breakdowns(view, kind, group)}
@@ -75,8 +70,8 @@ async function siteLink(view: View, ref: string): Promise<Html | undefined> {
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
   const { words, projectIndex } = view
   const parts = {
-    countries: words.group.countries,
-    sectors: words.home.sectors,
+    countries: words.groups.countries,
+    sectors: words.groups.sectors,
     organisations: words.group.partners,
   } satisfies Partial<Record<GroupKind, string>>
   const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({

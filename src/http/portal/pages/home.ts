@@ -51,13 +51,13 @@ export async function homePage(view: View): Promise<PageBody> {
     description: intro,
     head: html`${pictureLink(view)}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
-<link rel="alternate" type="application/atom+xml" title="${words.changes.title}" href="/changes.atom">
+<link rel="alternate" type="application/atom+xml" title="${words.nav.changes}" href="/changes.atom">
 <link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">\n`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${intro}</p>
 ${searchForm(view)}${chips(view)}</div>${picture(view)}</div>
 <div class="panel">${moneyStory(view, projectIndex.all.sums)}
-<p class="kind">${counted('projects', words.nav.projects, projectIndex.all.places.length)} · ${counted('countries', words.home.countries, countries.size)} · ${counted('organisations', words.home.partners, organisations.size)} · ${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>
+<p class="kind">${counted('projects', words.nav.projects, projectIndex.all.places.length)} · ${counted('countries', words.groups.countries, countries.size)} · ${counted('organisations', words.groups.organisations, organisations.size)} · ${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>
 <h2>${words.home.newest}</h2>
 ${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
 <p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
@@ -107,7 +107,7 @@ function whereSection(view: View): Html {
   )
   return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
 <div class="panel">${worldMap(countries)}
-${figures(view, table({ shown: words.home.where }, [words.home.country, words.nav.projects], rows))}</div>`
+${figures(view, table({ shown: words.home.where }, [words.group.country, words.nav.projects], rows))}</div>`
 }
 
 function monthSection(view: View): Html {
@@ -134,7 +134,7 @@ function groupSection(view: View, kind: 'sectors' | 'themes'): Html {
   }))
   // Published files lead to the codes of all themes.
   const rest = kind === 'themes' ? bars.slice(shownGroups) : []
-  return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.home[kind]}</a></h2>
+  return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.groups[kind]}</a></h2>
 ${barList(bars.slice(0, shownGroups))}
 ${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
 ${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href="/themes.xml">XML</a> <a href="/themes.json">JSON</a></p>` : undefined}</section>`

@@ -56,7 +56,7 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
     { name: words.status, value: statusName(view, entry.status), path: 'activity-status/@code' },
     { name: words.start, ...dateFact({ view, activity }, '2', '1') },
     { name: words.end, ...dateFact({ view, activity }, '4', '3') },
-    { name: words.countries, value: several(countries), path: 'recipient-country' },
+    { name: view.words.groups.countries, value: several(countries), path: 'recipient-country' },
     { name: words.regions, value: several(regions), path: 'recipient-region' },
     { name: words.place, value: several(places), path: 'location' },
     {
@@ -71,7 +71,7 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
       value: several(funders.map((one) => saidHtml(view, saidBy(view, activity, one)))),
       path: 'participating-org[@role="1"]',
     },
-    { name: words.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },
+    { name: view.words.groups.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },
     { name: words.goals, value: several(goals), path: 'tag' },
     { name: words.identifier, value: html`<code>${entry.identifier}</code>`, path: 'iati-identifier' },
     { name: words.changed, value: dayText(view, entry.changed), path: '@last-updated-datetime' },

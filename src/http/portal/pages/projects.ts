@@ -111,11 +111,11 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
   const { page: _, ...whole } = query
   return {
-    title: words.list.title,
+    title: words.nav.projects,
     description: count,
     section: 'projects',
     isUnlisted: isFiltered || query.sort !== undefined,
-    main: html`<h1>${words.list.title}</h1>
+    main: html`<h1>${words.nav.projects}</h1>
 ${form(view, query)}
 ${chips(view, query)}
 <p role="status">${length === 0 ? words.list.nothing : count}${length > 0 ? html` ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a>` : undefined}</p>
@@ -138,9 +138,9 @@ function joined(view: View, names: readonly Said[]): Html {
 }
 
 function listCitation(view: View, query: ListQuery): Html {
-  const { list } = view.words
   const chosen = Object.values(namesOfQuery(view, query))
-  const what = chosen.length === 0 ? list.title : html`${list.title} (${joined(view, chosen)})`
+  const what =
+    chosen.length === 0 ? view.words.nav.projects : html`${view.words.nav.projects} (${joined(view, chosen)})`
   return citation(view, what, `${to(view, 'projects')}${queryText(query)}`)
 }
 
@@ -231,9 +231,9 @@ function form(view: View, query: ListQuery): Html {
   return html`<form class="search" action="${to(view, 'projects')}" role="search">
 ${wordsInput(view, query.q)}
 <details${isOpen ? html` open` : undefined}><summary>${words.list.filters}</summary><div class="filters">
-${selectField(view, 'country', words.list.country, query.country, choices.countries)}
-${selectField(view, 'theme', words.list.theme, query.theme, choices.themes)}
-${selectField(view, 'status', words.list.status, query.status, choices.statuses)}
+${selectField(view, 'country', words.group.country, query.country, choices.countries)}
+${selectField(view, 'theme', words.group.theme, query.theme, choices.themes)}
+${selectField(view, 'status', words.project.status, query.status, choices.statuses)}
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
 ${selectField(view, 'figure', words.list.inYear, query.figure, figures, false)}
 ${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}

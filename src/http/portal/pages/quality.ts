@@ -133,7 +133,7 @@ ${comprehensivenessSection(view, quality)}
       view,
       words.quality.forward,
       words.quality.forwardNote,
-      words.quality.year,
+      words.list.year,
       [...quality.forward].map(([year, found]) => [String(year), found]),
       quality.current,
     )}</div>
@@ -232,7 +232,8 @@ function findings(view: View, files: View['release']['manifest']['files']): Html
 
 /** What the manifests of kept releases say. */
 function overTime(view: View, kept: readonly ReadableRelease[]): Html {
-  const { overTime: title, overTimeNote, release, activities, validity, errors, warnings, held } = view.words.quality
+  const { quality: words, changes } = view.words
+  const head = [changes.release, words.activities, words.validity, words.errors, words.warnings, words.held]
   const rows = kept.map(({ id, manifest }) => {
     const files = checkedFiles(manifest)
     const [wrong, doubtful] = (['errors', 'warnings'] as const).map((of) => noticesOf(files, of)) as [number, number]
@@ -244,7 +245,7 @@ function overTime(view: View, kept: readonly ReadableRelease[]): Html {
     ]
     return html`<tr><th scope="row">${dayText(view, manifest.generated)} <small><code>${id}</code></small></th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
   })
-  return html`<h2>${title}</h2>${table(overTimeNote, [release, activities, validity, errors, warnings, held], rows)}`
+  return html`<h2>${words.overTime}</h2>${table(words.overTimeNote, head, rows)}`
 }
 
 /** The files whose records are checked. */

@@ -24,17 +24,17 @@ export type ShownLedger = { readonly runs: readonly ShownRun[]; readonly nextRun
 
 /** `/status`: the last publication runs and the next one. Of failures it names the code only: the rest is the operator's. */
 export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
-  const { status, home } = view.words
+  const { status, home, held, nav } = view.words
   const live = view.release?.manifest
-  const head = [status.run, status.state, status.started, status.duration, status.stages]
+  const head = [status.run, held.state, status.started, status.duration, status.stages]
   const counts = [status.rendered, status.changed, status.held]
   const rows = ledger?.runs.map((run) => runRow(view, run)) ?? []
   const none = html`<p>${ledger ? status.noRuns : status.unreadable}</p>`
   return {
-    title: status.title,
+    title: nav.status,
     description: status.intro,
     section: 'status',
-    main: html`<h1>${status.title}</h1>
+    main: html`<h1>${nav.status}</h1>
 <dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, timeText(view, live.generated))}${tile(status.held, countText(view, live.held.count))}`}
 ${ledger && tile(status.next, ledger.nextRun ? timeText(view, ledger.nextRun.toISOString()) : view.words.none)}</dl>
 <h2>${status.intro}</h2>

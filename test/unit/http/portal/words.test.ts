@@ -7,15 +7,14 @@ import { textsOf } from '../../../support/portal/portal-words.js'
 // Words that a language writes as English does.
 const alike = {
   fr: [
-    ...['developers.code', 'developers.signature', 'direction', 'group.organisation', 'held.code', 'list.pages'],
+    ...['developers.signature', 'direction', 'group.organisation', 'list.pages'],
     ...['money.budget', 'project.photos', 'project.transactions', 'quality.code', 'themeNames.covid-19'],
     ...['themeNames.finance', 'themeNames.sport', 'years.total'],
   ],
   es: ['direction', 'group.sector', 'themeNames.covid-19'],
   pt: ['direction', 'themeNames.covid-19'],
   de: [
-    ...['developers.code', 'developers.name', 'direction', 'groups.name', 'held.code', 'list.status', 'money.budget'],
-    ...['nav.status', 'project.status', 'quality.code', 'quality.element', 'status.title'],
+    ...['direction', 'groups.name', 'money.budget', 'nav.status', 'project.status', 'quality.code', 'quality.element'],
     ...['themeNames.covid-19', 'themeNames.sport'],
   ],
   ar: [],
