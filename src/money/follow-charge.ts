@@ -14,7 +14,7 @@ import {
   reopenFailedDonation,
 } from './sql/charge-states.js'
 import { recordResettled, type SettledShare } from './sql/donation-outcomes.js'
-import { recordOutsideRefund } from './sql/refunds.js'
+import { recordOutsideRefund, renameRepeatedRefunds } from './sql/refunds.js'
 import { findOutcome, isChargeOf, wantedOf } from './take-payment.js'
 
 /**
@@ -83,6 +83,7 @@ async function bringInLine(
       ...{ ...refund, donationId: id, at, day: isoDateOf(at), places: minorUnitExponent(currency), mails },
     })
   }
+  if (difference === undefined && missing.length === 0) await renameRepeatedRefunds(db, id, charge.refunds)
   const settled = difference === undefined ? resettled : undefined
   if (settled) await recordResettled(db, { ...settled.share, id, at, places: minorUnitExponent(currency) })
   const { progress } = charge

@@ -229,3 +229,24 @@ export async function takeOverOpenRefunds(
     return { ...refund, donation }
   })
 }
+
+/**
+ * Where a refund of the books is no longer at the processor, and one of the same amount is there that the books do not know, that
+ * one was made in its place: the booked one gets its id, so that a comparison finds both.
+ */
+export async function renameRepeatedRefunds(
+  db: Db,
+  donationId: number,
+  refunds: readonly { readonly id: string; readonly reference?: string | undefined; readonly amount: Decimal }[],
+): Promise<void> {
+  const present = refunds.flatMap(({ id, reference }) => [id, reference ?? id])
+  for (const { id, reference = id, amount } of refunds) {
+    await db.query(
+      `update donation_refund set reference = $2 where id = (
+          select min(id) from donation_refund where donation_id = $1 and kind = 'refund' and done_at is not null
+            and amount + addon = $4 and reference <> all ($5::text[]))
+        and not exists (select from donation_refund where donation_id = $1 and reference in ($2, $3))`,
+      [donationId, id, reference, amount, present],
+    )
+  }
+}

@@ -12,14 +12,14 @@ import { startStripe, stripeKeys } from '../servers/stripe-server.js'
 export const timeoutMs = 2_000
 const least = (amount: string): GiftLimits => ({ least: amount as Decimal })
 /** The currencies that are taken. */
-export const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500') }
+export const limits = { USD: usualLimits, EUR: least('4.50'), JPY: least('500'), KWD: least('1') }
 
 export type ProcessorWithSdk = 'stripe' | 'braintree'
 
 /** The gateway over the processor's own library, to a stand-in; it takes all `limits`. What is asked for is Braintree's. */
 export function gatewayAt(name: ProcessorWithSdk, address: ProcessorAddress, needsThreeDSecure = false): Gateway {
   if (name === 'stripe') return createStripeGateway({ ...stripeKeys, timeoutMs, address })
-  const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy' }
+  const otherAccounts = { EUR: 'giving_eur', JPY: 'giving_jpy', KWD: 'giving_kwd' }
   const settings = { environment: 'sandbox', ...braintreeKeys, otherAccounts, currency: 'USD', timeoutMs } as const
   return createBraintreeGateway({ ...settings, needsThreeDSecure, address })
 }
@@ -28,13 +28,13 @@ export function gatewayAt(name: ProcessorWithSdk, address: ProcessorAddress, nee
 export const processors: Readonly<Record<ProcessorWithSdk, () => Promise<readonly [ProcessorServer, Gateway]>>> = {
   stripe: async () => {
     const processor = await startStripe()
-    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.65)
+    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.65).set('KWD', 0.3)
     return [processor, gatewayAt('stripe', processor.address)]
   },
   braintree: async () => {
     const processor = await startBraintree()
-    // Its stand-in counts yen in hundredths.
-    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.0065)
+    // Its stand-in counts all currencies in hundredths.
+    processor.ledger.rates.set('EUR', 1.1).set('JPY', 0.0065).set('KWD', 3)
     return [processor, gatewayAt('braintree', processor.address)]
   },
 }

@@ -48,6 +48,36 @@ export function stripeDelivery(what: Happening, charge: LedgerCharge, options: D
   return signedByStripe(payload, seconds(signedAt), secret)
 }
 
+/** The same event as an account with another version of the API gets it: members are missing, objects, or not known here. */
+export function inAnotherVersion(processor: string, { payload }: Delivery, at: Date): Delivery {
+  if (processor === 'stripe') {
+    const { data, ...event } = JSON.parse(payload)
+    const { payment_intent: id, metadata, ...object } = data.object
+    const expanded = {
+      ...object,
+      ...(id ? { payment_intent: { id, object: 'payment_intent' } } : { metadata }),
+      later: [null],
+    }
+    const other = { ...event, api_version: '2015-10-16', request: 'req_1', context: null, data: { object: expanded } }
+    return signedByStripe(JSON.stringify(other), Math.floor(at.getTime() / 1000))
+  }
+  const xml = Buffer.from(new URLSearchParams(payload).get('bt_payload') ?? '', 'base64').toString()
+  const later = '<later type="array"><item nil="true"/></later>'
+  return signedByBraintree(xml.replace('<transaction>', `<transaction>${later}`).replace('<kind>', `${later}<kind>`))
+}
+
+/** A delivery while two secrets are valid, as both processors sign it: with each. */
+export function signedWithBoth(ours: Delivery, other: Delivery): Delivery {
+  const [at, signature = ''] = ours.headers['stripe-signature']?.split(/,(.*)/) ?? []
+  const [, others = ''] = other.headers['stripe-signature']?.split(/,(.*)/) ?? []
+  if (at !== undefined)
+    return { ...ours, headers: { ...ours.headers, 'stripe-signature': [at, others, signature].join() } }
+  const signatureOf = ({ payload }: Delivery) => new URLSearchParams(payload).get('bt_signature') ?? ''
+  const form = new URLSearchParams(ours.payload)
+  form.set('bt_signature', `${signatureOf(other).replace(/^.*\|/, 'another_public_key|')}&${signatureOf(ours)}`)
+  return { ...ours, payload: form.toString() }
+}
+
 /** The event of a way to pay that the processor has given up. */
 export function endedMethodDelivery(processor: string, method: string, at: Date): Delivery {
   const seconds = Math.floor(at.getTime() / 1000)

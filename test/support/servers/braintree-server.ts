@@ -13,7 +13,12 @@ import {
 } from './processor-server.js'
 
 /** Merchant accounts, by their names. */
-const accounts: Readonly<Record<string, string>> = { giving_usd: 'USD', giving_eur: 'EUR', giving_jpy: 'JPY' }
+const accounts: Readonly<Record<string, string>> = {
+  giving_usd: 'USD',
+  giving_eur: 'EUR',
+  giving_jpy: 'JPY',
+  giving_kwd: 'KWD',
+}
 
 export const braintreeKeys = {
   merchantId: 'use_your_merchant_id',
@@ -230,6 +235,7 @@ export async function startBraintree(): Promise<BraintreeServer> {
       carried = reference,
       at,
       amount,
+      captured = amount,
       currency,
       declineCode,
       settled,
@@ -257,7 +263,7 @@ export async function startBraintree(): Promise<BraintreeServer> {
           ? 'gateway_rejected'
           : refused
     const fields: TransactionFields = {
-      ...{ id, status, type: 'sale', amount: toText(amount), 'currency-iso-code': currency, 'order-id': carried },
+      ...{ id, status, type: 'sale', amount: toText(captured), 'currency-iso-code': currency, 'order-id': carried },
       'created-at': new Date(at).toISOString(),
       ...(reason !== undefined && { 'gateway-rejection-reason': reason }),
       'processor-response-code': declineCode === undefined ? '1000' : declineCode === 0 ? '' : String(declineCode),

@@ -20,6 +20,8 @@ export type LedgerCharge = {
   readonly carried?: string
   amount: number
   readonly currency: string
+  /** What came of it; absent: all. */
+  captured?: number | undefined
   /** Absent: approved. */
   readonly declineCode?: number
   settled: boolean
@@ -129,7 +131,7 @@ export class ProcessorLedger {
   }
 
   /** The cents of dollars that are settled for a charge in another currency; undefined: that is not known yet. */
-  settledCents({ amount, currency }: LedgerCharge): number | undefined {
+  settledCents({ amount, currency }: Pick<LedgerCharge, 'amount' | 'currency'>): number | undefined {
     if (currency.toUpperCase() === 'USD') return amount
     const rate = this.rates.get(currency.toUpperCase())
     return rate === undefined ? undefined : Math.round(amount * rate)
@@ -152,8 +154,8 @@ export class ProcessorLedger {
     charge.settledAt = at
   }
 
-  left({ amount, voided, refunds }: LedgerCharge): number {
-    return voided ? 0 : refunds.reduce((left, refund) => (refund.failed ? left : left - refund.amount), amount)
+  left({ amount, captured = amount, voided, refunds }: LedgerCharge): number {
+    return voided ? 0 : refunds.reduce((left, refund) => (refund.failed ? left : left - refund.amount), captured)
   }
 
   /** Decides a charge that waits. */

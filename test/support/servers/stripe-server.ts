@@ -170,7 +170,20 @@ export async function startStripe(): Promise<StripeServer> {
   }
 
   function intent(charge: LedgerCharge) {
-    const { id, amount, currency, reference, carried, declineCode, failed, voided, waits, kept, at } = charge
+    const {
+      id,
+      amount,
+      captured = amount,
+      currency,
+      reference,
+      carried,
+      declineCode,
+      failed,
+      voided,
+      waits,
+      kept,
+      at,
+    } = charge
     const paid = declineCode === undefined && !failed && !voided && !waits
     const waiting = waits && ({ donor: 'requires_action', processor: 'processing' } as const)[waits]
     const unpaid = voided ? ('canceled' as const) : (waiting ?? 'requires_payment_method')
@@ -179,7 +192,7 @@ export async function startStripe(): Promise<StripeServer> {
       object: 'payment_intent',
       amount,
       currency,
-      amount_received: paid ? amount : 0,
+      amount_received: paid ? captured : 0,
       status: paid ? 'succeeded' : unpaid,
       client_secret: `${id}_secret_of_the_page`,
       livemode: false,
@@ -231,10 +244,18 @@ export async function startStripe(): Promise<StripeServer> {
         >
       }
       return [
-        { at: charge.at, type: 'charge' as const, source: about(`ch_${charge.id}`, charge.amount, reference) },
+        {
+          at: charge.at,
+          type: 'charge' as const,
+          source: about(`ch_${charge.id}`, charge.captured ?? charge.amount, reference),
+        },
         ...charge.refunds.map(({ id, amount, at, ...refund }) => {
-          return { at, type: 'refund' as const, source: about(id, amount, refund.reference) }
+          const status = refund.failed ? ('failed' as const) : ('succeeded' as const)
+          return { at, type: 'refund' as const, source: { ...about(id, amount, refund.reference), status } }
         }),
+        ...charge.refunds.flatMap(({ id, amount, at, reference, failed }) =>
+          failed ? [{ at, type: 'refund_failure' as const, source: about(id, amount, reference) }] : [],
+        ),
       ]
     })
     const payout = { at: ledger.now(), type: 'payout' as const, source: { id: 'po_1', object: 'payout' as const } }

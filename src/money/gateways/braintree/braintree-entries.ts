@@ -7,6 +7,7 @@ import { referenceIn } from './braintree-order-id.js'
 type ListedTransaction = {
   readonly id: string
   readonly type: string
+  readonly status: string
   readonly amount: string
   readonly currencyIsoCode: string
   readonly orderId?: string | null
@@ -31,6 +32,8 @@ export async function* listBraintreeEntries(
 ): AsyncGenerator<ProcessorEntry> {
   for await (const ids of pagesOf(search, span, signal)) {
     for (const transaction of (await fetch(ids)) as ListedTransaction[]) {
+      // A refund whose money has come back.
+      if (transaction.type === 'credit' && transaction.status === 'settlement_declined') continue
       const entry = toEntry(transaction)
       // The search includes its last second.
       if (entry.settledAt >= span.from && entry.settledAt < span.until) yield entry

@@ -14,11 +14,11 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
     reference: intent.metadata.reference,
     notes: fromStripeMetadata(intent.metadata),
     at: new Date(intent.created * 1000),
-    ...fromStripeAmount(intent),
+    ...moneyOfIntent(intent),
     settled: settledIn(intent),
     progress: progressOf(intent.status),
     refunds: refunds.data
-      .filter(({ status }) => status !== 'failed' && status !== 'canceled')
+      .filter((refund) => !hasFailed(refund))
       .map((refund) => ({
         id: refund.id,
         reference: refund.metadata?.reference,
@@ -30,6 +30,19 @@ export async function readStripeCharge(stripe: Stripe, chargeId: string): Promis
       return { id: dispute.id, amount, status: disputeStatus(dispute.status) }
     }),
   }
+}
+
+/** Whether the money of a refund has come back. */
+export function hasFailed({ status }: Stripe.Refund): boolean {
+  return status === 'failed' || status === 'canceled'
+}
+
+/** What a payment is of; of one that was paid in part, what came. */
+export function moneyOfIntent(
+  intent: Pick<Stripe.PaymentIntent, 'status' | 'amount' | 'amount_received' | 'currency'>,
+) {
+  const { status, amount, amount_received: received, currency } = intent
+  return fromStripeAmount({ amount: status === 'succeeded' ? received : amount, currency })
 }
 
 /** Asks for a payment with its entry in the balance. */

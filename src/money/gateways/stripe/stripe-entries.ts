@@ -2,6 +2,7 @@ import type Stripe from 'stripe'
 import type { ProcessorEntry } from '../gateway.js'
 import { UnclearAnswer } from '../processor-calls.js'
 import { fromStripeAmount } from './stripe-amounts.js'
+import { hasFailed } from './stripe-charge-state.js'
 
 // Types of balance transactions; all others, such as payouts and fees, concern no charge.
 const charges: ReadonlySet<string> = new Set(['charge', 'payment'])
@@ -40,6 +41,7 @@ function toEntries({ id, type, source, created }: Stripe.BalanceTransaction): Pr
   if (changes.has(type)) return intent === undefined ? [] : [changed]
   const entry = { chargeId, ...fromStripeAmount(about), settledAt: new Date(created * 1000) }
   if (failures.has(type)) return [{ ...entry, kind: 'refund', id, reference: undefined }, changed]
+  if (!charges.has(type) && hasFailed(about as Stripe.Refund)) return [changed]
   const reference = about.metadata?.reference
   return charges.has(type)
     ? [{ ...entry, kind: 'charge', id: chargeId, reference }]

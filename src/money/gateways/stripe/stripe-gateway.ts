@@ -14,8 +14,8 @@ import {
   type WantedCharge,
 } from '../gateway.js'
 import { callError, type ProcessorAddress, processorAgent, UnclearAnswer } from '../processor-calls.js'
-import { fromStripeAmount, toStripeAmount } from './stripe-amounts.js'
-import { readStripeCharge, settledIn, withSettled } from './stripe-charge-state.js'
+import { toStripeAmount } from './stripe-amounts.js'
+import { moneyOfIntent, readStripeCharge, settledIn, withSettled } from './stripe-charge-state.js'
 import { methodSpent, methodUnknown, stripeCodes } from './stripe-declines.js'
 import { listStripeEntries } from './stripe-entries.js'
 import { listStripeLacks } from './stripe-lacks.js'
@@ -257,7 +257,7 @@ function outcomeOf({ id, status, last_payment_error: error, client_secret: clien
 }
 
 function chargedOf(intent: Intent): Charged {
-  return { ...fromStripeAmount(intent), notes: fromStripeMetadata(intent.metadata) }
+  return { ...moneyOfIntent(intent), notes: fromStripeMetadata(intent.metadata) }
 }
 
 function numberOf({ decline_code, code }: { decline_code?: string | undefined; code?: string | undefined }): number {

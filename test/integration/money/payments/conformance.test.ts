@@ -21,7 +21,16 @@ import {
   testPayments,
 } from '../../../support/money/donations.js'
 import { gatewayAt, limits, type ProcessorWithSdk, processors, timeoutMs } from '../../../support/money/processors.js'
-import { braintreeDelivery, type Happening, stripeDelivery } from '../../../support/money/webhook-deliveries.js'
+import {
+  braintreeDelivery,
+  type Delivery,
+  type DeliveryOptions,
+  endedMethodDelivery,
+  type Happening,
+  inAnotherVersion,
+  signedWithBoth,
+  stripeDelivery,
+} from '../../../support/money/webhook-deliveries.js'
 import { testPublisher } from '../../../support/release/publishing.js'
 import { inOrder } from '../../../support/runner/in-order.js'
 import { openMailServer, readMail } from '../../../support/servers/mail-server.js'
@@ -117,13 +126,24 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
   const settleAtProcessor = () => {
     for (const one of ledger.approved()) if (!one.settled && !one.voided && !one.failed) ledger.settle(one)
   }
-  /** The processor's event about the newest charge, or about another one. */
-  const webhook = async (what: Happening, about = charge()) => {
-    const { headers, payload } = delivery(what, about, { at: now, id: randomUUID() })
+  const deliver = async ({ headers, payload }: Delivery, expected = 200) => {
     const answer = await fetch(`${base}/api/public/payments/${name}`, { method: 'POST', headers, body: payload })
-    expect(answer.status).toBe(200)
+    expect(answer.status).toBe(expected)
     now = new Date(now.getTime() + 60_000)
     await handleDueWebhooks(payments)
+  }
+  /** The processor's event about the newest charge, now or at an earlier time. */
+  const event = (what: Happening, changes: Partial<DeliveryOptions> = {}) =>
+    delivery(what, charge(), { at: now, signedAt: now, id: randomUUID(), ...changes })
+  const webhook = async (what: Happening, at = now) => await deliver(event(what, { at }))
+  /** What a person must look at about the newest donation. */
+  const difference = async () => {
+    const { id } = await newest()
+    const { rows } = await store.db.query<{ difference?: string }>(
+      'select difference from charge_state where donation_id = $1',
+      [id],
+    )
+    return rows[0]?.difference
   }
   /** Cents of dollars that the processor holds of gifts; tips are the platform's. */
   const heldCents = () =>
@@ -242,10 +262,10 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
     })
   }
 
-  it.each<Given>(slow)('a gift that takes days is pending, then paid: %o', async (given) => {
+  it.each<Given>(slow)('a gift that is processed for five days is pending, then paid: %o', async (given) => {
     const gift = aGift(given)
     expect(await send(gift)).toMatchObject({ checkedOut: false, status: 'pending' })
-    await later(3 * 1440)
+    await later(5 * 1440)
     expect(await newest()).toMatchObject({ status: 'received' })
     pay(charge())
     settleAtProcessor()
@@ -317,19 +337,134 @@ describe.each(names)('what every processor must do, at %s', inOrder, async (name
     expect(await newest()).toMatchObject({ status: 'refunded' })
   })
 
-  it('gifts in three currencies are booked with what the processor settled for them', async () => {
+  it('gifts in currencies of none, two and three decimals are booked with what the processor settled for them', async () => {
     const before = (await fundingCents()) ?? 0
     for (const [currencyCode, amount] of [
       ['USD', '40.00'],
       ['EUR', '40.00'],
       ['JPY', '5000'],
+      ['KWD', '12.340'],
     ]) {
       await send(aGift({ changes: { currencyCode, amount } }))
     }
     settleAtProcessor()
     await later(10)
-    expect((await fundingCents()) ?? 0).toBeCloseTo(before + 4000 + 4400 + 3250, 6)
+    expect((await fundingCents()) ?? 0).toBeCloseTo(before + 4000 + 4400 + 3250 + 3702, 6)
   })
+
+  /** What users of both processors report of them. */
+  const reported: Readonly<Record<string, () => Promise<void>>> = {
+    'a webhook comes before the answer': async () => {
+      const known = ledger.charges.length
+      const sent = send(aGift({ nonce: 'fake-slow-nonce' }))
+      await expect.poll(() => ledger.charges.length).toBe(known + 1)
+      await webhook('settled')
+      expect((await sent).checkedOut).toBe(true)
+    },
+    'webhooks come in the reverse order': async () => {
+      await send(aGift())
+      const [paid, disputed] = [now, new Date(now.getTime() + 60_000)]
+      await later(10)
+      settleAtProcessor()
+      ledger.dispute(charge().reference).status = 'lost'
+      await webhook('lost')
+      await webhook('disputed', disputed)
+      await webhook('settled', paid)
+      expect(await newest()).toMatchObject({ status: 'refunded' })
+    },
+    'a webhook comes twice': async () => {
+      await send(aGift())
+      settleAtProcessor()
+      ledger.refundInConsole(charge().reference, '15')
+      const twice = event('refunded')
+      const stored = async () => (await store.db.query('select from webhook_event')).rowCount
+      const before = await stored()
+      for (const _ of [1, 2]) await deliver(twice)
+      expect([(await stored()) - before, Number((await newest()).refunded)]).toEqual([1, 15])
+    },
+    'webhooks come in another version of the API': async () => {
+      await send(aGift())
+      settleAtProcessor()
+      await deliver(inAnotherVersion(name, event('settled'), now))
+      ledger.refundInConsole(charge().reference, '15')
+      await later(10)
+      await deliver(inAnotherVersion(name, event('refunded'), now))
+      expect(Number((await newest()).refunded)).toBe(15)
+    },
+    'a secret is replaced: two are valid for a day, then ours no more': async () => {
+      await send(aGift())
+      settleAtProcessor()
+      ledger.refundInConsole(charge().reference, '15')
+      const by = (secret?: string) => event('refunded', secret === undefined ? {} : { secret })
+      await deliver(by('the_next_one'), 400)
+      expect(Number((await newest()).refunded)).toBe(0)
+      await deliver(signedWithBoth(by(), by('the_next_one')))
+      expect(Number((await newest()).refunded)).toBe(15)
+    },
+    'a part of a charge is captured, and later the rest': async () => {
+      await send(aGift())
+      charge().captured = 2500
+      settleAtProcessor()
+      await webhook('settled')
+      expect(await difference()).toMatch(/^the processor charged 25(\.00)? USD, the books say 40\.00 USD$/)
+      charge().captured = undefined
+      await later(10)
+      await webhook('settled')
+      expect(await difference()).toBeUndefined()
+    },
+    'a refund fails after a week, and is made again': async () => {
+      await send(aGift())
+      settleAtProcessor()
+      await here.refund((await newest()).id, '15')
+      await later(7 * 1440)
+      const refund = charge().refunds[0]
+      if (refund) refund.failed = true
+      await webhook('refund-failed')
+      expect(await difference()).toBe('the books have given back 15.00 USD, the processor 0.00 USD')
+      ledger.refundInConsole(charge().reference, '15')
+      await later(10)
+      await webhook('refunded')
+      expect(await difference()).toBeUndefined()
+    },
+    'the processor gives up a way to pay between two months': async () => {
+      const plan = await monthly()
+      await days(32)
+      expect(await charged()).toBe(2)
+      await deliver(endedMethodDelivery(name, (await plan()).method ?? '', now))
+      expect(await plan()).toMatchObject({ state: 'ended' })
+      await days(62)
+      expect(await charged()).toBe(2)
+    },
+    'a card expires between two months, and nobody says so': async () => {
+      const plan = await monthly()
+      await days(32)
+      ledger.declinesOfKept.push(2004, 2004, 2004, 2004)
+      await days(62)
+      expect([ledger.declinesOfKept, await charged()]).toEqual([[], 2])
+      expect(await plan()).toMatchObject({ state: 'asleep' })
+    },
+  }
+  /** Begins a monthly gift; gives what reads its plan. */
+  const monthly = async () => {
+    await send(aGift({ changes: { recurring: true, frequency: 'monthly' } }))
+    await later(2)
+    const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation_plan')
+    return async () =>
+      (
+        await store.db.query<{ method?: string; state: string }>('select * from donation_plan where id = $1', [
+          rows[0]?.id,
+        ])
+      ).rows[0] ?? expect.unreachable('there is no plan')
+  }
+  /** How many months of the newest plan were paid. */
+  const charged = async () =>
+    (
+      await store.db.query(`select from donation d where status = 'settled' and (
+        id = (select max(donation_id) from donation_plan) or reference in (
+          select reference from donation_plan_charge where plan_id = (select max(id) from donation_plan)))`)
+    ).rowCount
+
+  it.each(Object.entries(reported))('%s', async (_what, happens) => await happens())
 
   describe('at each call to the processor', () => {
     /** Does its steps in a process of its own, which is begun again after it was killed. */
