@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
@@ -23,7 +24,7 @@ import { whyPage } from './pages/why.js'
 import { type YearsQuery, yearsCsv, yearsJson, yearsPage, yearsParameters } from './pages/years.js'
 import { ProjectIndex } from './project-index.js'
 import { findEntry } from './read-project.js'
-import { type Brand, type Contact, type Gifts, type Language, namesOf, type PageBody, type View } from './view.js'
+import { type Language, namesOf, type PageBody, type View } from './view.js'
 
 const compress = promisify(gzip)
 
@@ -57,19 +58,16 @@ const keptBytes = 40 * 1_048_576
 const projectMs = 60_000
 
 const htmlType = 'text/html; charset=utf-8'
+const fileTypes: ReadonlyMap<string, string> = new Map([
+  ['.atom', 'application/atom+xml; charset=utf-8'],
+  ['.csv', 'text/csv; charset=utf-8; header=present'],
+  ['.json', 'application/json; charset=utf-8'],
+  ['.xml', 'application/xml; charset=utf-8'],
+])
 
 /** What pages say that is the operator's and not the release's. */
-type Site = {
-  readonly baseUrl: () => string
-  readonly publisherName: string
-  readonly projectLinkTemplate?: string | undefined
-  readonly brand: Brand
-  /** Whether readers may get the reports of a project by mail. */
-  readonly takesSubscriptions?: boolean
-  readonly contact?: Contact | undefined
-  readonly explain?: View['explain']
-  readonly gifts?: Gifts | undefined
-}
+type Site = Pick<View, 'publisherName' | 'projectLinkTemplate' | 'brand' | 'contact' | 'explain'> &
+  Partial<Pick<View, 'takesSubscriptions' | 'gifts'>> & { readonly baseUrl: () => string }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
 
@@ -220,33 +218,22 @@ export class Portal {
     address: string,
     query: PageRequest['query'],
   ): Promise<{ text: string; mediaType: string } | undefined> {
-    if (address === '/changes.atom') {
-      return { text: await changesFeed(view, this.differences), mediaType: 'application/atom+xml; charset=utf-8' }
-    }
-    if (address.startsWith('/sitemap')) {
-      const text = sitemap(view)
-      return text === undefined ? undefined : { text, mediaType: 'application/xml; charset=utf-8' }
-    }
-    const csv = /^\/projects\/(\d{1,15})\.csv$/.exec(address)
-    if (csv) {
-      const text = await projectCsv(view, Number(csv[1]))
-      return text === undefined ? undefined : { text, mediaType: 'text/csv; charset=utf-8; header=present' }
-    }
-    if (address === '/months.csv') {
-      return { text: monthsCsv(view), mediaType: 'text/csv; charset=utf-8; header=present' }
-    }
-    if (address === '/years.csv') {
-      return { text: await yearsCsv(view, query), mediaType: 'text/csv; charset=utf-8; header=present' }
-    }
-    if (address === '/years.json') {
-      return { text: await yearsJson(view, query), mediaType: 'application/json; charset=utf-8' }
-    }
-    const groups = /^\/([a-z]+)\.csv$/.exec(address)?.[1] ?? ''
-    if (Object.hasOwn(groupPages, groups)) {
-      return { text: groupsCsv(view, groups as GroupPageKind), mediaType: 'text/csv; charset=utf-8; header=present' }
-    }
+    const file = await this.#file(view, address, query)
+    if (file !== undefined) return { text: file, mediaType: fileTypes.get(path.extname(address)) ?? htmlType }
     const body = await this.#body(view, address, query)
     return body && { text: framed(view, body), mediaType: htmlType }
+  }
+
+  /** The text of an address that has no frame; undefined for pages. */
+  async #file(view: View, address: string, query: PageRequest['query']): Promise<string | undefined> {
+    if (address === '/changes.atom') return await changesFeed(view, this.differences)
+    if (address.startsWith('/sitemap')) return sitemap(view)
+    if (address === '/years.json') return await yearsJson(view, query)
+    const [, project, name = ''] = /^\/(?:projects\/(\d{1,15})|([a-z]+))\.csv$/.exec(address) ?? []
+    if (project !== undefined) return await projectCsv(view, Number(project))
+    if (name === 'months') return monthsCsv(view)
+    if (name === 'years') return await yearsCsv(view, query)
+    return Object.hasOwn(groupPages, name) ? groupsCsv(view, name as GroupPageKind) : undefined
   }
 
   async #body(view: View, address: string, query: PageRequest['query']): Promise<PageBody | undefined> {

@@ -89,7 +89,9 @@ export type NamesOf = (kind: GroupKind, code: string) => readonly string[]
  */
 export class ProjectIndex {
   readonly all: Group = emptyGroup('', '')
-  readonly groups: Readonly<Record<GroupKind, Map<string, Group>>>
+  readonly groups = Object.fromEntries(groupKinds.map((kind) => [kind, new Map()])) as Readonly<
+    Record<GroupKind, Map<string, Group>>
+  >
   /** The project of each of the platform's own pages about projects that this service shows. */
   readonly placeOfPage = new Map<string, number>()
   readonly #index: ActivityIndex
@@ -138,13 +140,6 @@ export class ProjectIndex {
     this.#texts = texts
     // A failure is that of the search that waits for it.
     texts.catch(() => undefined)
-    this.groups = {
-      countries: new Map(),
-      sectors: new Map(),
-      themes: new Map(),
-      statuses: new Map(),
-      organisations: new Map(),
-    }
   }
 
   static async of(release: ReadableRelease, index: ActivityIndex, namesOf: NamesOf): Promise<ProjectIndex> {
@@ -164,7 +159,7 @@ export class ProjectIndex {
       projectIndex.#add(entry, place)
       if (place % entriesTogether === 0) await nextTurn()
     }
-    for (const kind of ['countries', 'sectors', 'themes'] as const) {
+    for (const kind of splitKinds) {
       for (const { key, name, places } of projectIndex.groups[kind].values()) {
         // A sign that no search has keeps phrases within one name.
         const names = [name, ...namesOf(kind, key)].map(searchable).join(' | ')
@@ -496,22 +491,18 @@ export class ProjectIndex {
   }
 
   #add(entry: ActivityEntry, place: number): void {
-    const { countries, sectors, themes, statuses, organisations } = this.groups
+    const { statuses, organisations } = this.groups
     this.#projects[place] = entry.project
     this.#changed[place] = Date.parse(entry.changed)
     this.#years.set([yearOf(entry.start), yearOf(entry.end)], 2 * place)
     const whole = [this.all, groupOf(statuses, entry.status)]
     const splits = splitsOf(entry)
-    const split = [
-      { groups: entry.countries.map((code) => groupOf(countries, code)), weights: splits.countries.weights },
-      { groups: entry.sectors.map((code) => groupOf(sectors, code)), weights: splits.sectors.weights },
-      {
-        groups: Object.entries(entry.themes).map(([id, name]) =>
-          groupOf(themes, id, name, entry.languages?.themes?.[id]),
-        ),
-        weights: splits.themes.weights,
-      },
-    ]
+    const named = { names: entry.themes, languages: entry.languages?.themes }
+    const split = splitKinds.map((kind) => {
+      const { names = {}, languages = {} }: Partial<typeof named> = kind === 'themes' ? named : {}
+      const { keys, weights } = splits[kind]
+      return { groups: keys.map((key) => groupOf(this.groups[kind], key, names[key], languages[key])), weights }
+    })
     this.#split[place] = splitKinds.reduce((bits, kind, at) => bits | (splits[kind].weights ? 1 << at : 0), 0)
     if (entry.page !== undefined && URL.canParse(entry.page)) {
       const { pathname } = new URL(entry.page)

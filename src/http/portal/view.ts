@@ -267,6 +267,11 @@ export function table(
 ${rows}</tbody>${foot}</table></div>`
 }
 
+/** A row of a table: what it is of, and its figures. */
+export function row(name: string | Html, cells: readonly (string | Html | undefined)[], attributes?: Html): Html {
+  return html`<tr><th scope="row"${attributes}>${name}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
+}
+
 /** The figures of a chart, for those who cannot see it. */
 export function figures(view: Pick<View, 'words'>, content: Html): Html {
   return html`<details><summary>${view.words.table}</summary>${content}</details>`

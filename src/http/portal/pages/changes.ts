@@ -16,6 +16,7 @@ import {
   moneyName,
   moneyText,
   type PageBody,
+  row,
   table,
   tile,
   to,
@@ -69,7 +70,12 @@ export async function changesPage(view: View, differences: Differences): Promise
   const rows = all.map(({ from, to: after, diff: { activities, held } }) => {
     const { added, changed, ended, removed, same } = activities
     const counts = [added.count, changed.count, ended.count, removed.count, same, held.to]
-    return html`<tr><th scope="row"><a href="${to(view, 'changes')}/${from.id}..${after.id}">${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small></a></th>${counts.map((count) => html`<td class="number">${countText(view, count)}</td>`)}</tr>\n`
+    const name = html`${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small>`
+    const link = html`<a href="${to(view, 'changes')}/${from.id}..${after.id}">${name}</a>`
+    return row(
+      link,
+      counts.map((count) => countText(view, count)),
+    )
   })
   const head = [words.release, words.added, words.changed, words.ended, words.removed, words.same, words.held]
   const newest = all[0] && verdictOf(view, all[0])

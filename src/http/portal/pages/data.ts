@@ -4,7 +4,7 @@ import { type Table, tables } from '../../../iati/tables/tables.js'
 import type { ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, dayName, type PageBody, pathLink, table, to, type View, withColon } from '../view.js'
+import { countText, dayName, type PageBody, pathLink, row, table, to, type View, withColon } from '../view.js'
 import { size } from './developers.js'
 
 /** `/data`: every file of the release, the tables in words with what their columns are. */
@@ -51,7 +51,7 @@ function headOf({ words: { home } }: View): string[] {
 }
 
 function fileRow(view: View, file: ManifestFile, name = pathLink(file.path)): Html {
-  return html`<tr><th scope="row">${name}</th><td class="number">${countText(view, file.records)}</td><td class="number">${size(view, file.bytes)}</td></tr>\n`
+  return row(name, [countText(view, file.records), size(view, file.bytes)])
 }
 
 type ListedTable = Table & { readonly csv: ManifestFile; readonly parquet: ManifestFile | undefined }

@@ -2,7 +2,7 @@ import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
 import { amountOf, currenciesOf, type Group } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
-import { countText, moneyName, type PageBody, sumText, table, to, toldKinds, type View } from '../view.js'
+import { countText, moneyName, type PageBody, row, sumText, table, to, toldKinds, type View } from '../view.js'
 import { csvDocument } from './csv.js'
 import { type GroupPageKind, groupPages } from './group.js'
 import { pager } from './parts.js'
@@ -22,11 +22,13 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
       const sums = group.sums.get(currency)
       return kinds.map((one) => {
         const amount = sums && amountOf(sums, one)
-        return html`<td class="number">${amount === undefined || amount === '0' ? words.money.none : html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`}</td>`
+        if (amount === undefined || amount === '0') return words.money.none
+        return html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`
       })
     })
     const name = groupName(view, kind, group)
-    return html`<tr><th scope="row"${spoken(view, name)}><a href="${to(view, kind, group.key)}">${name.text}</a></th><td class="number">${countText(view, group.places.length)}</td>${cells}</tr>\n`
+    const link = html`<a href="${to(view, kind, group.key)}">${name.text}</a>`
+    return row(link, [countText(view, group.places.length), ...cells], spoken(view, name))
   })
   const money = currencies.flatMap((currency) => kinds.map((one) => `${moneyName(view, one)} (${currency})`))
   const title = words.groups[kind]

@@ -13,6 +13,7 @@ import {
   figures,
   moneyText,
   type PageBody,
+  row,
   table,
   to,
   type View,
@@ -101,9 +102,8 @@ function whereSection(view: View): Html {
     count: places.length,
     href: to(view, 'countries', key),
   }))
-  const rows = countries.map(
-    ({ name, href, count: projects }) =>
-      html`<tr><th scope="row"><a href="${href}">${name}</a></th><td class="number">${countText(view, projects)}</td></tr>\n`,
+  const rows = countries.map(({ name, href, count }) =>
+    row(html`<a href="${href}">${name}</a>`, [countText(view, count)]),
   )
   return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
 <div class="panel">${worldMap(countries)}

@@ -21,6 +21,7 @@ import {
   month,
   numberFormat,
   percent,
+  row,
   sectorName,
   statusName,
   sumText,
@@ -203,9 +204,10 @@ export function monthTable(view: View, months: Months, caption: Caption, last = 
           paidToPartners(sum),
           ...(index.tellsExpenditure ? [sum.expenditure ?? zero] : []),
         ]
-        const row = (title: string | Html, cells: readonly (Decimal | undefined)[]) =>
-          html`<tr><th scope="row">${title}</th>${cells.map((one) => html`<td class="number">${one && sumText(view, one, currency)}</td>`)}</tr>\n`
-        return html`${amounts.every((one) => one === zero) ? undefined : row(month(view, name), amounts)}${opening === zero ? undefined : row(words.money.until(month(view, name)), [opening, ...amounts.slice(1).map(() => undefined)])}`
+        const text = (amount: Decimal) => sumText(view, amount, currency)
+        const until = () =>
+          row(words.money.until(month(view, name)), [text(opening), ...amounts.slice(1).map(() => undefined)])
+        return html`${amounts.every((one) => one === zero) ? undefined : row(month(view, name), amounts.map(text))}${opening === zero ? undefined : until()}`
       }),
   )
   const kinds = toldKinds(view).filter((kind) => kind !== 'budget')

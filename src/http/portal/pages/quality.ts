@@ -15,6 +15,7 @@ import {
   type PageBody,
   percent,
   pluralOf,
+  row,
   table,
   tile,
   type View,
@@ -173,10 +174,10 @@ function shareRows(
   whole: number,
 ): Html {
   const { words } = view
-  const rows = shares.map(
-    ([name, found]) =>
-      html`<tr><th scope="row"><code>${name}</code></th><td class="number">${countText(view, found)}</td><td class="number">${percent(view, found, whole)} ${meter(found, whole)}</td></tr>\n`,
-  )
+  const rows = shares.map(([name, found]) => {
+    const share = html`${percent(view, found, whole)} ${meter(found, whole)}`
+    return row(html`<code>${name}</code>`, [countText(view, found), share])
+  })
   return table(note, [kind, words.quality.activities, words.quality.share], rows)
 }
 
@@ -209,7 +210,7 @@ function codeLists(view: View): Html {
   ] as const
   const rows = lists.map(([list, groups]) => {
     const on = [...groups.keys()].filter((code) => isActiveCode(list, code)).length
-    return html`<tr><th scope="row"><code>${list}</code></th><td class="number">${countText(view, on)}</td><td class="number">${countText(view, groups.size - on)}</td></tr>\n`
+    return row(html`<code>${list}</code>`, [countText(view, on), countText(view, groups.size - on)])
   })
   return html`<h2>${words.quality.codes}</h2>${table(words.quality.codesNote, [words.quality.list, words.quality.on, words.quality.off], rows)}`
 }
@@ -223,10 +224,7 @@ function findings(view: View, files: View['release']['manifest']['files']): Html
   if (codes.size === 0) return html``
   const rows = [...codes]
     .sort(([, a], [, b]) => b - a)
-    .map(
-      ([code, found]) =>
-        html`<tr><th scope="row"><code>${code}</code></th><td class="number">${countText(view, found)}</td></tr>\n`,
-    )
+    .map(([code, found]) => row(html`<code>${code}</code>`, [countText(view, found)]))
   return html`<h2>${words.quality.findings}</h2>${table({ shown: words.quality.findings }, [words.quality.code, words.quality.count], rows)}`
 }
 
@@ -243,7 +241,7 @@ function overTime(view: View, kept: readonly ReadableRelease[]): Html {
       percent(view, Math.max(0, all - wrong), all),
       ...[wrong, doubtful, manifest.held.count].map((count) => countText(view, count)),
     ]
-    return html`<tr><th scope="row">${dayText(view, manifest.generated)} <small><code>${id}</code></small></th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
+    return row(html`${dayText(view, manifest.generated)} <small><code>${id}</code></small>`, cells)
   })
   return html`<h2>${words.overTime}</h2>${table(words.overTimeNote, head, rows)}`
 }

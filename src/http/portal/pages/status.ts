@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, percent, table, tile, timeText, unitText, withColon } from '../view.js'
+import { countText, type PageBody, percent, row, table, tile, timeText, unitText, withColon } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
@@ -52,9 +52,9 @@ function runRow(view: Framed, run: ShownRun): Html {
     timeText(view, (run.startedAt ?? run.queuedAt).toISOString()),
     html`${seconds === undefined ? undefined : secondsText(view, seconds)}`,
     stagesOf(view, run),
-    ...[run.rendered, run.changed, run.held].map((count) => html`${countText(view, count)}`),
+    ...[run.rendered, run.changed, run.held].map((count) => countText(view, count)),
   ]
-  return html`<tr><th scope="row">${run.id}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>\n`
+  return row(String(run.id), cells)
 }
 
 function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html {

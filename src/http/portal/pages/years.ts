@@ -3,7 +3,7 @@ import { type Html, html } from '../html.js'
 import { currenciesOf } from '../project-index.js'
 import { groupName, type Said, spoken } from '../said.js'
 import { type SplitKind, splitKinds } from '../sum-kinds.js'
-import { moneyName, type PageBody, sumText, table, to, type View, withColon } from '../view.js'
+import { moneyName, type PageBody, row, sumText, table, to, type View, withColon } from '../view.js'
 import { noGroup, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
 import { groupPages } from './group.js'
@@ -155,21 +155,21 @@ function columnsOf(view: View, { years, figure }: CrossTable, wanted: string | u
   return { columns, earlier: before.at(-1), later: after.at(Math.min(after.length, shownYears) - 1) }
 }
 
-function rowOf(view: View, cross: CrossTable, columns: readonly Column[], row: Row): Html {
+function rowOf(view: View, cross: CrossTable, columns: readonly Column[], line: Row): Html {
   const { of, figure, currency, all } = cross
-  const isGroup = row !== all && row.key !== noGroup
+  const isGroup = line !== all && line.key !== noGroup
   const cells = columns.map(({ years }) => {
-    const units = years.reduce((sum, year) => sum + (row.sums.get(year) ?? 0n), 0n)
-    if (units === 0n) return html`<td class="number"><data value="0">${dash}</data></td>`
+    const units = years.reduce((sum, year) => sum + (line.sums.get(year) ?? 0n), 0n)
+    if (units === 0n) return html`<data value="0">${dash}</data>`
     const amount = toAmount(units)
     const shown = html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`
     const [year] = years
-    const leads = years.length === 1 && year !== untilADay && (isGroup || row === all)
-    const query = { ...(isGroup && { [groupPages[of].parameter]: row.key }), year, figure }
-    return html`<td class="number">${leads ? html`<a href="${to(view, 'projects')}${queryText(query)}">${shown}</a>` : shown}</td>`
+    const leads = years.length === 1 && year !== untilADay && (isGroup || line === all)
+    const query = { ...(isGroup && { [groupPages[of].parameter]: line.key }), year, figure }
+    return leads ? html`<a href="${to(view, 'projects')}${queryText(query)}">${shown}</a>` : shown
   })
-  const name = isGroup ? html`<a href="${to(view, of, row.key)}">${row.name.text}</a>` : html`${row.name.text}`
-  return html`<tr><th scope="row"${spoken(view, row.name)}>${name}</th>${cells}</tr>\n`
+  const name = isGroup ? html`<a href="${to(view, of, line.key)}">${line.name.text}</a>` : line.name.text
+  return row(name, cells, spoken(view, line.name))
 }
 
 function columnName(year: string): string {
