@@ -92,8 +92,8 @@ export type Kind<F extends KindFields = KindFields> = {
   /** Of kinds with money: what a receipt answers for. */
   readonly money?: {
     of(row: RowOf<F>, platform: CurrencyCode): RowMoney
-    /** What the store has where these rows may change it. */
-    stored(db: Db, rows: readonly RowOf<F>[], saving: ImportSaving): Promise<MoneySums>
+    /** Reads what the store has where these rows may change it; asked before they are saved, and read then and afterwards. */
+    stored(db: Db, rows: readonly RowOf<F>[], saving: ImportSaving): Promise<() => Promise<MoneySums>>
   }
   /** Problems of a row whose fields are each valid alone. */
   check?(row: RowOf<F>, saving: ImportSaving): readonly FieldProblem[]

@@ -14,8 +14,8 @@ export type RowMoney = {
 /** Units of money by currency, kind and month. */
 export type MoneySums = Map<string, bigint>
 
-/** What the store had and has of the money that a batch may move. */
-export type StoredMove = { readonly before: MoneySums; readonly after: MoneySums }
+/** What the store had and has of the money that a batch may move, and whether a record of it replaced an earlier one. */
+export type StoredMove = { readonly before: MoneySums; readonly after: MoneySums; readonly replaces: boolean }
 
 // Amounts of records have at most three decimals.
 const places = 3
@@ -70,7 +70,9 @@ export class ReceiptTally {
   }
 
   /** What a batch has moved in the store. */
-  move({ before, after }: StoredMove): void {
+  move({ before, after, replaces }: StoredMove): void {
+    // What is corrected may have stood in another month.
+    if (replaces) for (const key of before.keys()) this.#replacing.add(key)
     for (const key of new Set([...before.keys(), ...after.keys()])) {
       const by = (after.get(key) ?? 0n) - (before.get(key) ?? 0n)
       this.#moved.set(key, (this.#moved.get(key) ?? 0n) + by)

@@ -120,10 +120,16 @@ export function importerOfKind(kind: Kind, form: 'csv' | 'other'): RecordImporte
       const resolved = await resolveExternalIds(db, kind.fields, read)
       const rows = resolved.flatMap((one) => ('row' in one ? [one] : []))
       const wanted = rows.map(({ row }) => row)
-      const before = await money?.stored(db, wanted, saving)
+      const stored = await money?.stored(db, wanted, saving)
+      const before = await stored?.()
       const saved = await clearFields(db, kind, rows, await kind.save(db, wanted, saving))
       const outcomes = await keepExternalIds(db, table, wanted, saved)
-      if (money && before) saving.onMoved?.({ before, after: await money.stored(db, wanted, saving) })
+      if (stored && before) {
+        const replaces = saved.some(
+          (one) => (typeof one === 'object' && 'change' in one ? one.change : one) === 'changed',
+        )
+        saving.onMoved?.({ before, after: await stored(), replaces })
+      }
       const byRow = new Map<unknown, RecordOutcome>(rows.map((row, index) => [row, outcomes[index] ?? 'unchanged']))
       return resolved.map((one) => ('row' in one ? (byRow.get(one) ?? 'unchanged') : one))
     },

@@ -176,6 +176,19 @@ function setMonth(month: Month, { amount, count, on }: ImportedGift, importId: s
   return outcome
 }
 
+/** The months in which gifts are whose references have these hashes. */
+export async function monthsOfGifts(
+  db: Db,
+  hashes: readonly string[],
+): Promise<{ readonly project: number; readonly month: IsoDate }[]> {
+  const { rows } = await db.query<{ project: number; month: IsoDate }>(
+    `select distinct project_id as project, date_trunc('month', given_on)::date as month from imported_gift
+      where given_on is not null and reference_hash in (select decode(w.hash, 'hex') from unnest($1::text[]) w (hash))`,
+    [hashes],
+  )
+  return rows
+}
+
 type KnownGift = { readonly content: string; readonly month: MonthKey | undefined }
 
 async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<string, KnownGift>> {

@@ -19,14 +19,10 @@ export const disbursements = defineKind({
   repeated: 'each',
   money: {
     of: (row, platform) => rowMoney(row, platform, 'payout'),
-    stored: async (db, rows) =>
-      sumsOf(
-        await sumsOfPayouts(
-          db,
-          'payout',
-          rows.map(({ reference }) => reference),
-        ),
-      ),
+    stored: async (db, rows) => {
+      const references = rows.map(({ reference }) => reference)
+      return async () => sumsOf(await sumsOfPayouts(db, 'payout', references))
+    },
   },
   check: (row, { currency }) => checkMovedMoney(row, currency),
   save: async (db, rows, { source, correct, currency: platform }) => {

@@ -4,7 +4,7 @@ import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, signOf } from '../../../kernel/money.js'
 import { giftFields } from '../../../kernel/nouns/money.js'
 import { areGiftsWhole, giftVersion } from '../../../money/sql/differing-months.js'
-import { type ImportedGift, saveGifts } from '../../../money/sql/imported-gifts.js'
+import { type ImportedGift, monthsOfGifts, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import { sumsOfMonths } from '../../sql/receipts.js'
@@ -36,14 +36,12 @@ export const gifts = defineKind({
   },
   money: {
     of: (row, platform) => rowMoney(row, platform, kindOf(row)),
-    stored: async (db, rows, { source }) =>
-      sumsOf(
-        await sumsOfMonths(
-          db,
-          rows.map(({ project, date }) => ({ project, month: monthStart(date) })),
-          source,
-        ),
-      ),
+    stored: async (db, rows, { source, correct }) => {
+      const months = rows.map(({ project, date }) => ({ project, month: monthStart(date) }))
+      const hashes = rows.flatMap(({ reference }) => (reference === undefined ? [] : sha256(reference)))
+      if (correct) months.push(...(await monthsOfGifts(db, hashes)))
+      return async () => sumsOf(await sumsOfMonths(db, months, source))
+    },
   },
   check,
   save,

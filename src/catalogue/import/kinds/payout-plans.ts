@@ -18,14 +18,10 @@ export const payoutPlans = defineKind({
   repeated: 'last',
   money: {
     of: (row, platform) => rowMoney(row, platform, 'planned'),
-    stored: async (db, rows) =>
-      sumsOf(
-        await sumsOfPayouts(
-          db,
-          'planned',
-          rows.map(({ reference }) => reference),
-        ),
-      ),
+    stored: async (db, rows) => {
+      const references = rows.map(({ reference }) => reference)
+      return async () => sumsOf(await sumsOfPayouts(db, 'planned', references))
+    },
   },
   check: (row, { currency }) => checkMoney(row, currency),
   save: async (db, rows, { source }) => {
