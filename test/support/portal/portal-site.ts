@@ -31,11 +31,19 @@ export async function publishedSite(
   return { app, publisher }
 }
 
+const projectLinkTemplate = 'https://give.example/?project={id}'
+
 /** A portal that listens on the loopback address over a published demo; closed after the file's tests. */
 export async function demoSite(): Promise<{ base: string; publisher: Publisher }> {
   const { store } = await testDatabase()
   let base = 'http://127.0.0.1'
-  const config = { ...testConfig, publisherName: 'Giving Platform', sendsMail: true, baseUrl: () => base }
+  const config = {
+    ...testConfig,
+    publisherName: 'Giving Platform',
+    sendsMail: true,
+    baseUrl: () => base,
+    projectLinkTemplate,
+  }
   const api = await testApi(store, { config })
   base = await listen(api.app)
   await seedDemo(store, { today: day('2026-11-20'), currency: usd, baseUrl: 'http://localhost:3000' })

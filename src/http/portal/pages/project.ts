@@ -1,4 +1,4 @@
-import { projectFeedPath } from '../../../iati/addresses.js'
+import { demoPath, projectFeedPath } from '../../../iati/addresses.js'
 import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
 import { organisationId } from '../project-index.js'
@@ -98,13 +98,12 @@ function badges({ view, entry }: ShownProject): Html[] {
   ]
 }
 
-/** Where people give, by the operator's template, else the project's own page. */
+/** Where people give, by the operator's template, else the project's own page; the demo's pages are the portal's own. */
 function giveLink({ view, entry }: ShownProject): Html | undefined {
   const { projectLinkTemplate, words } = view
   const address = projectLinkTemplate?.replaceAll('{id}', String(entry.project)) ?? entry.page
-  if (address === undefined) return undefined
-  const link = localAddress(view, address) ?? safeHref(address)
-  return html`<p><a class="give" href="${link}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
+  if (address === undefined || localAddress(view, address)?.startsWith(`${demoPath}/`)) return undefined
+  return html`<p><a class="give" href="${localAddress(view, address) ?? safeHref(address)}">${entry.status === openStatus ? words.project.give : words.project.readMore}</a></p>`
 }
 
 /** What certain gifts do, of the record and not of the release: IATI has no element for it. */

@@ -378,6 +378,7 @@ describe('the portal over the demo', async () => {
 
   it('has no parts that only repeat others: results and documents made of reports, empty rows, what nobody came for', async () => {
     const page = (await app.inject('/en/projects/9000001')).body
+    expect(page).not.toContain('class="give"')
     expect(page).toContain(`<h2 id="reports">${en.project.reports}</h2>`)
     expect(page).not.toContain(`<h2>${en.project.results}</h2>`)
     const [, documents = ''] = page.split(`<h2>${en.project.documents}</h2>`)
