@@ -17,7 +17,8 @@ const mostPhraseWords = 16
 const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
 const phrasePattern = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 
-const unaccented: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }
+// Of Arabic letters those that people write for each other; normalization parts an alef from its hamza.
+const folded = { ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }, ة: 'ه', ٱ: 'ا' }
 
 /** Small letters without accents, words separated by one blank, without quotes and punctuation. */
 export function searchable(text: string): string {
@@ -25,7 +26,7 @@ export function searchable(text: string): string {
     .normalize('NFKD')
     .replace(/[\p{M}\u0640]/gu, '')
     .toLowerCase()
-    .replace(/[ßæœøłđı]/g, (letter) => unaccented[letter] ?? letter)
+    .replace(/[ßæœøłđıةٱ]/g, (letter) => folded[letter as keyof typeof folded])
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 }
@@ -47,7 +48,14 @@ export function termsOf(text: string): Term[] {
 
 /** Whether a searchable text has a term. */
 export function hasTerm(text: string, { words, isPhrase }: Term): boolean {
-  return isPhrase ? ` ${text} `.includes(` ${words.join(' ')} `) : text.includes(words[0] ?? '')
+  const phrase = phraseOf({ words, isPhrase })
+  return (!isPhrase && text.includes(words[0] ?? '')) || (!!phrase && ` ${text} `.includes(` ${phrase.join(' ')} `))
+}
+
+/** The words that stand together in what a term finds: "womens" finds "women's" too. */
+function phraseOf({ words, isPhrase }: Term): readonly string[] | undefined {
+  const [, owner] = /^(.{2,})s$/u.exec(words[0] ?? '') ?? []
+  return isPhrase ? words : owner === undefined ? undefined : [owner, 's']
 }
 
 /** Points of a field in which a term is found. */
@@ -112,8 +120,9 @@ export class TextIndex {
 
   /** Adds the bits of the fields in which the project at each place has the term to `found`. */
   async find(term: Term, found: Uint8Array, pause: Pause): Promise<void> {
-    if (term.isPhrase) await this.#findPhrase(term.words, found, pause)
-    else await this.#findWord(term.words[0] ?? '', found, pause)
+    const phrase = phraseOf(term)
+    if (!term.isPhrase) await this.#findWord(term.words[0] ?? '', found, pause)
+    if (phrase) await this.#findPhrase(phrase, found, pause)
   }
 
   /**
@@ -253,7 +262,7 @@ export class TextIndex {
     let read = 0
     for (const place of places) {
       const row = this.#rowOfPlace[place] ?? -1
-      found[place] = this.#fieldsWith(row, wanted)
+      found[place] = (found[place] ?? 0) | this.#fieldsWith(row, wanted)
       read += (this.#ends[row + 1] ?? 0) - (this.#ends[row] ?? 0)
       if (read < bytesTogether) continue
       read = 0
