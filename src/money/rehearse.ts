@@ -5,8 +5,16 @@ import { changeSandboxSettings } from './gateways/sandbox/sandbox-settings.js'
 import type { Payments } from './payments.js'
 import { chargeDuePlans } from './plans/charge-plans.js'
 import { reconcileDays } from './reconcile.js'
+import { abandonedMs, notAnswered } from './settlement.js'
+import { recordFailed } from './sql/donation-outcomes.js'
 import type { ReconciliationDifference } from './sql/reconciliation.js'
-import { listDueCharges, listSandboxSteps, nextDueAfter, type SandboxStep } from './sql/sandbox-charges.js'
+import {
+  listDueCharges,
+  listSandboxSteps,
+  listUnanswered,
+  nextDueAfter,
+  type SandboxStep,
+} from './sql/sandbox-charges.js'
 
 /** Throws `request-invalid` where these payments are no rehearsal. */
 export function rehearsalOf({ rehearsal }: Payments): NonNullable<Payments['rehearsal']> {
@@ -34,6 +42,19 @@ export async function setTime(payments: Payments, to: Date): Promise<void> {
   await rehearsal.refresh()
 }
 
+/** Ends payments that their donors have not answered for a day, as the settlement does by the real time. */
+async function endUnanswered({ gateway, store, clock }: Payments): Promise<void> {
+  const at = clock()
+  const since = new Date(at.getTime() - abandonedMs)
+  for (const { id, reference } of await listUnanswered(store.db, since)) {
+    await gateway.abandon?.({ reference, since }, AbortSignal.timeout(abandonMs))
+    await recordFailed(store.db, id, { reason: notAnswered, at })
+  }
+}
+
+// The sandbox lies beside the books.
+const abandonMs = 10_000
+
 /** What happened while time went by, and what the sandbox and the books differ in at its end. */
 export type Advanced = {
   readonly from: Date
@@ -51,10 +72,11 @@ export async function advanceTime(payments: Payments, ms: number, signal: AbortS
   const from = clock()
   const to = new Date(from.getTime() + ms)
   for (let now = from; now < to && !signal.aborted; now = clock()) {
-    const due = await nextDueAfter(store.db, now)
+    const due = await nextDueAfter(store.db, now, abandonedMs)
     const next = Math.max(due?.getTime() ?? to.getTime(), now.getTime() + shortestMs)
     await setTime(payments, new Date(Math.min(next, to.getTime())))
     await followSettled(payments)
+    await endUnanswered(payments)
     while ((await chargeDuePlans(payments, signal)) > 0);
   }
   const days = { from: isoDateOf(from), to: addDays(isoDateOf(clock()), 1) }

@@ -21,7 +21,9 @@ export type SettlementRound = {
 const batch = 50
 
 /** A payment that its donor has not confirmed by then is ended. */
-const abandonedMs = 86_400_000
+export const abandonedMs = 86_400_000
+/** Why such a donation failed. */
+export const notAnswered = 'not confirmed by the donor'
 
 /**
  * Finishes what a dead process or a silent gateway left open: each open donation whose lease is over is looked up at
@@ -91,7 +93,7 @@ async function settleOne(payments: Payments, donation: TakenOver): Promise<keyof
       const at = clock()
       if (found.kind === 'pending' || at.getTime() - receivedAt.getTime() < abandonedMs) return 'waiting'
       await abandonCharge(payments, donation)
-      return (await recordFailed(store.db, id, { reason: 'not confirmed by the donor', at })) ? 'failed' : 'open'
+      return (await recordFailed(store.db, id, { reason: notAnswered, at })) ? 'failed' : 'open'
     }
     const failure = { reason: 'never charged', at: clock(), lookAgainSeconds, lease }
     return (await recordFailed(store.db, id, failure)) ? 'failed' : 'open'

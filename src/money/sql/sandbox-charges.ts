@@ -147,8 +147,8 @@ export async function listDueCharges(db: Db, now: Date): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** When something is next due at the sandbox after an instant: money moves, or a plan is looked at. */
-export async function nextDueAfter(db: Db, now: Date): Promise<Date | undefined> {
+/** When something is next due at the sandbox after an instant: money moves, a donor has not answered, or a plan is looked at. */
+export async function nextDueAfter(db: Db, now: Date, abandonedMs: number): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | undefined }>(
     `select min(at) as at from (
         select p.look_at as at from donation_plan p join donation d on d.id = p.donation_id
@@ -156,10 +156,27 @@ export async function nextDueAfter(db: Db, now: Date): Promise<Date | undefined>
         union all
         select c.settles_at from sandbox_charge c join donation d on d.reference = c.reference
           where d.status = 'received' and d.gateway = 'sandbox'
+        union all
+        select d.received_at + $2 * interval '1 ms' from sandbox_charge c join donation d on d.reference = c.reference
+          where d.status = 'received' and d.gateway = 'sandbox' and c.secret is not null and c.answered_at is null
       ) due where at > $1`,
-    [now],
+    [now, abandonedMs],
   )
   return rows[0]?.at
+}
+
+/** Open donations of the sandbox that were received before an instant, and whose donors have not answered. */
+export async function listUnanswered(
+  db: Db,
+  before: Date,
+): Promise<{ readonly id: number; readonly reference: string }[]> {
+  const { rows } = await db.query<{ id: number; reference: string }>(
+    `select d.id, d.reference from sandbox_charge c join donation d on d.reference = c.reference
+      where d.status = 'received' and d.gateway = 'sandbox' and c.secret is not null and c.answered_at is null
+        and d.received_at <= $1 order by d.id`,
+    [before],
+  )
+  return rows
 }
 
 /** A step of a donation at the sandbox. */

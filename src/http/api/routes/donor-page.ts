@@ -8,6 +8,16 @@ const languages = ['en', 'fr', 'es', 'pt', 'de', 'ar'] as const
 /** A language that pages for donors speak. */
 export type DonorLanguage = (typeof languages)[number]
 
+/** That a page belongs to a rehearsal. */
+export const noMoney: Readonly<Record<DonorLanguage, string>> = {
+  en: 'This is a rehearsal. No money moves.',
+  fr: "Ceci est une répétition. Aucun argent n'est déplacé.",
+  es: 'Esto es un ensayo. No se mueve dinero.',
+  pt: 'Isto é um ensaio. Nenhum dinheiro é movido.',
+  de: 'Dies ist eine Probe. Es fließt kein Geld.',
+  ar: 'هذه تجربة. لا تُنقل أي أموال.',
+}
+
 const isSpoken = (language: string | undefined): language is DonorLanguage => languages.some((one) => one === language)
 
 /** The donor's language where it is known and spoken, else the one that the browser asks for, of those that there are. */

@@ -2,13 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../kernel/errors.js'
 import { idInLink, provesLink } from '../../../money/donors/donor-link.js'
 import { languageOfDonor } from '../../../money/donors/find-donor.js'
+import { isSandbox } from '../../../money/gateways/gateway.js'
 import { sumOf } from '../../../money/payments.js'
 import { receiptPdf } from '../../../money/receipts/receipt-pdf.js'
 import { type DonationPlan, endPlan, findPlan } from '../../../money/sql/donation-plans.js'
 import { type Html, html } from '../../portal/html.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
-import { type DonorLanguage, languageOfPage, sendDonorPage, withoutTraces } from './donor-page.js'
+import { type DonorLanguage, languageOfPage, noMoney, sendDonorPage, withoutTraces } from './donor-page.js'
 
 /** Below it every regular gift has a page of its own. */
 export const giftsPath = '/gifts/'
@@ -55,7 +56,8 @@ export function giftRoutes(app: FastifyInstance, { payments, clock, config }: Ap
   async function answer(request: PlanRequest, reply: FastifyReply): Promise<FastifyReply> {
     const plan = await planOf(request)
     const language = languageOfPage(request, await languageOfDonor(store.db, donors, plan.donationId))
-    return sendDonorPage(reply, language, words[language].title, askPage(plan, language))
+    const rehearsal = isSandbox(payments.gateway) ? html`<p><strong>${noMoney[language]}</strong></p>\n` : undefined
+    return sendDonorPage(reply, language, words[language].title, html`${rehearsal}${askPage(plan, language)}`)
   }
 }
 

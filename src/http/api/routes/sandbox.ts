@@ -8,7 +8,7 @@ import { answerCharge, findAskedCharge, type SandboxCharge } from '../../../mone
 import { type Html, html } from '../../portal/html.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
-import { type DonorLanguage, languageOfPage, sendDonorPage } from './donor-page.js'
+import { type DonorLanguage, languageOfPage, noMoney, sendDonorPage } from './donor-page.js'
 
 type AskedRequest = FastifyRequest<{ Params: { secret: string; answer?: string } }>
 type Asked = { Params: { secret: string; answer: string } }
@@ -39,7 +39,7 @@ export function sandboxRoutes(app: FastifyInstance, { payments }: ApiDeps): void
   async function answer(request: AskedRequest, reply: FastifyReply): Promise<FastifyReply> {
     const language = languageOfPage(request)
     const charge = await chargeOf(request)
-    const { title, noMoney, waits, confirmed, refused } = words[language]
+    const { title, waits, confirmed, refused } = words[language]
     const progress = progressOf(charge, clock())
     const body =
       progress !== 'asks'
@@ -52,7 +52,7 @@ export function sandboxRoutes(app: FastifyInstance, { payments }: ApiDeps): void
       language,
       title,
       html`<h1>${title}</h1>
-<p><strong>${noMoney}</strong></p>
+<p><strong>${noMoney[language]}</strong></p>
 ${body}`,
     )
   }
@@ -73,7 +73,7 @@ const nothingHere = () => new ServiceError('not-found', 'there is no payment to 
 
 const words: Record<DonorLanguage, Words> = {
   en: {
-    ...{ title: 'Rehearsal: your bank asks', noMoney: 'This is a rehearsal. No money moves.' },
+    ...{ title: 'Rehearsal: your bank asks' },
     ...{ ask: (money) => `Do you pay ${money}?`, confirm: 'Confirm', refuse: 'Refuse', later: 'Answer later' },
     ...{ confirmed: 'The payment is confirmed.', refused: 'The payment was refused.' },
     waits: 'The payment waits for your answer. Open this address again to give it.',
@@ -81,7 +81,6 @@ const words: Record<DonorLanguage, Words> = {
   fr: {
     ...{
       title: 'Répétition\u202f: votre banque demande',
-      noMoney: "Ceci est une répétition. Aucun argent n'est déplacé.",
     },
     ...{
       ask: (money) => `Payez-vous ${money}\u202f?`,
@@ -93,31 +92,31 @@ const words: Record<DonorLanguage, Words> = {
     waits: 'Le paiement attend votre réponse. Ouvrez de nouveau cette adresse pour la donner.',
   },
   es: {
-    ...{ title: 'Ensayo: su banco pregunta', noMoney: 'Esto es un ensayo. No se mueve dinero.' },
+    ...{ title: 'Ensayo: su banco pregunta' },
     ...{ ask: (money) => `¿Paga ${money}?`, confirm: 'Confirmar', refuse: 'Rechazar', later: 'Responder más tarde' },
     ...{ confirmed: 'El pago está confirmado.', refused: 'El pago fue rechazado.' },
     waits: 'El pago espera su respuesta. Abra de nuevo esta dirección para darla.',
   },
   pt: {
-    ...{ title: 'Ensaio: o seu banco pergunta', noMoney: 'Isto é um ensaio. Nenhum dinheiro é movido.' },
+    ...{ title: 'Ensaio: o seu banco pergunta' },
     ...{ ask: (money) => `Paga ${money}?`, confirm: 'Confirmar', refuse: 'Recusar', later: 'Responder mais tarde' },
     ...{ confirmed: 'O pagamento está confirmado.', refused: 'O pagamento foi recusado.' },
     waits: 'O pagamento espera a sua resposta. Abra de novo este endereço para a dar.',
   },
   de: {
-    ...{ title: 'Probe: Ihre Bank fragt', noMoney: 'Dies ist eine Probe. Es fließt kein Geld.' },
+    ...{ title: 'Probe: Ihre Bank fragt' },
     ...{ ask: (money) => `Zahlen Sie ${money}?`, confirm: 'Bestätigen', refuse: 'Ablehnen', later: 'Später antworten' },
     ...{ confirmed: 'Die Zahlung ist bestätigt.', refused: 'Die Zahlung wurde abgelehnt.' },
     waits: 'Die Zahlung wartet auf Ihre Antwort. Öffnen Sie diese Adresse wieder, um sie zu geben.',
   },
   ar: {
-    ...{ title: 'تجربة: مصرفكم يسأل', noMoney: 'هذه تجربة. لا تُنقل أي أموال.' },
+    ...{ title: 'تجربة: مصرفكم يسأل' },
     ...{ ask: (money) => `هل تدفعون ${money}؟`, confirm: 'تأكيد', refuse: 'رفض', later: 'الإجابة لاحقًا' },
     ...{ confirmed: 'تم تأكيد الدفع.', refused: 'رُفض الدفع.' },
     waits: 'الدفع ينتظر إجابتكم. افتحوا هذا العنوان مرة أخرى للإجابة.',
   },
 }
 
-type Words = Readonly<
-  Record<'title' | 'noMoney' | 'confirm' | 'refuse' | 'later' | 'confirmed' | 'refused' | 'waits', string>
-> & { readonly ask: (money: string) => string }
+type Words = Readonly<Record<'title' | 'confirm' | 'refuse' | 'later' | 'confirmed' | 'refused' | 'waits', string>> & {
+  readonly ask: (money: string) => string
+}

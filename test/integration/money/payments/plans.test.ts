@@ -210,6 +210,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     const { cancelLink } = await begin({ language: 'fr' })
     const french = ['fr', expect.stringMatching(/<html lang="fr">.*Le don de 40,00\s\$US est débité chaque mois/s)]
     expect(await page(cancelLink, 'en')).toEqual(french)
+    expect((await page(cancelLink, 'en'))[1]).toContain("Aucun argent n'est déplacé.")
     const other = await begin({ language: 'sw' })
     expect(await page(other.cancelLink, 'fr-CA')).toEqual(['fr', expect.stringContaining('Arrêter votre don')])
     expect(await page(other.cancelLink, 'de-AT')).toEqual([

@@ -102,6 +102,17 @@ describe('a rehearsal with the sandbox', inOrder, async () => {
     await agrees()
   })
 
+  it('ends a payment that the donor does not answer for a day', async () => {
+    const { requiresAction } = await failure(send('fake-confirm-nonce'))
+    const { id } = await newest()
+    expect(await done('sandbox', 'advance', '23h')).not.toContain(`donation ${id} `)
+    expect(await done('sandbox', 'advance', '2h')).toMatch(new RegExp(`donation ${id} .*failed`))
+    expect((await newest()).status).toBe('failed')
+    await fetch(`${requiresAction?.clientSecret}/confirm`, { method: 'POST' })
+    expect((await newest()).status).toBe('failed')
+    await agrees()
+  })
+
   it('speaks the donor’s language', async () => {
     const { requiresAction } = await failure(send('fake-confirm-nonce'))
     const german = await fetch(requiresAction?.clientSecret ?? '', { headers: { 'accept-language': 'de' } })
