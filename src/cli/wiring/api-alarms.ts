@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { openAlarmWays } from '../../../jobs/alarms.js'
-import { openQueue, queueSettings } from '../../../jobs/queue.js'
-import { toServiceError } from '../../kernel/errors.js'
 import { raiseAlarms, type Unrecorded } from '../../outbound/alarms.js'
 import { keepLock } from '../../platform/database/locks.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { type Condition, conditionOfCertificate, conditionOfWorkers, waitingFor } from './conditions.js'
+import { needsOfApi } from './conditions.js'
 import type { Runtime } from './runtime.js'
 
 const everyMs = 60_000
@@ -36,31 +34,4 @@ export function watchFromApi(runtime: Runtime<'alerts' | 'mail' | 'queue' | 'tls
     isLooking = false
   }, everyMs)
   cleanup.defer(async () => clearInterval(timer))
-}
-
-/** What an API process sends alarms about. */
-export async function needsOfApi(runtime: Runtime<'queue' | 'tls'>): Promise<Condition[]> {
-  const { config, clock } = runtime
-  const conditions = [
-    await conditionWhereRunsWait(runtime),
-    ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
-  ]
-  return conditions.flatMap((one) => (one?.problem ? [one] : []))
-}
-
-/** The queue is opened only while a run waits. */
-async function conditionWhereRunsWait({
-  config,
-  secrets,
-  databaseUrl,
-  store: { db },
-  log,
-}: Runtime<'queue'>): Promise<Condition | undefined> {
-  if (!(await waitingFor(db, ''))) return undefined
-  try {
-    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
-    return await conditionOfWorkers(db, await queue.liveWorkers('publish'))
-  } catch (error) {
-    return await waitingFor(db, `the queue cannot be reached: ${toServiceError(error).message}`)
-  }
 }

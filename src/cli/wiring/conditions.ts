@@ -1,9 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile, statfs } from 'node:fs/promises'
+import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import type { ConditionName } from '../../kernel/conditions.js'
+import { toServiceError } from '../../kernel/errors.js'
 import { isErrno, messageOf } from '../../kernel/system-errors.js'
 import type { Db } from '../../platform/database/connection.js'
 import { listRuns } from '../../work/sql/runs.js'
+import type { Runtime } from './runtime.js'
 
 /** A condition of the machine or its processes: `problem` where it needs a person. Status, alarms, console and doctor tell the same. */
 export type Condition = {
@@ -49,9 +52,36 @@ export async function conditionOfWorkers(db: Db, workers: number): Promise<Condi
 }
 
 /** The problem that a run waits, and why; undefined where none does. */
-export async function waitingFor(db: Db, why: string): Promise<Condition | undefined> {
+async function waitingFor(db: Db, why: string): Promise<Condition | undefined> {
   const waiting = (await listRuns(db, 20)).findLast(({ state }) => state === 'queued')
   if (!waiting) return undefined
   const message = `run ${waiting.id} waits since ${waiting.queuedAt.toISOString()}, and ${why}`
   return { cause: 'no-worker', message, problem: true }
+}
+
+/** What an API process sends alarms about. */
+export async function needsOfApi(runtime: Runtime<'queue' | 'tls'>): Promise<Condition[]> {
+  const { config, clock } = runtime
+  const conditions = [
+    await conditionWhereRunsWait(runtime),
+    ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
+  ]
+  return conditions.flatMap((one) => (one?.problem ? [one] : []))
+}
+
+/** The queue is opened only while a run waits. */
+async function conditionWhereRunsWait({
+  config,
+  secrets,
+  databaseUrl,
+  store: { db },
+  log,
+}: Runtime<'queue'>): Promise<Condition | undefined> {
+  if (!(await waitingFor(db, ''))) return undefined
+  try {
+    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    return await conditionOfWorkers(db, await queue.liveWorkers('publish'))
+  } catch (error) {
+    return await waitingFor(db, `the queue cannot be reached: ${toServiceError(error).message}`)
+  }
 }

@@ -1,29 +1,21 @@
-import path from 'node:path'
 import { startWorker, workerFields } from '../../../jobs/worker.js'
-import type { Cause } from '../../kernel/conditions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import type { Payments } from '../../money/payments.js'
 import { registerNew } from '../../outbound/registry/register.js'
-import { registryProblems } from '../../outbound/registry/registry-record.js'
-import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
-import { publicationHealth } from '../../release/health.js'
-import { recordRefusedFolder } from '../../release/operate/folder-of-store.js'
 import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { conditionOfDisk } from './conditions.js'
 import { openDelivery, openHub, openReportMail } from './deliveries.js'
 import { ownFolderRefusal } from './folder.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
-import { tellingRefusal, tellingRefusals } from './publisher.js'
-import { findRegistryStatus, usingRegistry } from './registry.js'
+import { tellingRefusal } from './publisher.js'
+import { usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
-import { findNeeds } from './service-status.js'
+import { needsToTell } from './service-status.js'
 import { keepFollowing, sharedFolders } from './shared-folders.js'
 
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
@@ -79,32 +71,6 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
   })
   cleanup.defer(() => worker.close())
   metrics.watchQueue(() => worker.queueCounts())
-}
-
-/** What a worker sends alarms about. */
-export async function needsToTell(
-  runtime: Pick<WorkRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
-  payments: Payments,
-): Promise<Cause[]> {
-  const { config, store, clock, feedsDir } = runtime
-  const ownFolder = await ownFolderRefusal(runtime)
-  if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
-  const { needs, live } = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
-  const registry = config.registry?.sync ? registryProblems(await findRegistryStatus(store, config.registry, live)) : []
-  return await findNeeds(
-    store,
-    {
-      database: runtime.fence?.problem(clock()),
-      // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
-      publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
-      publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
-      registry,
-      backup: config.backup ? (await backupState(store.db, clock())).needs : [],
-      conditions: [await conditionOfDisk(path.dirname(feedsDir))],
-    },
-    payments,
-    config.upstream !== undefined,
-  )
 }
 
 /** When the next publication is due, as configured. */

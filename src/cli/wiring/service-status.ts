@@ -19,7 +19,7 @@ import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { publicationHealth } from '../../release/health.js'
-import { type FolderPlace, findFolderOfStore } from '../../release/operate/folder-of-store.js'
+import { type FolderPlace, findFolderOfStore, recordRefusedFolder } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import type { ReleaseEvent } from '../../release/sql/releases.js'
@@ -29,10 +29,10 @@ import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
 import { lookAtChangedRules, olderEdition } from './assumed-facts.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from './conditions.js'
-import { anyFolderBecause } from './folder.js'
+import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { paymentFields } from './payments.js'
 import { mappingFields } from './publication.js'
-import { publisherCauses, tellingRefusals } from './publisher.js'
+import { publisherCauses, type publisherFields, tellingRefusals } from './publisher.js'
 import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
@@ -217,8 +217,36 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
   }
 }
 
+type AlarmFields = 'registry' | 'backup' | 'upstream' | (typeof publisherFields)[number]
+
+/** What a worker sends alarms about. */
+export async function needsToTell(
+  runtime: Pick<Runtime<AlarmFields>, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
+  payments: Payments,
+): Promise<Cause[]> {
+  const { config, store, clock, feedsDir } = runtime
+  const ownFolder = await ownFolderRefusal(runtime)
+  if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
+  const { needs, live } = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
+  const registry = config.registry?.sync ? registryProblems(await findRegistryStatus(store, config.registry, live)) : []
+  return await findNeeds(
+    store,
+    {
+      database: runtime.fence?.problem(clock()),
+      // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
+      publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
+      publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
+      registry,
+      backup: config.backup ? (await backupState(store.db, clock())).needs : [],
+      conditions: [await conditionOfDisk(path.dirname(feedsDir))],
+    },
+    payments,
+    config.upstream !== undefined,
+  )
+}
+
 /** Everything but queue and migrations that needs a person, beginning with what the publication needs. */
-export async function findNeeds(
+async function findNeeds(
   { db }: Store,
   {
     database,

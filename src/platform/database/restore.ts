@@ -16,7 +16,7 @@ import {
   tableWords,
 } from './backup.js'
 import { type Connection, type Db, isDataError } from './connection.js'
-import { appliedVersion, migrate } from './migrate.js'
+import { appliedVersion, listMigrations, migrate } from './migrate.js'
 import type { Store } from './store.js'
 import { refreshWriterRole } from './writer-role.js'
 
@@ -48,19 +48,28 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const header = await readBackupHeader(file)
   const found = await appliedVersion(store.db)
-  if (found === undefined) await migrate(store, undefined, header.schema)
-  else if (found !== header.schema) {
+  const newest = listMigrations().at(-1)?.version ?? 0
+  if (newest < header.schema) {
     throw unusable(
-      found < header.schema
-        ? `the backup is of schema ${header.schema}, this program has ${found}: install the newer version first`
-        : `the backup is of schema ${header.schema}, the store has ${found}: restore into an empty database, which is then brought up to date`,
+      `the backup is of schema ${header.schema}, this program has ${newest}: install the newer version first`,
     )
+  }
+  if (found !== undefined && found > header.schema) {
+    throw unusable(
+      `the backup is of schema ${header.schema}, the store has ${found}: restore into an empty database, which is then brought up to date`,
+    )
+  }
+  if (found !== header.schema) {
+    // A restore that was killed may have made a part of the schema; a store of an older version that is in use stays as it is.
+    const contents = found === undefined ? undefined : await contentsOf(store.db).catch(() => undefined)
+    if (contents !== undefined) throw notEmpty(contents)
+    await migrate(store, undefined, header.schema)
   }
   const rows = await store.connection(async (db, client) => {
     await db.query('begin')
     try {
       const contents = await contentsOf(db)
-      if (contents !== undefined) throw unusable(`the store has ${contents}: a backup is restored into an empty store`)
+      if (contents !== undefined) throw notEmpty(contents)
       const counts = await writeTables(db, client, file, signal)
       await refreshWriterRole(db)
       await afterwards?.(db)
@@ -75,6 +84,10 @@ export async function restoreBackup(
   const { applied } = await migrate(store)
   await store.db.query('analyze')
   return { header, rows, migrated: applied }
+}
+
+function notEmpty(contents: string): ServiceError {
+  return unusable(`the store has ${contents}: a backup is restored into an empty store`)
 }
 
 /** What a backup says of itself. Throws `input-unusable` when it is none. */
