@@ -1,5 +1,5 @@
 /**
- * Stand-ins of the libraries that processors give to pages, with the functions that `docs/how-to/donation-page.md` calls. Radio
+ * Stand-ins of the libraries that processors give to pages, with the functions that `deploy/donation-page` calls. Radio
  * buttons stand in place of the fields of a card, and a dialog in place of the bank's question, whose answer goes to
  * `window.tellProcessor`.
  */

@@ -42,7 +42,6 @@ const lookedUp: Readonly<Record<string, string>> = {
   themeDefaults: 'its own keys',
   themeWords: 'its own keys',
   transientStates: 'five characters of an SQLSTATE',
-  unaccented: 'one character of a pattern',
   usable: 'kinds of a field',
 }
 
@@ -63,8 +62,8 @@ it('is what names from outside are looked up in: of each plain object it is know
 
 /** The same of the words of the portal: places in them that a variable looks up. */
 const lookedUpWords: Readonly<Record<string, string>> = {
+  group: 'parameters of our pages',
   groups: 'kinds of our pages',
-  home: 'its own keys',
   list: 'orders of a list that were checked',
   money: 'kinds of money',
   nav: 'its own keys',

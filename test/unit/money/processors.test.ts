@@ -352,7 +352,14 @@ describe('the entries of Stripe', () => {
 })
 
 describe('a PaymentIntent of Stripe', () => {
-  const intent = { id: 'pi', amount: 4000, currency: 'usd', created: 1, metadata: { reference: 'ours' } }
+  const intent = {
+    id: 'pi',
+    amount: 4000,
+    amount_received: 4000,
+    currency: 'usd',
+    created: 1,
+    metadata: { reference: 'ours' },
+  }
   const read = async ({ status = 'succeeded', refunds = [] as object[], disputes = [] as object[] }) => {
     const asked: unknown[] = []
     const listOf = (data: object[]) => ({

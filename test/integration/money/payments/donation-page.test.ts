@@ -27,8 +27,8 @@ import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 if (!browserProgram) console.log('left out: the donation page in a browser (install Debian’s package chromium)')
 
 const timeoutMs = 5_000
-const text = readProjectFile('docs/how-to/donation-page.md')
-const block = (kind: string) => new RegExp(`\n\`\`\`${kind}\n([\\s\\S]*?)\n\`\`\``).exec(text)?.[1] ?? ''
+const fileOf = (name: string) => readProjectFile(`deploy/donation-page/${name}`)
+const words = JSON.parse(fileOf('words.json')) as Record<string, Record<string, string>>
 
 type Way = {
   readonly script: string
@@ -63,8 +63,8 @@ async function servePage(serviceUrl: string, apiKey: string): Promise<{ server: 
   const folder = await temporaryFolder()
   // The package is not installed here: its client is in the sources.
   const client = pathToFileURL(path.join(projectRoot, 'src/client/client.ts')).href
-  await writeFile(path.join(folder, 'server.mjs'), block('js').replace("'giving-iati/client'", `'${client}'`))
-  await writeFile(path.join(folder, 'page.html'), block('html'))
+  await writeFile(path.join(folder, 'server.mjs'), fileOf('server.mjs').replace("'giving-iati/client'", `'${client}'`))
+  for (const name of ['page.html', 'words.json']) await writeFile(path.join(folder, name), fileOf(name))
   await symlink(path.join(projectRoot, 'node_modules'), path.join(folder, 'node_modules'))
   const register = path.join(projectRoot, 'test/support/runner/register-typescript.mjs')
   const access = { GIVING_API_KEY: apiKey, GIVING_EMAIL: testUser.email, GIVING_PASSWORD: testUser.password }
@@ -103,6 +103,15 @@ describe.skipIf(!browserProgram)('the donation page with the sandbox', () => {
     await page.goto(`${base}?project=2045`)
     await page.locator('input[name=way]').first().waitFor()
     expect(await page.getByLabel('Amount').inputValue()).toBe('25')
+    for (const [language, said] of Object.entries(words)) {
+      expect(Object.keys(said), language).toEqual(Object.keys(words.en ?? {}))
+      await page.goto(`${base}?project=2045&lang=${language}`)
+      await page.getByText(said.rehearsal ?? '').waitFor()
+      await page.getByRole('button', { name: said.give ?? '' }).waitFor()
+      expect(await page.locator('html').getAttribute('dir')).toBe(language === 'ar' ? 'rtl' : 'ltr')
+      expect(await page.locator('body').innerText(), language).not.toContain('{1}')
+      problems.push(...(await axeFindings(page)))
+    }
     await page.goto(`${base}?project=2045&currency=chf&amounts=30,60`)
     await page.getByText('This is a rehearsal: no money moves.').waitFor()
     problems.push(...(await axeFindings(page)))
