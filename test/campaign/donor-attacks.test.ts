@@ -83,6 +83,8 @@ describe('whoever is no donor', inOrder, async () => {
     await mailNotices(mailing, never)
     const taken = mail.taken.map(({ to, raw }) => ({ to, text: readMail({ to, raw }).text }))
     expect(taken.map(({ to }) => to)).toEqual([...people, ...people].map((name) => [`${name}@example.org`]))
+    // The second mail of each is the statement.
+    for (const { text } of taken.slice(2)) expect(text).toContain('thank you for your donations of 2026')
     for (const { to, text } of taken) {
       const others = people.filter((name) => !to[0]?.startsWith(name))
       for (const name of others) expect(text).not.toContain(name)
