@@ -238,11 +238,11 @@ describe('the types that processors publish with their libraries', async () => {
     })
     library.transaction.search((search) => {
       search.settledAt().between(settled.settled_at.min, settled.settled_at.max)
-      search.merchantAccountId().in(['giving_eur', 'giving_jpy', 'giving_usd'])
+      search.merchantAccountId().in(['giving_eur', 'giving_jpy', 'giving_kwd', 'giving_usd'])
     })
     library.transaction.search((search) => {
       search.disputeDate().between(disputed.dispute_date.min, disputed.dispute_date.max)
-      search.merchantAccountId().in(['giving_eur', 'giving_jpy', 'giving_usd'])
+      search.merchantAccountId().in(['giving_eur', 'giving_jpy', 'giving_kwd', 'giving_usd'])
     })
     await expect.poll(() => asked().length).toBe(before + 3)
     expect(asked().slice(before)).toEqual(expect.arrayContaining([byReference, settled, disputed]))
