@@ -15,7 +15,7 @@ import {
   tablesInOrder,
   tableWords,
 } from './backup.js'
-import { type Connection, type Db, isDataError } from './connection.js'
+import { type Connection, type Db, isDataError, sqlState } from './connection.js'
 import { appliedVersion, listMigrations, migrate } from './migrate.js'
 import type { Store } from './store.js'
 import { refreshWriterRole } from './writer-role.js'
@@ -60,16 +60,14 @@ export async function restoreBackup(
     )
   }
   if (found !== header.schema) {
-    // A restore that was killed may have made a part of the schema; a store of an older version that is in use stays as it is.
-    const contents = found === undefined ? undefined : await contentsOf(store.db).catch(() => undefined)
-    if (contents !== undefined) throw notEmpty(contents)
+    if (found !== undefined) await refuseInUse(store.db, contentsOf)
     await migrate(store, undefined, header.schema)
   }
   const rows = await store.connection(async (db, client) => {
     await db.query('begin')
     try {
       const contents = await contentsOf(db)
-      if (contents !== undefined) throw notEmpty(contents)
+      if (contents !== undefined) throw unusable(`the store has ${contents}: a backup is restored into an empty store`)
       const counts = await writeTables(db, client, file, signal)
       await refreshWriterRole(db)
       await afterwards?.(db)
@@ -86,8 +84,16 @@ export async function restoreBackup(
   return { header, rows, migrated: applied }
 }
 
-function notEmpty(contents: string): ServiceError {
-  return unusable(`the store has ${contents}: a backup is restored into an empty store`)
+/** A restore that was killed may have made a part of the schema; a store of an older version that is in use stays as it is. */
+async function refuseInUse(db: Db, contentsOf: Restoring['contentsOf']): Promise<void> {
+  let contents: string | undefined
+  try {
+    contents = await contentsOf(db)
+  } catch (error) {
+    // Of a table that was not made yet nothing is in use.
+    if (sqlState(error) !== '42P01') throw error
+  }
+  if (contents !== undefined) throw unusable(`the store has ${contents}: a backup is restored into an empty store`)
 }
 
 /** What a backup says of itself. Throws `input-unusable` when it is none. */

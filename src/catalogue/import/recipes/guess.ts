@@ -203,7 +203,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     ...(encoding.isTold && { encoding: encoding.name }),
     ...(sheet && (sheet.others.length > 0 || reading?.sheet !== undefined) && { sheet: sheet.name }),
   }
-  return { recipe: guessed, reasons, open, missing }
+  return { recipe: guessed, reasons, open, ...(missing.length > 0 && { missing }) }
 }
 
 function filled(members: Readonly<Record<string, object>>): object {
