@@ -67,7 +67,7 @@ describe('processes of a store whose publisher differs', () => {
     expect(await asked({})).toMatchObject({ status: 200, files: [200, 200, 200] })
     const closed = await asked({ REPORTING_ORG_REF: 'GB-CHC-1164884' })
     expect(closed).toMatchObject({ status: 503, files: [200, 200, 200] })
-    expect(closed.page).toMatch(/<strong>publisher<\/strong>: publishing, registering and donations have stopped/)
+    expect(closed.page).toMatch(/The publisher differs[\s\S]*<p>publishing, registering and donations have stopped/)
     expect(closed.body).not.toMatch(/REPORTING_ORG|GB-CHC/)
     expect(closed.log).toContain('no donations are taken: publishing, registering and donations have stopped')
   }, 60_000)
