@@ -6,7 +6,7 @@ import { type ImportSummary, ImportTally, importExitCode } from '../../catalogue
 import { kinds } from '../../catalogue/import/kinds.js'
 import { type PreviewedRecord, previewRecords } from '../../catalogue/import/preview.js'
 import { readingIn, readingOfRecipe } from '../../catalogue/import/reading.js'
-import type { RecipeGuess } from '../../catalogue/import/recipes/guess.js'
+import { lacking, type RecipeGuess } from '../../catalogue/import/recipes/guess.js'
 import { guessOrNone, isOwnForm, notationOf } from '../../catalogue/import/recipes/look-at-file.js'
 import { namedCurrency } from '../../catalogue/import/recipes/values-of-columns.js'
 import { openBytes, openFiles, type ReadableFile } from '../../catalogue/import/record-files.js'
@@ -232,7 +232,8 @@ async function openAll(
     const { missing = [] } = used ?? {}
     if (used && missing.length > 0) {
       const broken = `columns of ${used.recipe.kind} without ${missing.join(', ')}: name their columns with --map, or their values in a recipe`
-      const open = used.open.filter((one) => !one.startsWith('no column is '))
+      const told = missing.map((field) => lacking(field, used.recipe.kind))
+      const open = used.open.filter((one) => !told.includes(one))
       opened.push({ file, broken, guess: { ...used, open } })
       continue
     }

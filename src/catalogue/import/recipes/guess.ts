@@ -188,7 +188,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       continue
     }
     missing.push(field)
-    open.push(`no column is ${field}, which ${kind.kind.name} need: name one in map, or its value in constants`)
+    open.push(lacking(field, kind.kind.name))
   }
   if ('count' in fields && !given.has('reference') && !given.has('count'))
     open.push('no column tells gifts apart: name one as reference, or as count where a row is the sum of a month')
@@ -204,6 +204,11 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     ...(sheet && (sheet.others.length > 0 || reading?.sheet !== undefined) && { sheet: sheet.name }),
   }
   return { recipe: guessed, reasons, open, ...(missing.length > 0 && { missing }) }
+}
+
+/** What is asked of a person where no column is a field that the kind needs. */
+export function lacking(field: string, kind = ''): string {
+  return `no column is ${field}, which ${kind} need: name one in map, or its value in constants`
 }
 
 function filled(members: Readonly<Record<string, object>>): object {
