@@ -144,8 +144,8 @@ describe('a source of any form', () => {
 
 describe('a file that changes or stands still while it is read', () => {
   const text = head + gifts('C', 1, 10_000)
-  const deps = () => ({
-    ...{ allowPrivateNetworks: true, limits: { ...placeLimits, idleMs: 300 }, signal: new AbortController().signal },
+  const deps = (limits = placeLimits) => ({
+    ...{ allowPrivateNetworks: true, limits, signal: new AbortController().signal },
     source: { from: '' },
   })
   /** Reads the one file of a place whole; `meanwhile` comes after its first chunk. */
@@ -189,13 +189,15 @@ describe('a file that changes or stands still while it is read', () => {
     const proxy = await startProxy(Number(new URL(endpoint).port))
     const secretFile = await file('slow-keys', `${keys?.accessKeyId}:${keys?.secretAccessKey}\n`)
     const location = { bucket: name, key: 'slow/', region: 'us-east-1', endpoint: `http://127.0.0.1:${proxy.port}` }
-    await using place = await openS3(location, { ...deps(), source: { from: '', secretFile } })
+    const source = { from: '', secretFile }
+    await using place = await openS3(location, { ...deps(), source })
+    await using impatient = await openS3(location, { ...deps({ ...placeLimits, idleMs: 3000 }), source })
     try {
       expect(await readWhole(place)).toBe(large)
       const stalls = async () => {
         proxy.mode = 'stall'
       }
-      await expect(readWhole(place, stalls)).rejects.toMatchObject({ code: 'source-unavailable' })
+      await expect(readWhole(impatient, stalls)).rejects.toMatchObject({ code: 'source-unavailable' })
       proxy.mode = 'pass'
       proxy.cut()
       const [listed] = await place.list()
