@@ -26,10 +26,18 @@ afterEach(async () => {
 })
 
 const activitiesSchema = '/schemas/iati-activities-schema.xsd'
-const quick = { connectMs: 2000, idleMs: 500, totalMs: 5000, backoffMs: 1 }
+const patient = { connectMs: 20_000, idleMs: 20_000, totalMs: 60_000, backoffMs: 1 }
 
-async function pull({ maxBytes, ...options }: Partial<PullOptions> & { maxBytes?: number } = {}) {
-  await using downloads = new StandardDownloads({ ...quick, ...(maxBytes && { maxBytes }) })
+async function pull({
+  maxBytes,
+  idleMs,
+  ...options
+}: Partial<PullOptions> & { maxBytes?: number; idleMs?: number } = {}) {
+  await using downloads = new StandardDownloads({
+    ...patient,
+    ...(maxBytes && { maxBytes }),
+    ...(idleMs && { idleMs }),
+  })
   return await pullStandard({
     directory,
     from: server.url,
@@ -216,11 +224,11 @@ describe('a pull that fails', () => {
       redirect('http://192.0.2.1/x'),
       /expected an https address, or http on this machine, got http:\/\/192\.0\.2\.1\/x/,
     ],
-  ])('%s says so and leaves what was there', async (_what, break_, message) => {
+  ])('%s says so and leaves what was there', async (what, break_, message) => {
     await pull()
     const before = await readlink(directory)
     break_()
-    await expect(pull({ maxBytes: 1_000_000 })).rejects.toMatchObject({
+    await expect(pull({ maxBytes: 1_000_000, ...(what.endsWith('stalls') && { idleMs: 500 }) })).rejects.toMatchObject({
       code: 'standard-unavailable',
       message: expect.stringMatching(message),
     })

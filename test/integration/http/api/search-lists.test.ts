@@ -36,7 +36,7 @@ describe('remembered searches', { shuffle: false }, async () => {
     store.db,
     Array.from({ length: 40 }, (_, index) => ({ id: 5001 + index, title: 'Ferns' })),
   )
-  const searches = openStore({ url, max: 2, applicationName: 'searches', statementTimeoutMs: 500 })
+  const searches = openStore({ url, max: 2, applicationName: 'searches', statementTimeoutMs: 3000 })
   const api = await testApi(store, { searches })
 
   it('answer every page in every form without searching again', async () => {
