@@ -13,7 +13,6 @@ import { listRunLines } from '../../work/sql/run-lines.js'
 import { findRuns, getRun, type RunState, summarizeDays } from '../../work/sql/runs.js'
 import { listSchedules } from '../../work/sql/schedules.js'
 import type { Html } from '../portal/html.js'
-import { en } from '../portal/words/words.js'
 import { mayImport } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import type { FormTokens } from './forms.js'
@@ -124,7 +123,7 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Form
     const filter = { rule, after: numberOf(request.query.after) }
     const [{ count, projects }, rules] = await Promise.all([look.held(shownHeld, filter), look.heldByRule()])
     const page = heldList({ count, projects, rules, rule, hasMore: projects.length === shownHeld })
-    return send(reply, 'held', en.held.title, page)
+    return send(reply, 'held', 'Held projects', page)
   })
   app.get<{ Params: { id: string } }>('/held/:id', async (request, reply) => {
     const id = numberOf(request.params.id)

@@ -21,7 +21,6 @@ export type PortalFigures = {
   readonly quality: {
     readonly activities: string
     readonly tables: Readonly<Record<string, readonly string[]>>
-    readonly identifiers: string
   }
   readonly country: {
     readonly money: readonly string[]
@@ -123,17 +122,13 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       newest: all(all(home, 'ul', 'cards')[0], 'h3').map(textOf),
     },
     quality: {
-      activities: tilesOf(quality).find((tile) => tile.startsWith(`${words.quality.activities}:`)) ?? '',
+      activities: /^[\d,]+/.exec(textOf(all(quality, 'p', 'lead')[0]))?.[0] ?? '',
       tables: Object.fromEntries(
         // Other releases are in their own files.
         Object.entries(tablesOf(quality)).filter(
           ([caption]) => caption !== words.quality.findings && caption !== words.quality.overTimeNote,
         ),
       ),
-      identifiers:
-        all(quality, 'p')
-          .map(textOf)
-          .find((text) => /identifiers, each/.test(text)) ?? '',
     },
     country: {
       money: [
@@ -153,7 +148,7 @@ export async function countedFigures(
   release: ReadableRelease,
   { projects, country: code }: ChosenPages,
 ): Promise<PortalFigures> {
-  const { generated, publisher } = release.manifest
+  const { generated } = release.manifest
   const year = Number(generated.slice(0, 4))
   const yearAgo = `${year - 1}${generated.slice(4, 10)}`
   const money = new Sums()
@@ -162,13 +157,11 @@ export async function countedFigures(
     countries: new Counts(),
     sectors: new Counts(),
     themes: new Counts(),
-    statuses: new Counts(),
     partners: new Counts(),
     having: new Counts(),
     currentHaving: new Counts(),
     forward: new Counts(),
     changedIn: new Counts(),
-    identifiers: new Counts(),
   }
   const newest: { readonly start: string; readonly title: string }[] = []
   const country = new CountryCounts()
@@ -177,7 +170,7 @@ export async function countedFigures(
   const documents = new Map<string, readonly string[]>()
   let current = 0
   const activities = await countActivities(release, (activity) => {
-    const { find, identifier } = activity
+    const { find } = activity
     const own = moneyOf(activity)
     for (const [key, units] of own) {
       const [currency = '', kind = '', month] = key.split(' ')
@@ -187,7 +180,6 @@ export async function countedFigures(
     counted.countries.add(...new Set(find('recipient-country/@code')))
     counted.sectors.add(...new Set(find('sector[not(@vocabulary) or @vocabulary="1"]/@code')))
     counted.themes.add(...new Set(find('sector[@vocabulary="99"]/narrative[1]')))
-    counted.statuses.add(find('activity-status/@code')[0] ?? '')
     years.add(activity)
     counted.partners.add(...partnersOf(find))
     if (find('recipient-country/@code').includes(code)) country.add(find, own, code)
@@ -204,7 +196,6 @@ export async function countedFigures(
       }
     }
     counted.changedIn.add((find('@last-updated-datetime')[0] ?? '').slice(0, 7))
-    if (identifier.startsWith(`${publisher.ref}-`)) counted.identifiers.add(identifier)
     newest.push({ start: dateOf(find, '2') ?? dateOf(find, '1') ?? '', title: find('title/narrative')[0] ?? '' })
     const id = projectOf(find)
     if (!projects.includes(id)) return
@@ -224,7 +215,6 @@ export async function countedFigures(
   }
   const shares = (names: readonly string[], of: Counts, whole: number) =>
     names.map((name) => `${name} | ${count(of.get(name) ?? 0)} | ${percent(of.get(name) ?? 0, whole)}`)
-  const codes = (list: string, of: Counts) => `${list} | ${count(of.size)} | 0`
   const { quality } = words
   return {
     home: {
@@ -245,7 +235,7 @@ export async function countedFigures(
         .map(({ title }) => title),
     },
     quality: {
-      activities: `${quality.activities}: ${count(activities)}`,
+      activities: count(activities),
       tables: {
         [quality.core]: shares(
           [
@@ -266,21 +256,12 @@ export async function countedFigures(
           .sort(([a], [b]) => (a < b ? 1 : -1))
           .slice(0, 12)
           .map(([name, found]) => `${monthName(name)} | ${count(found)} | ${percent(found, activities)}`),
-        [quality.codesNote]: [
-          codes('Country', counted.countries),
-          codes('Sector', counted.sectors),
-          codes('ActivityStatus', counted.statuses),
-        ],
         [quality.coverageNote]: shares(
           indexedElements.filter((name) => counted.having.has(name)),
           counted.having,
           activities,
         ),
       },
-      identifiers: quality.identifiersNote(
-        count(counted.identifiers.size),
-        counted.identifiers.size === 1 ? 'one' : 'other',
-      ),
     },
     country: {
       money: [
@@ -581,13 +562,6 @@ function all(within: Node | undefined, name: string, className?: string) {
 
 function textOf(node: Node | undefined): string {
   return node === undefined ? '' : DomUtils.textContent(node).replace(/\s+/g, ' ').trim()
-}
-
-/** `Name: figure` of each tile. */
-function tilesOf(page: Node): string[] {
-  return all(page, 'div', 'tile')
-    .map((tile) => `${textOf(all(tile, 'dt')[0])}: ${textOf(all(tile, 'dd')[0])}`)
-    .sort()
 }
 
 /** What a page says of its money. */

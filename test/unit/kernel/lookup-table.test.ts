@@ -68,7 +68,6 @@ const lookedUpWords: Readonly<Record<string, string>> = {
   money: 'kinds of money',
   nav: 'its own keys',
   quality: 'its own keys',
-  'status.stageNames': 'stages that our runs write',
   themeNames: 'themes that the program knows',
 }
 

@@ -3,7 +3,6 @@ import { listThemes } from '../../../catalogue/sql/reference-lists.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import { InFlight } from '../../../kernel/in-flight.js'
 import type { ThemeRecord } from '../../../kernel/record.js'
-import type { RunSummary } from '../../../work/sql/runs.js'
 import { licenceOf } from '../../portal/linked-data.js'
 import { developersPage } from '../../portal/pages/developers.js'
 import { framed } from '../../portal/pages/frame.js'
@@ -23,10 +22,10 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
   const serve = async (request: FastifyRequest, reply: FastifyReply, chosen: Language | undefined, address: string) => {
     const frame = frameOf(deps, request, chosen, address)
     const document = await drawing.get(`${frame.prefix} ${frame.language} ${address}`, async () => {
-      const [release, stored] = await Promise.all([deps.releases.live(), storedFacts(deps)])
+      const [release, themes] = await Promise.all([deps.releases.live(), themesOf(deps)])
       const licence = release && (await licenceOf(release))
       const view = { ...frame, release, licence, hasPortal: portal !== undefined }
-      return framed(view, await developersPage(view, { ...stored, assumed, takesAccounts: registration === 'open' }))
+      return framed(view, await developersPage(view, { themes, assumed, takesAccounts: registration === 'open' }))
     })
     pageHeaders(reply, chosen)
     return await sendRead(request, reply, 'xml', { document, mediaType: 'text/html; charset=utf-8', isPublic: true })
@@ -45,16 +44,13 @@ export function indexRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal 
   }
 }
 
-type StoredFacts = { readonly lastRun: RunSummary | undefined; readonly themes: readonly ThemeRecord[] }
-
 // The page is answered without the database too.
-async function storedFacts({ store, listRuns, log }: ApiDeps): Promise<StoredFacts> {
+async function themesOf({ store, log }: ApiDeps): Promise<readonly ThemeRecord[]> {
   try {
-    const [runs, themes] = await Promise.all([listRuns(1), listThemes(store.db)])
-    return { lastRun: runs[0], themes }
+    return await listThemes(store.db)
   } catch (err) {
     if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
-    log.warn({ err }, 'the page for developers shows no run and no themes')
-    return { lastRun: undefined, themes: [] }
+    log.warn({ err }, 'the page for developers shows no themes')
+    return []
   }
 }

@@ -39,8 +39,6 @@ type Held = {
   readonly hasMore: boolean
 }
 
-const words = en.held
-
 /** Which projects are not published as they are, by the rules that hold them, with data that is not published. */
 export function heldList({ count, projects, rules, rule, hasMore }: Held): Html {
   const rows = projects.map((project) => [
@@ -51,10 +49,10 @@ export function heldList({ count, projects, rules, rule, hasMore }: Held): Html 
   ])
   const last = projects.at(-1)
   const next = new URLSearchParams({ ...(rule !== undefined && { rule }), after: String(last?.projectId) })
-  return html`<p class="lead">${words.intro}</p>
+  return html`<p class="lead">Projects that are not published as they are, because their record would break a rule of IATI.</p>
 ${count === 0 ? html`<p>none</p>` : grouped(count, rules)}
 ${rule === undefined ? undefined : html`<p>Only those that break <code>${rule}</code>. <a href="/held">All held projects</a></p>`}
-${count === 0 ? undefined : listed(words.title, [words.project, words.state, words.since, words.reasons], rows)}
+${count === 0 ? undefined : listed('Held projects', ['Project', 'State', 'Since', 'Reasons'], rows)}
 ${hasMore ? html`<p><a href="/held?${next.toString()}">Next projects</a></p>` : undefined}`
 }
 
@@ -72,20 +70,20 @@ export function heldReasons(project: HeldProject): Html {
   const reasons = project.notices.map(
     ({ code, rule, path, detail, fields, from }) => html`<section class="panel"><h2>${rule}</h2>
 ${facts([
-  [words.place, html`<code>${path}</code>`],
-  [words.value, detail],
-  [words.fix, fixOf({ fields, from })],
+  ['Place in the record', html`<code>${path}</code>`],
+  ['What was expected, and what came', detail],
+  ['How to fix it', fixOf({ fields, from })],
   [en.quality.code, html`<code>${code}</code>`],
 ])}</section>
 `,
   )
-  return html`<p class="lead">${stateOf(project)} ${words.since}: ${sinceOf(project)}</p>
+  return html`<p class="lead">${stateOf(project)} Since: ${sinceOf(project)}</p>
 <p><a href="/explain/${String(project.projectId)}">${en.project.why}</a></p>
 ${reasons}`
 }
 
 function stateOf({ stillPublished }: HeldProject): string {
-  return stillPublished ? words.stillPublished : words.neverPublished
+  return stillPublished ? 'Its last valid text stays published.' : 'It was never published.'
 }
 
 function sinceOf({ since }: HeldProject): Html {
@@ -97,6 +95,11 @@ export function fixOf({
   fields,
   from,
 }: Pick<HeldProject['notices'][number], 'fields'> & { readonly from?: Origin }): string {
-  if (from) return from.line === undefined ? words.fixFile(from.file) : words.fixLine(from.file, from.line)
-  return fields.length === 0 ? words.fixElse : words.fixFields(fields.join(', '))
+  if (from) {
+    const place = from.line === undefined ? from.file : `${from.file}, line ${from.line}`
+    return `Correct it in ${place}, run giving import --kind iati with the file, then giving publish.`
+  }
+  if (fields.length > 0)
+    return `Correct ${fields.join(', ')}, as giving import names these fields, then run giving publish.`
+  return 'No imported field is written there: look at the configuration with giving doctor, then run giving publish.'
 }

@@ -2,7 +2,6 @@ import { isFinished, type RunTrigger } from '../../../work/run.js'
 import type { RunLine } from '../../../work/sql/run-lines.js'
 import type { RunDay, RunFilter, RunState, RunSummary } from '../../../work/sql/runs.js'
 import { type Html, html } from '../../portal/html.js'
-import { inOrder } from '../../portal/pages/status.js'
 import {
   button,
   choiceField,
@@ -74,8 +73,12 @@ function tookOf({ startedAt, finishedAt }: RunSummary): string {
   return duration(startedAt && finishedAt && (finishedAt.getTime() - startedAt.getTime()) / 1000)
 }
 
+const stageOrder = ['render', 'assemble', 'commit']
+
+/** Stages as they follow each other, which the ledger does not keep. */
 function stagesOf({ stageSeconds = {} }: RunSummary): string {
-  return inOrder(stageSeconds)
+  return Object.entries(stageSeconds)
+    .sort(([a], [b]) => stageOrder.indexOf(a) - stageOrder.indexOf(b))
     .map(([stage, seconds]) => `${stage} ${duration(seconds)}`)
     .join(', ')
 }

@@ -152,7 +152,7 @@ export async function changePage(view: View, differences: Differences, pair: str
 <h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
 <dl class="tiles">${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
-${section(words.changes.changed, changed, table(words.changes.elements, [words.held.project, words.changes.elements], changedRows, 2))}
+${section(words.changes.changed, changed, table(words.changes.elements, [words.groups.name, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}
 ${named(words.changes.removed, removed, before.index)}
 ${heldSection(view, held.count, heldItems)}`,

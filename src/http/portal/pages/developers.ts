@@ -6,21 +6,19 @@ import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
 import { countText, type PageBody, pathLink, pluralOf, table, tile, timeText, unitText } from '../view.js'
 import type { Framed } from './frame.js'
-import type { ShownRun } from './status.js'
 
 /** The facts on the page for developers that are not of the release. */
 export type DeveloperFacts = {
-  readonly lastRun?: ShownRun | undefined
   readonly themes: readonly ThemeRecord[]
   readonly assumed: Assumptions
   /** Whether people may make an account of their own. */
   readonly takesAccounts: boolean
 }
 
-/** `/developers`: the files, what is not published and why, the last run, how to read all of it. */
+/** `/developers`: the files, what is not published and why, how to read all of it. */
 export async function developersPage(
   view: Framed,
-  { lastRun, themes, assumed, takesAccounts }: DeveloperFacts,
+  { themes, assumed, takesAccounts }: DeveloperFacts,
 ): Promise<PageBody> {
   const { developers: words } = view.words
   const title = words.title(view.publisherName)
@@ -41,7 +39,6 @@ ${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
 ${assumptionSection(view, assumed)}
 ${view.address === '/' ? themeSection(view, themes) : undefined}
-${runSection(view, lastRun)}
 ${developerSection(view, takesAccounts)}`,
   }
 }
@@ -125,21 +122,6 @@ function themeSection({ words: { developers: words, groups, quality } }: Framed,
   return html`<section><h2 id="themes">${groups.themes}</h2>
 <p>${lists}</p>
 ${rows.length > 0 ? table(groups.themes, [quality.code, groups.name], rows, 2) : undefined}</section>`
-}
-
-function runSection(view: Framed, run: ShownRun | undefined): Html {
-  const { developers: words, status } = view.words
-  const text = run
-    ? words.lastRun(
-        String(run.id),
-        html`<strong>${status.states[run.state] ?? run.state}</strong>`,
-        timeText(view, (run.finishedAt ?? run.startedAt ?? run.queuedAt).toISOString()),
-        countText(view, run.rendered),
-        countText(view, run.held),
-      )
-    : html`${status.noRuns}`
-  return html`<section><h2 id="run">${words.run}</h2>
-<p>${text} <a href="/feeds/status.json">${words.runs}</a>.</p></section>`
 }
 
 function developerSection({ words: { developers: words }, baseUrl }: Framed, takesAccounts: boolean): Html {

@@ -4,20 +4,16 @@ import type { ShownProject } from '../read-project.js'
 import { child, children } from '../record.js'
 import { partnerOf, saidBy, saidHtml, spoken } from '../said.js'
 import { codeHtml, countryName, dayText, statusName, to, unitText } from '../view.js'
-import { moneySources } from './project-money.js'
 
-/** A fact with the place of the record that says it. */
-type Fact = { readonly name: string; readonly value: Html | string | undefined; readonly path: string }
+type Fact = { readonly name: string; readonly value: Html | string | undefined }
 
-/** The facts about a project, with their sources. */
+/** The facts about a project, and the way to their sources. */
 export function factsSection(shown: ShownProject): Html {
   const { project } = shown.view.words
   const facts = factsOf(shown).filter(({ value }) => value !== undefined)
   return html`<h2>${project.facts}</h2><dl class="facts">
 ${facts.map(({ name, value }) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
-<details><summary>${project.why}</summary><p class="kind">${project.figuresNote}</p><dl class="facts">
-${[...moneySources(shown), ...facts].map(({ name, path }) => html`<dt>${name}</dt><dd><code>${path}</code></dd>\n`)}</dl>
-<p><a href="${to(shown.view, 'projects', String(shown.entry.project), 'why')}" rel="nofollow">${shown.view.words.why.link}</a></p></details>`
+<p><a href="${to(shown.view, 'projects', String(shown.entry.project), 'why')}" rel="nofollow">${project.why}</a></p>`
 }
 
 function factsOf({ view, entry, activity }: ShownProject): Fact[] {
@@ -53,40 +49,38 @@ function factsOf({ view, entry, activity }: ShownProject): Fact[] {
   const several = (items: readonly Html[]) =>
     items.length < 2 ? items[0] : html`<ul>${items.map((one) => html`<li>${one}</li>\n`)}</ul>`
   return [
-    { name: words.status, value: statusName(view, entry.status), path: 'activity-status/@code' },
-    { name: words.start, ...dateFact({ view, activity }, '2', '1') },
-    { name: words.end, ...dateFact({ view, activity }, '4', '3') },
-    { name: view.words.groups.countries, value: several(countries), path: 'recipient-country' },
-    { name: words.regions, value: several(regions), path: 'recipient-region' },
-    { name: words.place, value: several(places), path: 'location' },
+    { name: words.status, value: statusName(view, entry.status) },
+    { name: words.start, value: dateOf({ view, activity }, '2', '1') },
+    { name: words.end, value: dateOf({ view, activity }, '4', '3') },
+    { name: view.words.groups.countries, value: several(countries) },
+    { name: words.regions, value: several(regions) },
+    { name: words.place, value: several(places) },
     {
       name: words.partner,
       value:
         entry.partner &&
         html`<a href="${to(view, 'organisations', organisationId(entry.partner))}"${spoken(view, partnerOf(view, entry))}>${partnerOf(view, entry).text}</a>`,
-      path: 'participating-org[@role="4"]',
     },
     {
       name: words.funders,
       value: several(funders.map((one) => saidHtml(view, saidBy(view, activity, one)))),
-      path: 'participating-org[@role="1"]',
     },
-    { name: view.words.groups.sectors, value: several(sectors), path: 'sector[@vocabulary="1"]' },
-    { name: words.goals, value: several(goals), path: 'tag' },
-    { name: words.identifier, value: html`<code>${entry.identifier}</code>`, path: 'iati-identifier' },
-    { name: words.changed, value: dayText(view, entry.changed), path: '@last-updated-datetime' },
+    { name: view.words.groups.sectors, value: several(sectors) },
+    { name: words.goals, value: several(goals) },
+    { name: words.identifier, value: html`<code>${entry.identifier}</code>` },
+    { name: words.changed, value: dayText(view, entry.changed) },
   ]
 }
 
 /** The actual day, else the planned one. */
-function dateFact(
+function dateOf(
   { view, activity }: Pick<ShownProject, 'view' | 'activity'>,
   actual: string,
   planned: string,
-): Pick<Fact, 'value' | 'path'> {
+): Fact['value'] {
   const dates = children(activity, 'activity-date')
   const found = [actual, planned].flatMap((type) => dates.find(({ attributes }) => attributes.type === type) ?? [])[0]
   const { type = '', 'iso-date': day } = found?.attributes ?? {}
   const note = type === planned ? html` (${view.words.project.planned})` : undefined
-  return { value: day && html`${dayText(view, day)}${note}`, path: `activity-date[@type="${type}"]` }
+  return day && html`${dayText(view, day)}${note}`
 }

@@ -5,10 +5,10 @@ import { sumLines } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
 import type { Sums } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, monthsOf, openingsOf, transactionsOf, valueOfElement } from '../record.js'
+import { children, monthsOf, openingsOf, transactionsOf, valueOfElement } from '../record.js'
 import { cellHtml } from '../said.js'
 import { sumKinds } from '../sum-kinds.js'
-import { codeHtml, dayText, figures, moneyName, moneyText, table, to, toldKinds, type View } from '../view.js'
+import { codeHtml, dayText, figures, moneyName, moneyText, table, to, type View } from '../view.js'
 import { axesOf, legend, moneyStory, monthPoints, monthTable } from './parts.js'
 
 // Transactions that the page lists; the CSV has all.
@@ -24,31 +24,13 @@ export function projectMoney({ view, entry }: ShownProject): Html {
   return moneyStory(view, new Map(sums), { whole: false })
 }
 
-/** A project's money by month, plan and transaction, each figure with its element. */
+/** A project's money by month and transaction. */
 export function moneySection(shown: ShownProject): Html {
-  const { view, entry, activity } = shown
+  const { entry } = shown
   if (Object.keys(entry.money).length === 0) return html``
-  return html`<h2>${view.words.project.figures}</h2>
+  return html`<h2>${shown.view.words.project.figures}</h2>
 ${openingNotes(shown)}${charts(shown)}
-${planTable(view, activity)}
 ${transactionTable(shown)}`
-}
-
-/** The elements that the figures are sums of. */
-export function moneySources({
-  view,
-  entry,
-  activity,
-}: ShownProject): { readonly name: string; readonly path: string }[] {
-  const isRevised = children(activity, 'budget').some(({ attributes }) => attributes.type === '2')
-  const paths = {
-    budget: `budget[@type="${isRevised ? 2 : 1}"]/value`,
-    in: 'transaction[transaction-type/@code="1"]/value',
-    partners: 'transaction[transaction-type/@code="3"]/value',
-    expenditure: 'transaction[transaction-type/@code="4"]/value',
-  } as const
-  if (Object.keys(entry.money).length === 0) return []
-  return toldKinds(view).map((kind) => ({ name: moneyName(view, kind), path: paths[kind] }))
 }
 
 function openingNotes({ view, activity }: ShownProject): Html[] {
@@ -73,22 +55,6 @@ ${figures(view, monthTable(view, { [currency]: sums }, { shown: `${words.home.by
   })
 }
 
-/** Budgets and planned payouts by period. */
-function planTable(view: View, activity: Element): Html {
-  const { project } = view.words
-  const rows = [...children(activity, 'budget'), ...children(activity, 'planned-disbursement')].map((one) => {
-    const { name, attributes } = one
-    const day = (part: string) => dayText(view, child(one, part)?.attributes['iso-date'] ?? '')
-    const type = attributes.type ?? ''
-    const kind = name === 'budget' ? codeHtml(view, 'BudgetType', type) : html`${project.plannedPayout}`
-    const path = name === 'budget' ? `budget[@type="${type}"]/value` : 'planned-disbursement/value'
-    return html`<tr><th scope="row">${kind}</th><td>${day('period-start')} – ${day('period-end')}</td><td><code>${path}</code></td><td class="number">${amountHtml(view, activity, one)}</td></tr>\n`
-  })
-  if (rows.length === 0) return html``
-  const head = [project.budgetKind, project.period, project.element, view.words.money.amount]
-  return html`<details><summary>${project.plan}</summary>${table({ shown: project.plan }, head, rows, 3)}</details>`
-}
-
 /** The newest transactions. */
 function transactionTable({ view, entry, activity }: ShownProject): Html {
   const { project, money } = view.words
@@ -100,11 +66,11 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
   const rows = listed.slice(0, shownTransactions).map(({ date, type, provider, receiver, description, at }) => {
     const names = [provider, receiver].filter(({ text }) => text !== '')
     const between = names.map((name, place) => html`${place > 0 ? ' → ' : ''}${cellHtml(view, name)}`)
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${names.length > 0 && description.text !== '' ? html`<br>` : undefined}${cellHtml(view, description)}</td><td><code>transaction[${at + 1}]</code></td><td class="number">${amountHtml(view, activity, parts[at])}</td></tr>\n`
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${names.length > 0 && description.text !== '' ? html`<br>` : undefined}${cellHtml(view, description)}</td><td class="number">${amountHtml(view, activity, parts[at])}</td></tr>\n`
   })
-  const head = [project.date, project.kind, project.between, project.element, money.amount]
+  const head = [project.date, project.kind, project.between, money.amount]
   const csv = to(view, 'projects', `${entry.project}.csv`)
-  return html`<details><summary>${project.transactions}</summary>${table({ shown: project.transactions }, head, rows, 4)}
+  return html`<details><summary>${project.transactions}</summary>${table({ shown: project.transactions }, head, rows, 3)}
 ${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.csv}</a></p>` : undefined}</details>`
 }
 

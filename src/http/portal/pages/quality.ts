@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isActiveCode } from '../../../iati/standard/index.js'
 import { indexedElements } from '../../../release/read/activity-entry.js'
 import type { ActivityIndex } from '../../../release/read/activity-index.js'
 import type { Manifest } from '../../../release/read/manifest.js'
@@ -17,7 +16,6 @@ import {
   pluralOf,
   row,
   table,
-  tile,
   type View,
 } from '../view.js'
 import type { Differences } from './changes.js'
@@ -32,9 +30,6 @@ type Quality = {
   /** Current activities with a budget in the year. */
   readonly forward: ReadonlyMap<number, number>
   readonly changedIn: ReadonlyMap<string, number>
-  /** Identifiers that begin with the publisher's. */
-  readonly prefixed: number
-  readonly distinct: number
 }
 
 const counted = new WeakMap<ActivityIndex, { readonly manifest: Manifest; readonly quality: Promise<Quality> }>()
@@ -50,16 +45,14 @@ async function qualityOf({ index, release }: View): Promise<Quality> {
 
 /** Counts over all entries; a day decides which activities are current (IATI Dashboard). */
 async function countQuality({ index, release }: Pick<View, 'index' | 'release'>): Promise<Quality> {
-  const { generated, publisher } = release.manifest
+  const { generated } = release.manifest
   const year = Number(generated.slice(0, 4))
   const yearAgo = `${year - 1}${generated.slice(4, 10)}`
   const having = indexedElements.map(() => 0)
   const currentHaving = indexedElements.map(() => 0)
   const forward = new Map([year, year + 1, year + 2].map((one) => [one, 0]))
   const changedIn = new Map<string, number>()
-  const identifiers = new Set<string>()
   let current = 0
-  let prefixed = 0
   for (let row = 0; row < index.count; row++) {
     const entry = index.entry(row)
     const isCurrent = entry.status === '2' || (entry.end !== undefined && entry.end >= yearAgo)
@@ -73,20 +66,9 @@ async function countQuality({ index, release }: Pick<View, 'index' | 'release'>)
       for (const one of entry.budgetYears) if (forward.has(one)) forward.set(one, (forward.get(one) ?? 0) + 1)
     const changed = entry.changed.slice(0, 7)
     changedIn.set(changed, (changedIn.get(changed) ?? 0) + 1)
-    identifiers.add(entry.identifier)
-    if (entry.identifier.startsWith(`${publisher.ref}-`)) prefixed++
     if (row % 500 === 0) await nextTurn()
   }
-  return {
-    activities: index.count,
-    current,
-    having,
-    currentHaving,
-    forward,
-    changedIn,
-    prefixed,
-    distinct: identifiers.size,
-  }
+  return { activities: index.count, current, having, currentHaving, forward, changedIn }
 }
 
 /** The elements of the Dashboard's three kinds of comprehensiveness that an activity has as children. */
@@ -124,10 +106,6 @@ export async function qualityPage(view: View, differences: Differences): Promise
     description: verdict,
     section: 'quality',
     main: html`<h1>${words.quality.title}</h1><p class="lead">${verdict}</p><p class="kind">${words.quality.intro}</p>
-<dl class="tiles">${tile(words.quality.activities, countText(view, quality.activities))}
-${tile(words.quality.validity, valid)}
-${tile(words.quality.errors, countText(view, errors))}${tile(words.quality.warnings, countText(view, noticesOf(files, 'warnings')))}
-${tile(words.quality.held, held)}</dl>
 ${findings(view, files)}
 ${comprehensivenessSection(view, quality)}
 <div class="halves"><div>${shareTable(
@@ -139,9 +117,6 @@ ${comprehensivenessSection(view, quality)}
       quality.current,
     )}</div>
 <div>${timeliness(view, quality)}</div></div>
-<h2>${words.quality.identifiers}</h2>
-<p>${quality.prefixed === quality.activities && quality.distinct === quality.activities ? words.quality.identifiersNote(countText(view, quality.activities), pluralOf(view, quality.activities)) : `${countText(view, quality.distinct)} / ${countText(view, quality.prefixed)} / ${countText(view, quality.activities)}`}</p>
-${codeLists(view)}
 ${shareTable(
   view,
   words.quality.coverage,
@@ -199,20 +174,6 @@ function timeliness(view: View, { changedIn, activities }: Quality): Html {
     .slice(0, 12)
     .map(([name, found]) => [month(view, name), found] as const)
   return shareTable(view, words.quality.timeliness, words.quality.timelinessNote, words.money.month, shares, activities)
-}
-
-function codeLists(view: View): Html {
-  const { words, projectIndex } = view
-  const lists = [
-    ['Country', projectIndex.groups.countries],
-    ['Sector', projectIndex.groups.sectors],
-    ['ActivityStatus', projectIndex.groups.statuses],
-  ] as const
-  const rows = lists.map(([list, groups]) => {
-    const on = [...groups.keys()].filter((code) => isActiveCode(list, code)).length
-    return row(html`<code>${list}</code>`, [countText(view, on), countText(view, groups.size - on)])
-  })
-  return html`<h2>${words.quality.codes}</h2>${table(words.quality.codesNote, [words.quality.list, words.quality.on, words.quality.off], rows)}`
 }
 
 function findings(view: View, files: View['release']['manifest']['files']): Html {

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.js'
-import { countText, type PageBody, percent, row, table, tile, timeText, unitText, withColon } from '../view.js'
+import { countText, type PageBody, row, table, tile, timeText, unitText } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
@@ -12,10 +12,6 @@ export type ShownRun = {
   readonly rendered: number
   readonly changed: number
   readonly held: number
-  /** Where a running run is. */
-  readonly progress?: { readonly stage: string; readonly done: number; readonly total: number }
-  /** Seconds of each stage of a run that has ended. */
-  readonly stageSeconds?: Readonly<Record<string, number>>
   readonly error?: { readonly code: string }
 }
 
@@ -24,9 +20,9 @@ export type ShownLedger = { readonly runs: readonly ShownRun[]; readonly nextRun
 
 /** `/status`: the last publication runs and the next one. Of failures it names the code only: the rest is the operator's. */
 export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
-  const { status, home, held, nav } = view.words
+  const { status, home, project, nav } = view.words
   const live = view.release?.manifest
-  const head = [status.run, held.state, status.started, status.duration, status.stages]
+  const head = [status.run, project.status, status.started, status.duration]
   const counts = [status.rendered, status.changed, status.held]
   const rows = ledger?.runs.map((run) => runRow(view, run)) ?? []
   const none = html`<p>${ledger ? status.noRuns : status.unreadable}</p>`
@@ -50,28 +46,8 @@ function runRow(view: Framed, run: ShownRun): Html {
   const cells = [
     state,
     timeText(view, (run.startedAt ?? run.queuedAt).toISOString()),
-    html`${seconds === undefined ? undefined : secondsText(view, seconds)}`,
-    stagesOf(view, run),
+    seconds === undefined ? '' : unitText(view, seconds, 'second', 1),
     ...[run.rendered, run.changed, run.held].map((count) => countText(view, count)),
   ]
   return row(String(run.id), cells)
-}
-
-function stagesOf(view: Framed, { stageSeconds = {}, progress }: ShownRun): Html {
-  const name = (stage: string) => withColon(view, view.words.status.stageNames[stage] ?? stage)
-  if (progress) return html`${name(progress.stage)} ${percent(view, progress.done, progress.total)}`
-  return html`${inOrder(stageSeconds).map(
-    ([stage, seconds]) => html`<div>${name(stage)} ${secondsText(view, seconds)}</div>`,
-  )}`
-}
-
-const stageOrder = ['render', 'assemble', 'commit']
-
-/** Stages as they follow each other, which the ledger does not keep. */
-export function inOrder(seconds: Readonly<Record<string, number>>): [stage: string, seconds: number][] {
-  return Object.entries(seconds).sort(([a], [b]) => stageOrder.indexOf(a) - stageOrder.indexOf(b))
-}
-
-function secondsText(view: Framed, seconds: number): string {
-  return unitText(view, seconds, 'second', 1)
 }

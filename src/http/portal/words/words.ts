@@ -20,7 +20,7 @@ export type Word = {
 }
 
 // Their keys are codes.
-type Coded = 'rows' | 'stageNames' | 'states' | 'statuses' | 'themeNames' | 'unstated'
+type Coded = 'rows' | 'states' | 'statuses' | 'themeNames' | 'unstated'
 
 type Form = Intl.LDMLPluralRule
 

@@ -123,23 +123,6 @@ describe('the portal over the demo', async () => {
     expect((await app.inject(`/changes/${previous}..20200101T000000Z-1`)).statusCode).toBe(404)
   })
 
-  it('names each budget and planned payout with the element that it comes from', async () => {
-    const { children } = parseElement(Buffer.from(await publisher.read('/iati/activities.xml')), recordLimits)
-    const planned = children.find((one) => one.children.some(({ name }) => name === 'planned-disbursement'))
-    const id = planned?.children
-      .find(({ name }) => name === 'iati-identifier')
-      ?.text.split('-')
-      .at(-1)
-    const page = (await app.inject(`/projects/${id}`)).body
-    const rows = [...page.matchAll(/<tr><th scope="row">((?:(?!<tr>).)*)<\/tr>/gs)].map(([, row = '']) =>
-      [row.split('</th>')[0], /<code>([^<]*\/value)<\/code>/.exec(row)?.[1]].join(' | ').replaceAll(/<[^>]+>/g, ''),
-    )
-    expect([...new Set(rows.filter((row) => row.endsWith('/value')))]).toEqual([
-      'Original | budget[@type=&quot;1&quot;]/value',
-      'Planned payout | planned-disbursement/value',
-    ])
-  })
-
   it('keeps the pages of the live release alone', async () => {
     const { release, previous = '' } = await publisher.manifest()
     const releases = createReleaseReader(publisher.feedsDir)
@@ -340,9 +323,6 @@ describe('the portal over the demo', async () => {
         ([, code = 'canonical', href = '']) => [code, href.replace(baseUrl, '')],
       )
     const [english, french] = ['/projects/9000001', '/fr/projects/9000001']
-    const shown = (await app.inject({ url: english, headers: { accept: 'text/html' } })).body
-    expect(shown).toMatch(/<code>transaction\[\d+\]<\/code>/)
-    expect(shown).not.toContain('transaction[0]')
     const versions = Object.fromEntries([
       ...Object.keys(languages).map((code) => [code, code === 'en' ? english : `/${code}${english}`]),
       ['x-default', english],
@@ -663,7 +643,7 @@ describe('the portal over the demo', async () => {
     }
   })
 
-  it('shows runs with their stages and the next one, and of a failure its code alone', async () => {
+  it('shows runs and the next one, and of a failure its code alone', async () => {
     const status = async (url = '/status') => await app.inject(url)
     const noNext = '<dt>Next run</dt><dd>none</dd>'
     expect((await status()).body).toContain(noNext)
@@ -680,12 +660,8 @@ describe('the portal over the demo', async () => {
       expect(page.body).toContain('<dt>Next run</dt><dd><time datetime="2026-11-22T02:00:00.000Z">')
       expect(page.body).toContain(`failed <code>${error?.code}</code>`)
       expect(page.body).not.toContain('secret')
-      expect(
-        page.body.match(
-          /<td[^>]*><div>Mapping and checks: \d+\.\d sec<\/div><div>Writing the files: [^<]*<\/div><div>Making them live: /g,
-        ),
-      ).toHaveLength(2)
-      expect((await status('/fr/status')).body).toMatch(/<div>Écriture des fichiers\u202f: \d+,\d\ss<\/div>/)
+      expect(page.body.match(/<td class="number">\d+\.\d sec<\/td>/g)).toHaveLength(2)
+      expect((await status('/fr/status')).body).toMatch(/<td class="number">\d+,\d\ss<\/td>/)
     } finally {
       await store.db.query('delete from run where id = $1', [id])
     }

@@ -86,9 +86,8 @@ describe('why a record says what it says', () => {
     'is a page in %s of at most 40 kB that no search engine lists, to which the project leads',
     async (reader) => {
       const { why, project } = languages[reader]
-      const about = await read(`/${reader}/projects/101`)
-      const link = html`<a href="/${reader}/projects/101/why" rel="nofollow">${why.link}</a>`.html
-      expect(about.slice(about.indexOf(html`${project.why}`.html))).toContain(link)
+      const link = html`<a href="/${reader}/projects/101/why" rel="nofollow">${project.why}</a>`.html
+      expect(await read(`/${reader}/projects/101`)).toContain(link)
       const page = await read(`/${reader}/projects/101/why`)
       expect(Buffer.byteLength(page)).toBeLessThanOrEqual(40_000)
       expect(page).toContain('<meta name="robots" content="noindex, follow">')
