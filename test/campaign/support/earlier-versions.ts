@@ -24,10 +24,10 @@ function git(...args: readonly string[]): string {
 }
 
 /**
- * The last commit before each migration since the newest breaking one, the latest first. A clone without history has none
- * of them.
+ * The last commit before each migration since the newest breaking one, the latest first; or the commits that are named. A
+ * clone without history has none of them.
  */
-export function earlierVersions(): EarlierVersion[] {
+export function earlierVersions(named: readonly string[] = []): EarlierVersion[] {
   const [baseline = '', ...later] = listMigrations().map(({ name }) => name)
   const breaking = listMigrations().findLast((one) => one.breaking)?.name ?? ''
   const commits = git('log', '--format=%H', '--', migrations, beforeRooms).split('\n')
@@ -39,7 +39,7 @@ export function earlierVersions(): EarlierVersion[] {
     return known.has(lastBeforeBaseline) && !later.some((name) => known.has(name))
   })
   const versions: EarlierVersion[] = []
-  for (const commit of new Set(parents.filter((one) => one !== ''))) {
+  for (const commit of new Set(named.length > 0 ? named : parents.filter((one) => one !== ''))) {
     const known = migrationsOf(commit)
     const mayRun = known.has(known.has(baseline) ? breaking : breakingBeforeBaseline)
     const through = known.has(baseline) || known.has(lastBeforeBaseline) ? undefined : bridge

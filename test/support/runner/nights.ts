@@ -6,6 +6,7 @@ import { readProjectFile, readTable } from '../documents/markdown-table.js'
 export const nightsDocument = 'docs/explanation/measurements.md'
 
 const heading = '| Step | Last run | Version | Commit | Machine | Outcome | Minutes |'
+const partsHeading = '| Parts of the campaign, with their minutes | Last run | Version | Commit | Scale | Outcome |'
 
 /** The steps of `.ci/nightly`, in their order. */
 export function nightlySteps(): string[] {
@@ -14,7 +15,7 @@ export function nightlySteps(): string[] {
 }
 
 /**
- * The document with what the page of a night says, and with a word at each figure that is older than the minor release `version`
+ * The document with what the page of a night says, steps and files of the campaign, and with a word at each figure that is older than the minor release `version`
  * belongs to. Steps that the night left out keep their rows.
  */
 export function withNight(document: string, version: string, page = ''): string {
@@ -31,10 +32,42 @@ export function withNight(document: string, version: string, page = ''): string 
   })
   const minor = minorOf(version)
   const lines = rows.map(([step = '', last = '', of = '', ...rest]) => {
-    const age = of !== '' && minorOf(of) !== minor ? `${of}, older than ${minor}` : of
-    return `| ${[step, last, age, ...rest].join(' | ')} |`
+    return `| ${[step, last, marked(of, minor), ...rest].join(' | ')} |`
   })
-  return `${document.slice(0, document.indexOf(heading))}${heading}\n|---|---|---|---|---|---|---:|\n${lines.join('\n')}\n`
+  const parts = partRows(document, page, [day, ran, commit]).map(([names = '', last = '', of = '', ...rest]) => {
+    return `| ${[names, last, marked(of, minor), ...rest].join(' | ')} |`
+  })
+  return `${document.slice(0, document.indexOf(heading))}${heading}
+|---|---|---|---|---|---|---:|
+${lines.join('\n')}
+
+${[partsHeading, '|---|---|---|---|---:|---|', ...parts].join('\n')}
+`
+}
+
+/** The last run of each file of the campaign, the newest first; those that ran alike share a row. */
+function partRows(document: string, page: string, ran: readonly string[]): string[][] {
+  const last = new Map<string, { minutes: string; like: readonly string[] }>()
+  for (const [names = '', day = '', of = '', ...like] of readTable(document, partsHeading)) {
+    for (const [, name = '', minutes = ''] of names.matchAll(/(\S+) ([\d.]+)/g)) {
+      last.set(name, { minutes, like: [day, of.replace(/, older .*/, ''), ...like] })
+    }
+  }
+  for (const [name = '', outcome = '', minutes = '', scale = ''] of page.includes('| Part |')
+    ? readTable(page, '| Part |')
+    : []) {
+    last.set(name, { minutes, like: [...ran, scale, outcome] })
+  }
+  const rows = new Map<string, string[]>()
+  for (const [name, { minutes, like }] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const key = like.join(' | ')
+    rows.set(key, [...(rows.get(key) ?? []), `${name} ${minutes}`])
+  }
+  return [...rows].sort(([a], [b]) => (a < b ? 1 : -1)).map(([like, names]) => [names.join(', '), ...like.split(' | ')])
+}
+
+function marked(of: string, minor: string): string {
+  return of !== '' && minorOf(of) !== minor ? `${of}, older than ${minor}` : of
 }
 
 function minorOf(version: string): string {

@@ -36,3 +36,25 @@ it('a night writes the rows of its steps, and those of an earlier minor release 
   const again = page.replace('of version 1.0.0', 'of version 1.1.0').replaceAll('2026-11-21', '2026-12-24')
   expect(rowOf(withNight(later, '1.1.0', again), 'soak')?.slice(1, 3)).toEqual(['2026-12-24', '1.1.0'])
 })
+
+it('files of the campaign that ran alike share a row, and each has its last run alone', () => {
+  const partsOf = (document: string) => readTable(document, '| Parts of the campaign')
+  const files = (outcome: string) => `
+## Files of campaign
+
+| Part | Outcome | Minutes | Scale |
+|---|---|---:|---:|
+| nginx | ${outcome} | 1.2 | 0.2 |
+| landing/rows | passed | 0.4 | 0.2 |
+`
+  const empty = committed.slice(0, committed.lastIndexOf('---|\n') + 5)
+  const first = withNight(empty, '1.0.0', page + files('FAILED'))
+  const ran = ['2026-11-21', '1.0.0', '1a2b3c4', '0.2']
+  expect(partsOf(first)).toEqual([
+    ['landing/rows 0.4', ...ran, 'passed'],
+    ['nginx 1.2', ...ran, 'FAILED'],
+  ])
+  const mended = withNight(first, '1.0.0', page + files('passed'))
+  expect(partsOf(mended)).toEqual([['landing/rows 0.4, nginx 1.2', ...ran, 'passed']])
+  expect(partsOf(withNight(mended, '1.1.0'))[0]?.[2]).toBe('1.0.0, older than 1.1')
+})

@@ -140,3 +140,16 @@ test('a certificate that nobody vouches for, or that has ended, fails by its rea
   expect(run).toMatchObject({ state: 'failed', created: 0, error: { code: 'upstream-unavailable' } })
   expect(run.error?.message).toMatch(/certificate/)
 })
+
+test('twenty projects in a row whose reports cannot be read end the sync; with one between them that can, none does', async () => {
+  const oops = { type: 'text/html', body: '<html><body>Oops</body></html>' }
+  upstream.state.records = records(40).map((one) => ({ ...one, numberOfReports: 1 }))
+  for (const { id } of upstream.state.records) upstream.state.reports.set(id, oops)
+  expect(await full()).toMatchObject({ state: 'failed', error: { code: 'upstream-unusable' }, created: 40 })
+  upstream.state.reports.set(15, {
+    type: 'application/atom+xml',
+    body: '<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:x</id><title>F</title></feed>',
+  })
+  upstream.state.reports.set(30, upstream.state.reports.get(15) ?? oops)
+  expect(await full()).toMatchObject({ state: 'done', unchanged: 40 })
+})
