@@ -58,6 +58,7 @@ export class JobQueue implements AsyncDisposable {
   readonly settings: QueueSettings
   readonly #engine: Engine
   readonly #queues: Map<string, EngineQueue>
+  readonly #consumers = new Set<QueueWorker>()
   readonly #closed = new AbortController()
 
   constructor(settings: QueueSettings, engine: Engine, first: EngineQueue) {
@@ -137,8 +138,9 @@ export class JobQueue implements AsyncDisposable {
     return found.flat()
   }
 
-  /** Starts taking jobs of one queue; resolves when the connections stand. The caller closes the consumer. */
+  /** Starts taking jobs of one queue; resolves when the connections stand. */
   async work(name: string, concurrency: number, handler: JobHandler): Promise<QueueWorker> {
+    if (this.#closed.signal.aborted) throw new ServiceError('queue-unavailable', closedMessage)
     const lockMs = this.settings.lockSeconds * 1000
     const options = {
       concurrency,
@@ -151,6 +153,7 @@ export class JobQueue implements AsyncDisposable {
       runRetryDelay: 1000,
     }
     const worker = new QueueWorker(handler, (processor) => this.#engine.worker(name, processor, options))
+    this.#consumers.add(worker)
     try {
       await this.#reached(worker.waitUntilReady())
       return worker
@@ -160,10 +163,11 @@ export class JobQueue implements AsyncDisposable {
     }
   }
 
-  /** Closes all connections but those of consumers within 2 s; whatever still waits for an answer fails. */
+  /** Closes all connections within 2 s; whatever still waits for an answer fails. */
   async close(): Promise<void> {
     this.#closed.abort(new ServiceError('queue-unavailable', closedMessage))
-    await Promise.all([...this.#queues.values()].map(closeSoon))
+    const consumers = [...this.#consumers].map((consumer) => consumer.close())
+    await Promise.all([...consumers, ...[...this.#queues.values()].map(closeSoon)])
     this.#engine.close()
   }
 

@@ -51,7 +51,12 @@ export async function startWorker(given: WorkerDeps): Promise<Worker> {
   const rows = given.work ?? work
   const settings = { ...queueSettings(config, given.secrets, given.databaseUrl), ...given.queue }
   const { signal = new AbortController().signal } = given
-  const queue = await onceReachable(log, signal, () => openQueue(settings, log))
+  const queue = await onceReachable(
+    log,
+    signal,
+    () => openQueue(settings, log),
+    (late) => late.close(),
+  )
   const ledger = { ...given, owner: createOwner(), lockSeconds: settings.lockSeconds }
   const deps: WorkTableDeps = { ...ledger, queue, clockAgrees: createClockCheck(ledger) }
   const begin = async () => ((await deps.clockAgrees()) ? await startWork(deps, rows, given) : undefined)

@@ -7,7 +7,9 @@ import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
 import { wholeNumberIn } from '../kernel/values.js'
 import type { Config, Environment } from '../platform/config/config.js'
+import { processNumber } from '../platform/config/environment.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
+import type { ServiceName } from './wiring/first-line.js'
 import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
 
 /** The process that a command runs in. */
@@ -88,6 +90,17 @@ export class CommandLine {
         throw error
       }
     })
+
+  /** The action of a service, whose modules are loaded once it has said what it is. */
+  readonly serviceAction =
+    <Given extends unknown[]>(serves: ServiceName, load: () => Promise<(...given: Given) => Promise<void>>) =>
+    async (...given: Given): Promise<void> => {
+      const { tellPerson } = await import('./wiring/first-line.js')
+      if (processNumber(this.environment) === undefined) {
+        tellPerson(this.environment, serves, createOutput(this.#host, false).note)
+      }
+      await (await load())(...given)
+    }
 
   /** The same process with this environment. */
   readonly within = (environment: Environment): CommandLine => new CommandLine({ ...this.#host, environment })

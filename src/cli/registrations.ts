@@ -6,8 +6,7 @@ type Register = (program: Command, commandLine: CommandLine) => void
 
 /** The commands of each file, in the order of the help text. */
 const files: readonly (readonly [names: readonly string[], load: () => Promise<Register>])[] = [
-  [['start', 'api'], async () => (await import('./service/services.js')).registerServices],
-  [['worker'], async () => (await import('./service/worker.js')).registerWorker],
+  [['start', 'api', 'worker'], async () => (await import('./service/register-services.js')).registerServices],
   [['database'], async () => (await import('./service/database.js')).registerDatabase],
   [['migrate'], async () => (await import('./service/migrate.js')).registerMigrate],
   [['init'], async () => (await import('./service/init.js')).registerInit],

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Command } from 'commander'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
@@ -18,29 +17,25 @@ import { apiFields, openApiRuntime, type ServedAddresses, serveApi } from '../wi
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
 import { keepFollowing } from '../wiring/shared-folders.js'
 
-/** `giving start` and `giving api`. */
-export function registerServices(program: Command, { storeAction, environment }: CommandLine): void {
-  const serve: Serve = (runtime) => untilStopped(environment, runtime)
-  program
-    .command('start')
-    .description('run everything: database, API, worker; publish at once, then by schedule')
-    .action(
-      storeAction([...serverFields, ...workFields], (runtime) => start(runtime, serve), {
-        waits: true,
-        serves: 'start',
-      }),
-    )
-  program
-    .command('api')
-    .description('run the API process only')
-    .action(storeAction(serverFields, (runtime) => serveOnly(runtime, serve), { waits: true, serves: 'api' }))
-}
-
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
 const drainSeconds = { start: 0, api: 3 } as const
 
 const serverFields = [...apiFields, ...consoleFields] as const
+
+/** The action of `giving start`. */
+export const startAction = ({ storeAction, environment }: CommandLine) =>
+  storeAction(
+    [...serverFields, ...workFields],
+    (runtime) => start(runtime, (serving) => untilStopped(environment, serving)),
+    { waits: true, serves: 'start' },
+  )
+
+/** The action of `giving api`. */
+export const apiAction = ({ storeAction, environment }: CommandLine) =>
+  storeAction(serverFields, (runtime) => serveOnly(runtime, (serving) => untilStopped(environment, serving)), {
+    ...{ waits: true, serves: 'api' },
+  })
 
 type Serve = (runtime: Runtime) => Promise<void>
 type ServiceRuntime = Runtime<(typeof serverFields)[number]>
@@ -53,9 +48,9 @@ async function start(runtime: WorkRuntime & ServiceRuntime, serve: Serve): Promi
   const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
   const consoleUrl = await serveConsole(runtime, metrics, cleanup)
   watchFromApi(runtime, cleanup)
-  await seedFirstStart(runtime, addresses.baseUrl)
-  // Before the worker starts, so that its first round finds the run.
   const { log, signal, store, clock } = runtime
+  await onceReachable(log, signal, () => seedFirstStart(runtime, addresses.baseUrl))
+  // Before the worker starts, so that its first round finds the run.
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await openWork(runtime, metrics, cleanup)
   announce(runtime, addresses, consoleUrl)

@@ -1,9 +1,8 @@
-import type { Command } from 'commander'
 import type { Environment } from '../../platform/config/config.js'
 import { processNumber } from '../../platform/config/environment.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { serveMetrics } from '../../platform/observability/metrics-server.js'
-import { type CommandLine, wholeNumber } from '../command-line.js'
+import type { CommandLine } from '../command-line.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
@@ -12,26 +11,17 @@ import { aborted, tuneWorker, untilStopped } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { answerSupervisor, startWorkerProcesses } from '../wiring/worker-processes.js'
 
-/** `giving worker`: in one process, or in several under a supervisor. */
-export function registerWorker(program: Command, { storeAction, environment }: CommandLine): void {
-  program
-    .command('worker')
-    .description('run a worker process only')
-    .option('--processes <n>', 'share the work over this many processes; default: WORKER_PROCESSES', wholeNumber)
-    .action(
-      storeAction(
-        [...workFields, 'host', 'metricsPort', 'workerProcesses'],
-        async (runtime, _output, { processes = runtime.config.workerProcesses }: { processes?: number }) => {
-          const number = processNumber(environment)
-          if (number !== undefined) return await workUnderSupervisor(runtime, number)
-          return processes === 1
-            ? await workAlone(runtime, environment)
-            : await supervise(runtime, environment, processes)
-        },
-        { waits: true, serves: 'worker' },
-      ),
-    )
-}
+/** The action of `giving worker`: in one process, or in several under a supervisor. */
+export const workerAction = ({ storeAction, environment }: CommandLine) =>
+  storeAction(
+    [...workFields, 'host', 'metricsPort', 'workerProcesses'],
+    async (runtime, _output, { processes = runtime.config.workerProcesses }: { processes?: number }) => {
+      const number = processNumber(environment)
+      if (number !== undefined) return await workUnderSupervisor(runtime, number)
+      return processes === 1 ? await workAlone(runtime, environment) : await supervise(runtime, environment, processes)
+    },
+    { waits: true, serves: 'worker' },
+  )
 
 type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
 

@@ -9,9 +9,10 @@ import { migrate } from '../../platform/database/migrate.js'
 import { openStore, type Store } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../platform/embedded-postgres/server-keeper.js'
-import { createLog, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
-import { onceReachable } from '../../work/outage.js'
+import { createLog, isForPeople, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
+import { onceReachable, unlessStopped } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
+import { firstLine, type ServiceName } from './first-line.js'
 
 // A process learns within this time what the others have seen of the database.
 const refreshMs = 1_000
@@ -41,9 +42,6 @@ export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
   /** The embedded server that this process holds a lease of; undefined when the database was given. */
   readonly embedded: { readonly clusterDir: string; readonly joined: boolean } | undefined
 }
-
-/** The commands that run until they are stopped. */
-type ServiceName = 'api' | 'worker' | 'start'
 
 /** How a command opens the database. */
 export type RuntimeOptions = {
@@ -80,7 +78,8 @@ export async function openRuntime<Field extends keyof Config = never>(
   const isTold = serves !== undefined && number === undefined
   const tell = isTold ? tellOperator(log, config.logFormat, note) : note
   if (isTold) {
-    tell(`giving ${serves}: data directory ${path.resolve(config.dataDir)}`)
+    // A person has read it already.
+    if (!isForPeople(config.logFormat)) tell(firstLine(serves, config.dataDir))
     for (const problem of unreadVariables(environment)) log.warn(problem)
   }
   const cleanup = new CleanupStack()
@@ -89,7 +88,7 @@ export async function openRuntime<Field extends keyof Config = never>(
   try {
     const embedded =
       secrets.databaseUrl === undefined
-        ? await openEmbedded(config, log, isTold ? tell : undefined, cleanup)
+        ? await openEmbedded(config, log, isTold ? tell : undefined, waits ? signal : undefined, cleanup)
         : undefined
     const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
     const fence = embedded ? undefined : new Fence(feedsDir)
@@ -108,7 +107,8 @@ export async function openRuntime<Field extends keyof Config = never>(
           log.warn({ migration }, 'waits for a table that is in use, and is tried again')
         return await migrate(direct ?? store, blocked)
       }
-      const { applied } = await (waits && !embedded ? onceReachable(log, signal, migrating) : migrating())
+      const untilStopped = () => (embedded ? unlessStopped(signal, migrating) : onceReachable(log, signal, migrating))
+      const { applied } = await (waits ? untilStopped() : migrating())
       if (isTold) {
         tell(applied.length > 0 ? `schema: brought up to date by ${applied.length} migrations` : 'schema: up to date')
       }
@@ -174,11 +174,13 @@ async function openEmbedded(
   { dataDir }: ConfigOf<'dataDir'>,
   log: Log,
   tell: Runtime['tell'] | undefined,
+  signal: AbortSignal | undefined,
   cleanup: CleanupStack,
 ) {
   const embedded = await openEmbeddedPostgres({
     dataDir,
     log: (message) => (tell ? tell(message) : log.debug({ message }, 'database')),
+    ...(signal && { signal }),
   })
   cleanup.defer(() => embedded.release())
   const keeper = keepServerRunning({

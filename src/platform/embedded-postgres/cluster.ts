@@ -37,12 +37,13 @@ const settings: Readonly<Record<string, string>> = {
 /**
  * Makes the cluster of a place: UTF-8 whatever the machine's locale, one database, and two roles with their passwords.
  * It is made under another name and renamed, so that a kill in the middle leaves nothing half-made.
- * Throws `database-unavailable` with the reason that PostgreSQL gave.
+ * Throws `database-unavailable` with the reason that PostgreSQL gave, or `aborted` by the signal.
  */
 export async function createCluster(
   nativeDir: string,
   { clusterDir, user, record }: Place,
   adminPassword: string,
+  signal?: AbortSignal,
 ): Promise<void> {
   if (!user) refuseNamelessUser()
   const draft = await draftName(clusterDir)
@@ -68,6 +69,8 @@ export async function createCluster(
         ...Object.entries(settings).map(([name, value]) => `--set=${name}=${value}`),
       ],
       user,
+      '',
+      signal,
     )
     if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', clusterDir)
     await runSingleUser(nativeDir, cluster, { clusterDir, user }, 'template1', [

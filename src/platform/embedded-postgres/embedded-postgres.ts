@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { Client } from 'pg'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { errnoOf, messageOf } from '../../kernel/system-errors.js'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
 import { createCluster, databaseName, repairRoles, serviceRole } from './cluster.js'
@@ -34,23 +35,29 @@ export type EmbeddedPostgres = {
  * killed), otherwise starts it, and makes its cluster the first time. Any number of processes of one machine may do this at
  * once. Processes find each other by process id, so a data directory belongs to one machine, or one container at a time.
  *
- * Throws `database-unavailable` when it cannot be started or reached, `database-incompatible` when its
+ * Throws `aborted` by the signal, `database-unavailable` when it cannot be started or reached, `database-incompatible` when its
  * data was made by another major version of PostgreSQL or is not UTF-8.
  */
 export async function openEmbeddedPostgres(options: {
   readonly dataDir: string
   readonly log?: (message: string) => void
+  readonly signal?: AbortSignal
 }): Promise<EmbeddedPostgres> {
-  const log = options.log ?? (() => undefined)
+  const { log = () => undefined, signal } = options
   try {
     const folder = await openLauncherFolder(options.dataDir)
-    return await withLock(folder.lockDir, () => openInsideLock(folder, log))
+    return await withLock(folder.lockDir, () => openInsideLock(folder, log, signal))
   } catch (error) {
     throw toOpenError(error, options.dataDir)
   }
 }
 
-async function openInsideLock(folder: LauncherFolder, log: (message: string) => void): Promise<EmbeddedPostgres> {
+async function openInsideLock(
+  folder: LauncherFolder,
+  log: (message: string) => void,
+  signal: AbortSignal | undefined,
+): Promise<EmbeddedPostgres> {
+  refuseAborted(signal, 'the start')
   const from = await getServerPackage()
   const found = await findPlace(folder)
   const others = await countLiveLeases(folder.leaseDir)
@@ -75,8 +82,9 @@ async function openInsideLock(folder: LauncherFolder, log: (message: string) => 
     log(`making a new database in ${place.clusterDir}`)
     // The record first: nobody could use a cluster without its password.
     await saveRecord(folder, place.record)
-    await createCluster(programs, place, adminPassword)
+    await createCluster(programs, place, adminPassword, signal)
   }
+  refuseAborted(signal, 'the start')
 
   const endGuard = guardServer({ programs, place, folder })
   try {

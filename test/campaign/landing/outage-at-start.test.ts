@@ -36,7 +36,7 @@ async function startDuring(installation: Installation, proxy: StallingProxy, kin
 }
 
 // Together, since most of the time is spent waiting.
-describe.concurrent('a service that starts during an outage', { timeout: 90_000 }, () => {
+describe.concurrent('a service that starts during an outage', () => {
   test.for(['worker', 'api'] as const)('of the database waits for it: giving %s', async (kind, context) => {
     const { url, proxy } = await behindProxy(context, (await testDatabase()).url)
     const installation = await install(context, { DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
@@ -120,4 +120,22 @@ describe.concurrent('a service that starts during an outage', { timeout: 90_000 
     const installation = await install(context, { DATABASE_URL: url.href })
     expect(await installation.run(['worker'])).toMatchObject({ code: 2 })
   })
+})
+
+// A step that is begun after the signal holds connections when our own PostgreSQL stops.
+describe('a first start that is asked to stop', () => {
+  const steps = ['giving start: data', 'making a new database', 'started PostgreSQL', 'schema: ', 'were put in']
+  test.for(steps)('after "%s" ends without a warning, and the next one goes on', async (step, context) => {
+    const installation = await install(context, {})
+    const stopped = await installation.serve('start', step)
+    stopped.kill('SIGTERM')
+    expect([await stopped.ended, warnings(stopped.output())]).toEqual([0, []])
+    if (step !== 'making a new database') return
+    const next = await installation.serve('start', 'were put in')
+    next.kill('SIGTERM')
+    expect([await next.ended, warnings(next.output())]).toEqual([0, []])
+  })
+
+  const warnings = (output: string) =>
+    output.split('\n').filter((line) => line !== '' && !line.startsWith('{"level":30,'))
 })
