@@ -5,6 +5,7 @@ import { style } from '../portal/style.js'
 export const consoleStyle = `${style}
 td form, td a.button { margin: 0; }
 a.button { display: inline-block; background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .3rem .8rem; text-decoration: none; font-weight: 600; }
+form + form { margin-top: 1rem; } form:not(.action) :is(input, select) { min-height: 2.8rem; }
 form.action { max-width: 30rem; display: grid; gap: .8rem; } form.action input[type=checkbox] { width: auto; }
 .needs { border-left: 4px solid var(--out); padding: .2rem 0 .2rem 1rem; }
 .state::before { content: ""; display: inline-block; width: .75em; height: .75em; border-radius: 50%; margin-inline-end: .4em; background: var(--line); }
