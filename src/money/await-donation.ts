@@ -34,9 +34,11 @@ export async function awaitEarlierDonation(
       })
       if (found === 'differs') throw pending(undefined)
       if (found !== 'unknown') return found
+      const leasedAt = performance.now()
       const lease = earlier.leaseOver ? await takeOverIntent(store.db, id, leaseSecondsOf(payments)) : undefined
       if (lease !== undefined) {
-        return await takePayment(payments, id, { ...chargeOf(reference), again: true }, { triedBefore: true, lease })
+        const held = { triedBefore: true, lease, leasedAt }
+        return await takePayment(payments, id, { ...chargeOf(reference), again: true }, held)
       }
       nextAsk = performance.now() + askEveryMs
     }

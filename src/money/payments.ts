@@ -47,9 +47,17 @@ export async function ensureOpen({ closedBecause }: Payments): Promise<void> {
 /** A failed donation is looked up once more after this time, in case its charge came later than the processor promised. */
 export const lookAgainSeconds = 600
 
-/** Seconds within which a requested charge may still appear at the gateway. */
+/** Seconds within which a charge that is requested in time (`isLate`) may still appear at the gateway. */
 export function leaseSecondsOf({ gateway, timeoutMs }: Payments): number {
-  return timeoutMs / 1000 + gateway.lateSeconds
+  return (2 * timeoutMs) / 1000 + gateway.lateSeconds
+}
+
+/**
+ * Whether so much time has passed since a lease was asked for (`performance.now()`) that no money may be moved under it: the
+ * process stood still, and another one may have looked already.
+ */
+export function isLate({ timeoutMs }: Payments, leasedAt: number): boolean {
+  return performance.now() - leasedAt >= timeoutMs
 }
 
 /** The platform's share of an amount, rounded half up to the currency's smallest unit. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../kernel/errors.js'
 import { type Decimal, minorUnitExponent } from '../kernel/money.js'
 import type { Db } from '../platform/database/connection.js'
 import { GatewayRefusal, RefundLater, withTimeout } from './gateways/gateway.js'
-import { leaseSecondsOf, type Payments, sumOf } from './payments.js'
+import { isLate, leaseSecondsOf, type Payments, sumOf } from './payments.js'
 import {
   cancelRefund,
   type RefundIntent,
@@ -30,6 +30,7 @@ export async function refundDonation(
 ): Promise<RefundIntent> {
   const { store, clock } = payments
   const { recorded, ...wanted } = request
+  const leasedAt = performance.now()
   const intent = await store.transaction(async (db) => {
     const entered = await recordRefundIntent(db, {
       ...wanted,
@@ -40,14 +41,20 @@ export async function refundDonation(
     await recorded?.(db, entered)
     return entered
   })
-  await finishRefund(payments, intent)
+  await finishRefund(payments, intent, leasedAt)
   return intent
 }
 
-/** Makes a recorded refund and enters it in the books; safe to repeat. */
-export async function finishRefund(payments: Payments, intent: RefundIntent): Promise<void> {
+/** Makes a recorded refund, whose lease was asked for at `leasedAt`, and enters it in the books; safe to repeat. */
+export async function finishRefund(payments: Payments, intent: RefundIntent, leasedAt: number): Promise<void> {
   const { store, clock, currency, mailsReceipts: mails = false } = payments
-  if (intent.kind === 'refund') await giveBack(payments, intent)
+  if (intent.kind === 'refund') {
+    if (isLate(payments, leasedAt)) {
+      const message = 'this process stood still before it could give back; the settlement finishes it'
+      throw new ServiceError('payment-pending', message)
+    }
+    await giveBack(payments, intent)
+  }
   const at = clock()
   await recordRefundDone(store.db, {
     id: intent.id,

@@ -4,7 +4,7 @@ import { leaseSecondsOf, lookAgainSeconds, type Payments } from './payments.js'
 import { finishRefund } from './refund-donation.js'
 import { type TakenOver, takeOverDonations } from './sql/donation-intents.js'
 import { closeFailedDonation, recordFailed } from './sql/donation-outcomes.js'
-import { takeOverOpenRefunds } from './sql/refunds.js'
+import { takeOverOpenRefund } from './sql/refunds.js'
 import { abandonCharge, findOutcome, isChargeOf, returnLateCharge, wantedCharge, wantedOf } from './take-payment.js'
 
 /** What a round of settlement did; `open` could not be decided and is left to the next round. */
@@ -42,10 +42,14 @@ export async function settleOpen(payments: Payments, signal?: AbortSignal): Prom
     // Do not start another batch while the gateway does not answer.
     if (donations.length < batch || counts.open > 0) break
   }
-  for (const refund of await takeOverOpenRefunds(payments.store.db, { limit: batch, leaseSeconds })) {
+  for (let taken = 0; taken < batch; taken++) {
     if (signal?.aborted) return counts
+    // One at a time: each must be made within its lease.
+    const leasedAt = performance.now()
+    const refund = await takeOverOpenRefund(payments.store.db, leaseSeconds)
+    if (!refund) break
     try {
-      await finishRefund(payments, refund)
+      await finishRefund(payments, refund, leasedAt)
       counts.refunded++
     } catch (error) {
       counts.open++

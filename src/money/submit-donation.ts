@@ -61,11 +61,13 @@ export async function submitDonation(
     plan = { planLink: donorLink(payments.donors, 'plan', { id, reference }) }
   }
   const take = async (reference: string) => {
+    const leasedAt = performance.now()
     const intent = await payments.books.recordIntent(intentOf(reference))
     if (!intent) return undefined
     const { id, attempt, lease } = intent
     await begin(id, reference)
-    return await takePayment(payments, id, chargeOf(request, reference, attempt), { triedBefore: attempt > 1, lease })
+    const held = { triedBefore: attempt > 1, lease, leasedAt }
+    return await takePayment(payments, id, chargeOf(request, reference, attempt), held)
   }
   try {
     const first = await take(await usedReference(payments, references))

@@ -12,7 +12,7 @@ import {
   type WantedCharge,
   withTimeout,
 } from './gateways/gateway.js'
-import { lookAgainSeconds, type Payments, sumOf } from './payments.js'
+import { isLate, leaseSecondsOf, lookAgainSeconds, type Payments, sumOf } from './payments.js'
 import { settledShare } from './settled-share.js'
 import {
   type EarlierDonation,
@@ -44,14 +44,20 @@ export type PendingDonation = { readonly receivedAt: Date; readonly totals: Proj
  * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
  * settlement or a repeated request finds the outcome by its reference. Throws `request-invalid` when the reference has the
  * charge of another request. `triedBefore`: the books know of an earlier call for this donation;
- * `lease`: that of who calls.
+ * `lease`: that of who calls, asked for at
+ * `leasedAt` (`performance.now()`).
  */
 export async function takePayment(
   payments: Payments,
   id: number,
   charge: Charge,
-  { triedBefore, lease }: { readonly triedBefore: boolean; readonly lease: HeldUntil },
+  {
+    triedBefore,
+    lease,
+    leasedAt,
+  }: { readonly triedBefore: boolean; readonly lease: HeldUntil; readonly leasedAt: number },
 ): Promise<PaymentResult> {
+  if (isLate(payments, leasedAt)) throw pending(new Error('this process stood still before it could charge'))
   const { gateway, store, clock, timeoutMs } = payments
   let outcome: ChargeOutcome
   try {
@@ -229,7 +235,7 @@ export async function returnLateCharge(
   const { gateway, store, clock, timeoutMs, warn } = payments
   const { id, currency } = donation
   const { reference, chargeId, amount } = charge
-  if (!(await claimLateCharge(store.db, id, chargeId))) return false
+  if (!(await claimLateCharge(store.db, id, { chargeId, leaseSeconds: leaseSecondsOf(payments) }))) return false
   const refund = { reference: `${reference}-late`, chargeReference: reference, chargeId, amount, currency }
   await withTimeout(timeoutMs, (signal) => gateway.refund(refund, signal))
   await recordLateChargeReturned(store.db, id, { at: clock(), chargeId, amount })

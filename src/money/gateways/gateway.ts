@@ -27,7 +27,8 @@ export type Gateway = {
   /**
    * Charges once per reference: a later call with the same reference and `again` must not charge again, whoever made the
    * first. Calls with one reference that the books know of never overlap: the later one comes `lateSeconds` after the signal
-   * of the earlier one was aborted. A charge can be found under its reference by then, or never.
+   * of the earlier one was aborted. A charge can be found under its reference by then, or never. Calls the signal's
+   * `throwIfAborted` right before it sends the charge.
    */
   charge(charge: Charge, signal: AbortSignal): Promise<ChargeOutcome>
   readonly lateSeconds: number
@@ -243,9 +244,16 @@ export class RefundLater extends Error {
 /** Runs a gateway call with a time-out: then it rejects, even when the call ignores its signal. */
 export async function withTimeout<T>(ms: number, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
-  // A rejection after the time-out has no reader; the settlement looks the charge up.
-  return await within(ms, call(controller.signal), () => {
+  const { signal } = controller
+  const startedAt = performance.now()
+  const late = () => {
     controller.abort()
     return new Error(`the payment gateway did not answer within ${ms} ms`)
-  })
+  }
+  // A process that stood still reads the answers that came meanwhile before its timers fire.
+  signal.throwIfAborted = () => {
+    if (signal.aborted || performance.now() - startedAt >= ms) throw late()
+  }
+  // A rejection after the time-out has no reader; the settlement looks the charge up.
+  return await within(ms, call(signal), late)
 }

@@ -117,6 +117,7 @@ async function takeCharge(
   const isOwn = currency === payments.currency
   const payloadSalt = randomBytes(16)
   const digest = createHash('sha256').update(reference).digest()
+  const leasedAt = performance.now()
   const recorded = await books.recordIntent({
     ...{
       projectId,
@@ -149,7 +150,7 @@ async function takeCharge(
   }
   // Its outcome is read from the books: what is not known yet is found by the settlement.
   // Were a first attempt told as tried before, the settlement would only look once more: nothing else follows from it.
-  const tried = { triedBefore: recorded.attempt > 1, lease: recorded.lease }
+  const tried = { triedBefore: recorded.attempt > 1, lease: recorded.lease, leasedAt }
   await takePayment(payments, recorded.id, charge, tried).catch((error: unknown) => {
     payments.warn({ plan: id, error: toServiceError(error).message }, 'a regular gift is not charged yet')
   })

@@ -228,14 +228,20 @@ export async function recordFailed(
 }
 
 /**
- * Marks the charge of a failed donation as one that is given back: from then on nothing is charged under its reference. False:
- * the donation has not failed (any more).
+ * Marks the charge of a failed donation as one that is given back: from then on nothing is charged under its reference. It is
+ * looked at again once the lease is over, unless it was recorded as returned. False: the donation has not failed (any more).
  */
-export async function claimLateCharge(db: Db, id: number, chargeId: string): Promise<boolean> {
-  const { rowCount } = await db.query(`update donation set charge_id = $2 where id = $1 and status = 'failed'`, [
-    id,
-    chargeId,
-  ])
+export async function claimLateCharge(
+  db: Db,
+  id: number,
+  { chargeId, leaseSeconds }: { readonly chargeId: string; readonly leaseSeconds: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update donation set charge_id = $2, lease_until = case
+        when charge_id is distinct from $2 or lease_until is not null then clock_timestamp() + make_interval(secs => $3) end
+      where id = $1 and status = 'failed'`,
+    [id, chargeId, leaseSeconds],
+  )
   return rowCount > 0
 }
 

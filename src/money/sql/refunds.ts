@@ -206,28 +206,24 @@ export async function cancelRefund(db: Db, { id, lease }: Pick<RefundIntent, 'id
   return rowCount > 0
 }
 
-/** Takes over refunds that were never finished. */
-export async function takeOverOpenRefunds(
-  db: Db,
-  { limit, leaseSeconds }: { limit: number; leaseSeconds: number },
-): Promise<RefundIntent[]> {
+/** Takes over the refund that was left unfinished longest; undefined: there is none whose lease is over. */
+export async function takeOverOpenRefund(db: Db, leaseSeconds: number): Promise<RefundIntent | undefined> {
   const { rows } = await db.query<Donation & { readonly refund: Omit<RefundIntent, 'donation'> }>(
     `with due as (
         select id from donation_refund where done_at is null and lease_until < clock_timestamp()
-        order by id limit $1 for update skip locked
+        order by lease_until, id limit 1 for update skip locked
       ), taken as (
-        update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $2)
+        update donation_refund r set lease_until = clock_timestamp() + make_interval(secs => $1)
         from due where r.id = due.id returning r.*)
       select ${donationColumns}, json_build_object('id', r.id, 'reference', r.reference, 'kind', r.kind,
         'chargeId', d.charge_id, 'amount', r.amount::text, 'addon', r.addon::text,
         'lease', r.lease_until::text) as refund
-      from taken r join donation d on d.id = r.donation_id order by r.id`,
-    [limit, leaseSeconds],
+      from taken r join donation d on d.id = r.donation_id`,
+    [leaseSeconds],
   )
-  return rows.map((row) => {
-    const { refund, ...donation } = row
-    return { ...refund, donation }
-  })
+  if (!rows[0]) return undefined
+  const { refund, ...donation } = rows[0]
+  return { ...refund, donation }
 }
 
 /**

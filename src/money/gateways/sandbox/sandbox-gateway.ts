@@ -70,6 +70,7 @@ export function createSandboxGateway({ store, clock, currency: own, baseUrl }: S
   }
   const enter = async (
     charge: Charge,
+    signal: AbortSignal,
     given: Pick<ChargeEntry, 'declineCode' | 'secret'> & { readonly delayMs?: number | undefined } = {},
   ) => {
     const { reference, amount, currency } = charge
@@ -77,6 +78,7 @@ export function createSandboxGateway({ store, clock, currency: own, baseUrl }: S
     const at = clock()
     const settled = own === undefined || currency === own ? undefined : await exchanged(charge, own)
     const waitMs = Math.max(delayMs, settled && declineCode === undefined ? exchangeMs : 0)
+    signal.throwIfAborted()
     return await toOutcome(
       await entries({
         ...{ reference, amount, currency, declineCode, at, secret },
@@ -121,29 +123,30 @@ export function createSandboxGateway({ store, clock, currency: own, baseUrl }: S
       if (earlier) return await toOutcome(earlier)
       switch (scenario.kind) {
         case 'approved':
-          return await enter(charge, { delayMs })
+          return await enter(charge, signal, { delayMs })
         case 'declined':
-          return await enter(charge, { declineCode: scenario.code })
+          return await enter(charge, signal, { declineCode: scenario.code })
         case 'asks':
           // Who cannot repeat the request cannot be asked.
           return await enter(
             charge,
+            signal,
             charge.mayAsk ? { secret: randomBytes(16).toString('hex') } : { declineCode: notConfirmed },
           )
         case 'debit':
-          return await enter(charge, { declineCode: scenario.code, delayMs: debitDays * day })
+          return await enter(charge, signal, { declineCode: scenario.code, delayMs: debitDays * day })
         case 'slow':
           await sleep(slowMs, undefined, { signal })
-          return await enter(charge)
+          return await enter(charge, signal)
         case 'silent-before':
           return await silence(signal)
         case 'silent-after':
-          await enter(charge)
+          await enter(charge, signal)
           return await silence(signal)
         case 'down':
           throw new GatewayRefusal('the sandbox gateway cannot be reached')
         case 'unknown':
-          return await enter(charge, { declineCode: 2038 })
+          return await enter(charge, signal, { declineCode: 2038 })
         default:
           return scenario satisfies never
       }

@@ -86,9 +86,8 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
     // A try that is known to have charged nothing may have an answer that Stripe would repeat for a day.
     const { reference, attempt = 1 } = wanted
     const idempotencyKey = attempt === 1 ? reference : `${reference}-${attempt}`
-    signal.throwIfAborted()
     try {
-      const intent = await createIntent(request, idempotencyKey)
+      const intent = await createIntent(request, idempotencyKey, signal)
       const outcome = await settledOutcome(intent)
       const { amount_received: received, currency } = intent
       if (outcome.kind === 'approved' && (received !== request.amount || currency !== request.currency))
@@ -110,12 +109,17 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
   }
 
   /** Stripe repeats its first answer to an idempotency key, also when the payment of it has been cancelled since. */
-  const createIntent = async (request: Stripe.PaymentIntentCreateParams, idempotencyKey: string): Promise<Intent> => {
+  const createIntent = async (
+    request: Stripe.PaymentIntentCreateParams,
+    idempotencyKey: string,
+    signal: AbortSignal,
+  ): Promise<Intent> => {
+    signal.throwIfAborted()
     const made = await stripe.paymentIntents.create(request, { idempotencyKey })
     if (!waitsForDonor.has(made.status) || made.lastResponse.headers['idempotent-replayed'] !== 'true') return made
     const intent = await stripe.paymentIntents.retrieve(made.id)
     if (intent.status !== 'canceled') return intent
-    return await createIntent(request, `${idempotencyKey}-after-${intent.id}`)
+    return await createIntent(request, `${idempotencyKey}-after-${intent.id}`, signal)
   }
 
   const chargeRequest = async (charge: Charge) => {

@@ -9,7 +9,9 @@ export const faultKinds = ['error', 'kill', 'clock'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
 /** A fault at the call with this number; the first call has number 1. `variant` chooses how it fails. */
-export type Fault = { readonly kind: FaultKind; readonly at: number; readonly variant: number }
+export type Fault = { readonly kind: FaultKind | Stop; readonly at: number; readonly variant: number }
+/** The process stands still before the call, or once it has begun, until it is told to go on; it may die at the next call after that. */
+export type Stop = 'stop-before' | 'stop-after' | 'stop-and-die'
 
 /** The calls of this process to what is outside it, since they were last counted from 1. */
 export const counted = {
@@ -40,9 +42,12 @@ export function endCounting(): void {
 function mustFail(call: string): boolean {
   if (!counting) return false
   counted.calls++
+  if (fault?.kind === 'stop-and-die' && counted.calls === fault.at + 1) process.kill(process.pid, 'SIGKILL')
   if (!fault || counted.calls !== fault.at) return false
   counted.met = call
   if (fault.kind === 'kill') process.kill(process.pid, 'SIGKILL')
+  if (fault.kind === 'stop-after') setImmediate(() => process.kill(process.pid, 'SIGSTOP'))
+  else if (fault.kind.startsWith('stop')) process.kill(process.pid, 'SIGSTOP')
   const day = 86_400_000
   if (fault.kind === 'clock') clockOffsetMs = fault.variant % 2 === 0 ? 3 * day : -3 * day
   return fault.kind === 'error'

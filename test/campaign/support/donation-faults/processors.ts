@@ -28,6 +28,8 @@ export type CampaignProcessor = {
   beAhead(ms: number): void
   /** Lets the money of all slow payments come, and of none. */
   payAll(): void
+  /** Settles what was approved, as a processor does once a day. */
+  settleAll(): void
   /** References with more than nothing held, one entry for each charge, and the sum of what is held. */
   held(store: Store): Promise<{ readonly references: readonly string[]; readonly sum: string }>
   close(): Promise<void>
@@ -65,6 +67,9 @@ export async function startCampaignProcessor(name: ProcessorName): Promise<Campa
     payAll: () => {
       for (const charge of ledger.charges.filter(({ waits }) => waits === 'processor')) ledger.decide(charge, 'paid')
     },
+    settleAll: () => {
+      for (const charge of ledger.approved()) if (!charge.settled && !charge.voided) ledger.settle(charge)
+    },
     held: async () => {
       const charges = ledger.approved().filter((charge) => ledger.left(charge) > 0)
       const cents = charges.reduce((sum, charge) => sum + ledger.left(charge), 0)
@@ -83,10 +88,13 @@ function sandboxProcessor(): CampaignProcessor {
     confirm: () => undefined,
     beAhead: () => undefined,
     payAll: () => undefined,
+    settleAll: () => undefined,
     held: async (store) => {
       const { rows } = await store.db.query<{ reference: string; sum: string }>(
-        `select c.reference, (sum(c.amount) over ())::numeric(18, 2)::text as sum from sandbox_charge c
-          where c.decline_code is null and not exists (select from sandbox_refund r where r.charge_id = c.id)`,
+        `select reference, (sum("left") over ())::numeric(18, 2)::text as sum from (
+            select c.reference, c.amount - coalesce((select sum(amount) from sandbox_refund where charge_id = c.id), 0) as "left"
+            from sandbox_charge c where c.decline_code is null) charge
+          where "left" > 0`,
       )
       return { references: rows.map(({ reference }) => reference), sum: rows[0]?.sum ?? '0.00' }
     },

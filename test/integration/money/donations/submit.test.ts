@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
+import type { Decimal } from '../../../../src/kernel/money.js'
 import { type Charge, GatewayRefusal } from '../../../../src/money/gateways/gateway.js'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
+import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { rehearseDonation, submitDonation } from '../../../../src/money/submit-donation.js'
@@ -16,6 +18,7 @@ import {
   usd,
 } from '../../../support/money/donations.js'
 import { testDatabase } from '../../../support/store/database.js'
+import { standStill } from '../../../support/values/stand-still.js'
 
 const projects = [2045, 2046, 2047, 2048, 2049, 2050, 2051, 2052, 2053, 2054]
 
@@ -243,6 +246,81 @@ describe('a donation', async () => {
     expect(await failure(submit(donationRequest(), randomUUID(), late))).toMatchObject({ code: 'payment-unavailable' })
     expect(late.warnings).toEqual(['a charge came after its donation had been given up, and was given back'])
     expect(await one('select amount from sandbox_refund order by id desc limit 1')).toEqual({ amount: '40.000' })
+  })
+
+  it('is not charged by a process that stood still once it had written the intent', async () => {
+    const standing = testPayments(store)
+    const books = {
+      ...standing.books,
+      recordIntent: async (...given: Parameters<typeof standing.books.recordIntent>) => {
+        const recorded = await standing.books.recordIntent(...given)
+        standStill(standing.timeoutMs)
+        return recorded
+      },
+    }
+    const request = donationRequest()
+    expect(await failure(submit(request, randomUUID(), { ...standing, books }))).toMatchObject({
+      code: 'payment-pending',
+    })
+    expect(await charges(request.transactionId ?? '')).toBe(0)
+    await lapsed(request)
+    expect((await submit(request)).receiptNumber).toMatch(/^R\d+/)
+  })
+
+  it('whose charge came after the last look, and could not be given back at once, is given back by the settlement', async () => {
+    const sandbox = createSandboxGateway(payments)
+    const gateway = quick({
+      ...sandbox,
+      charge: async (charge, signal) => {
+        for (const _ of [1, 2]) {
+          await store.db.query(`update donation set lease_until = now() - interval '1 s' where reference = $1`, [
+            charge.reference,
+          ])
+          await settleOpen(payments)
+        }
+        return await sandbox.charge(charge, signal)
+      },
+      refund: () => Promise.reject(new Error('no answer')),
+    })
+    const request = donationRequest()
+    await failure(submit(request, randomUUID(), testPayments(store, { gateway, timeoutMs: 5000 })))
+    const { reference } = await one<{ reference: string }>('select reference from donation where transaction_id = $1', [
+      request.transactionId,
+    ])
+    expect(await refunded(reference)).toBeUndefined()
+    await store.db.query(
+      `update donation set lease_until = now() - interval '1 s' where reference = $1 and lease_until is not null`,
+      [reference],
+    )
+    await settleOpen(payments)
+    expect(await refunded(reference)).toBe('40.000')
+    expect(await store.snapshot((db) => listDifferences(db, 10))).toEqual([])
+  })
+
+  it('of which parts are to go back takes each refund when its turn comes, so that each is made within its lease', async () => {
+    const sandbox = createSandboxGateway(payments)
+    const deaf = testPayments(store, {
+      gateway: quick({ ...sandbox, refund: () => Promise.reject(new Error('no answer')) }),
+    })
+    for (const _ of [1, 2, 3]) {
+      const { receiptNumber = '' } = await submit(donationRequest())
+      const { id } = await one<{ id: number }>('select id from donation where receipt_number = $1', [receiptNumber])
+      await failure(refundDonation(deaf, { donationId: id, kind: 'refund', amount: '10' as Decimal }))
+    }
+    await store.db.query(`update donation_refund set lease_until = now() - interval '1 s' where done_at is null`)
+    const held: number[] = []
+    const gateway = quick({
+      ...sandbox,
+      refund: async (refund, signal) => {
+        const { n } = await one<{ n: number }>(
+          'select count(*)::int as n from donation_refund where done_at is null and lease_until > clock_timestamp()',
+        )
+        held.push(n)
+        return await sandbox.refund(refund, signal)
+      },
+    })
+    expect(await settleOpen(testPayments(store, { gateway, timeoutMs: 60_000 }))).toMatchObject({ refunded: 3 })
+    expect(held).toEqual([1, 1, 1])
   })
 
   it('that failed is charged under the same reference when it is repeated, and counts a charge that came late', async () => {

@@ -12,6 +12,7 @@ import {
   withTimeout,
 } from '../../../../src/money/gateways/gateway.js'
 import { usd } from '../../../support/money/donations.js'
+import { standStill } from '../../../support/values/stand-still.js'
 
 /** What a gateway's processor holds under a reference of ours, asked apart from the gateway. */
 type Held = { readonly charges: number; readonly amount: Decimal }
@@ -192,13 +193,20 @@ export function describeGateway({ name, timeoutMs, open, ...given }: GatewayCase
         expect(await failure(charge(other))).toMatchObject({ message: expect.stringContaining('another amount') })
         expect(await find(other.reference)).toMatchObject({ amount: '43.50' })
       })
-
-      it('sends no charge whose time is over', async () => {
-        const late = aCharge()
-        expect(await failure(opened.gateway.charge(late, AbortSignal.abort()))).toBeInstanceOf(Error)
-        await expectHeld(late.reference, 0, '0')
-      })
     }
+
+    it('sends no charge whose time is over, also where the process stood still', async () => {
+      const late = aCharge()
+      expect(await failure(opened.gateway.charge(late, AbortSignal.abort()))).toBeInstanceOf(Error)
+      const standing = withTimeout(50, async (signal) => {
+        standStill(50)
+        return await opened.gateway.charge(late, signal)
+      })
+      expect(await failure(standing)).toBeInstanceOf(Error)
+      // What was sent all the same would be found now.
+      expect(await find(late.reference)).toBeUndefined()
+      await expectHeld(late.reference, 0, '0')
+    })
 
     it('takes its time', async () => {
       const paid = await approved(aCharge('fake-slow-nonce'))
