@@ -75,7 +75,7 @@ export async function restoreBackup(
       return counts
     } catch (error) {
       await db.query('rollback').catch(() => undefined)
-      if (!isDataError(error)) throw error
+      if (!isDataError(error) && sqlState(error) !== notASequence) throw error
       throw unusable(`${file} does not fit the schema: ${error instanceof Error ? error.message : String(error)}`)
     }
   })
@@ -102,7 +102,11 @@ export async function readBackupHeader(file: string): Promise<BackupHeader> {
   try {
     const line = await reader.line()
     if (!line?.startsWith(firstWords)) throw unusable(`${file} is not of giving backup`)
-    return JSON.parse(line.slice(firstWords.length)) as BackupHeader
+    return said<BackupHeader>(
+      line,
+      firstWords,
+      ({ schema, donorKeys }) => Number(schema) > 0 && isTexts(donorKeys) && Number.isSafeInteger(schema),
+    )
   } finally {
     reader.close()
   }
@@ -126,7 +130,7 @@ async function writeTables(
     for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
       if (signal.aborted) throw new ServiceError('aborted', 'the restore was interrupted; nothing was written')
       if (line.startsWith(tableWords)) {
-        const { name, columns } = JSON.parse(line.slice(tableWords.length)) as BackupTable
+        const { name, columns } = said<BackupTable>(line, tableWords, (of) => isTexts(of.columns) && isTexts([of.name]))
         const known = columnsOf.get(name)
         const strange = columns.find((column) => !known?.includes(column))
         if (known === undefined || strange !== undefined || name in written) {
@@ -141,7 +145,9 @@ async function writeTables(
         await pipeline(Readable.from(reader.rows()), copy)
         written[name] = copy.rowCount ?? 0
       } else if (line.startsWith(lastWords)) {
-        const { rows, sequences } = JSON.parse(line.slice(lastWords.length)) as BackupEnd
+        const { rows, sequences } = said<BackupEnd>(line, lastWords, (of) => {
+          return isObject(of.rows) && isObject(of.sequences) && Object.values(of.sequences).every(Array.isArray)
+        })
         const missing = Object.entries(rows).find(([name, count]) => written[name] !== count)
         if (missing)
           throw unusable(`${file} has ${written[missing[0]]} rows of ${missing[0]}, its last line says ${missing[1]}`)
@@ -157,6 +163,26 @@ async function writeTables(
   }
   throw unusable(`${file} ends before its last line: it is not whole`)
 }
+
+const notASequence = '42809'
+
+/** What a line of a backup says. Throws `input-unusable` where `giving backup` writes no such line, whoever made the file. */
+function said<T extends object>(line: string, words: string, isRight: (said: Partial<T>) => boolean): T {
+  const value = jsonOf(line.slice(words.length))
+  if (isObject(value) && isRight(value as Partial<T>)) return value as T
+  throw unusable(`the backup has a line that giving backup does not write: ${line.slice(0, 100)}`)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string')
 
 const lineFeed = Buffer.from('\n')
 /** What ends the rows of a table, with the end of the row before it. */

@@ -265,3 +265,60 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     expect(await said('doctor')).toMatch(/cannot be restored/)
   })
 })
+
+describe('giving restore', () => {
+  it('takes nothing of a backup that an attacker made, and says so in words of an operator', {
+    timeout: 300_000,
+  }, async () => {
+    const { store: target, url } = await testDatabase()
+    const whole = path.join(folder, 'empty.sql.gz')
+    await writeBackup(target, whole, { clock, signal })
+    const text = gunzipSync(await readFile(whole)).toString('utf8')
+    const header = (json: string) => text.replace(/^.*/, `-- giving backup 1 ${json}`)
+    const table = (json: string) => text.replace(/-- table .*/, `-- table ${json}`)
+    const end = (json: string) => text.replace(/-- end .*/, `-- end ${json}`)
+    const row = (value: string) => text.replace(/(copy "project" .*\n)/, `$1${value}\n`)
+    const schema = /"schema":(\d+)/.exec(text)?.[1]
+    const hostile: Record<string, string | Buffer> = {
+      'a header that is not JSON': header('{'),
+      'a header that is null': header('null'),
+      'a header that is a list': header('[]'),
+      'a schema with SQL': header(`{"schema":"${schema}; drop table project","donorKeys":[]}`),
+      'a schema that is a text': header(`{"schema":"${schema}","donorKeys":[]}`),
+      'a schema below zero': header('{"schema":-1,"donorKeys":[]}'),
+      'a schema between two': header('{"schema":54.5,"donorKeys":[]}'),
+      'no schema': header('{"donorKeys":[]}'),
+      'a table that is not JSON': table('{'),
+      'a table that is null': table('null'),
+      'a table without columns': table('{"name":"project"}'),
+      'columns that are a number': table('{"name":"project","columns":7}'),
+      'a column that is an object': table('{"name":"project","columns":[{"toString":1}]}'),
+      'a table of the server': table('{"name":"pg_authid","columns":["rolname"]}'),
+      'a table with SQL': table(
+        '{"name":"project\\" (id) from program \'touch /tmp/giving-attacked\' --","columns":["id"]}',
+      ),
+      'a table of an ancestor': table('{"name":"__proto__","columns":[]}'),
+      'an end that is not JSON': end('{'),
+      'an end that is null': end('null'),
+      'sequences that are a list of nothing': end('{"rows":{},"sequences":[null]}'),
+      'a sequence that is a table': end('{"rows":{},"sequences":{"project":["7",true]}}'),
+      'a sequence without end': end('{"rows":{},"sequences":{"receipt_number_seq":["99999999999999999999",true]}}'),
+      'a row with too few columns': row('7'),
+      'bytes that are no UTF-8': Buffer.from(row('\\xff\\xfe'), 'latin1'),
+      'a line without end': `-- giving backup 1 ${' '.repeat(40_000_000)}`,
+    }
+    for (const [what, content] of Object.entries(hostile)) {
+      const file = path.join(folder, 'hostile.sql.gz')
+      await writeFile(file, gzipSync(content))
+      const { code, stderr } = await command(url, 'restore', file)
+      expect(code, what).toBe(2)
+      expect(stderr, what).toMatch(/giving backup|does not fit the schema|that the schema lacks/)
+      expect(stderr, what).not.toMatch(/\n {4}at /)
+      const { rows } = await target.db.query(
+        `select (select count(*) from project)::int + (select count(*) from pg_trigger where tgenabled = 'D')::int as n`,
+      )
+      expect(rows, what).toEqual([{ n: 0 }])
+    }
+    expect(await lstat('/tmp/giving-attacked').catch(() => undefined)).toBeUndefined()
+  })
+})
