@@ -18,7 +18,7 @@ export const usd = 'USD' as CurrencyCode
 /** One key for all processes of a test. */
 export const testDonors = new DonorVault([{ id: 'test', secret: Buffer.alloc(32, 7) }])
 
-/** Payments over the sandbox gateway, with time-outs short enough for tests. */
+/** Payments over the sandbox gateway, with a time-out that a test can wait for. */
 export function testPayments(store: Store, changes: Partial<Payments> = {}): Payments & { warnings: string[] } {
   const warnings: string[] = []
   const clock = changes.clock ?? (() => new Date('2026-11-21T09:15:30.412Z'))
@@ -28,7 +28,7 @@ export function testPayments(store: Store, changes: Partial<Payments> = {}): Pay
     donors: testDonors,
     gateway: quick(createSandboxGateway({ store, clock })),
     clock,
-    timeoutMs: 400,
+    timeoutMs: 2_000,
     feePercent: '5' as Decimal,
     currency: usd,
     limits: { USD: usualLimits },

@@ -10,6 +10,8 @@ export type StandingSettings = {
   readonly place: ProcessorPlace
   readonly keyId: number
   readonly timeoutMs: number
+  /** How far its clock is ahead of that of others. */
+  readonly aheadMs: number
   /** Absent: that of the gateway. */
   readonly lateSeconds?: number
 }
@@ -22,14 +24,17 @@ export type StandingOrder = {
 }
 
 // Does one step after the other; never outlives the test that forked it.
-const { url, place, keyId, timeoutMs, lateSeconds } = JSON.parse(process.argv[2] ?? '') as StandingSettings
+const { url, place, keyId, timeoutMs, lateSeconds, aheadMs } = JSON.parse(process.argv[2] ?? '') as StandingSettings
 countCalls({ folders: [], databasePort: Number(new URL(url).port), onlyNetworks: false })
 const store = openStore({ url, max: 3, applicationName: 'standing process' })
 const gateway = {
   ...(await campaignGateway(place, store, timeoutMs)),
   ...(lateSeconds !== undefined && { lateSeconds }),
 }
-const steps = donationSteps(testPayments(store, { clock: () => new Date(), timeoutMs, gateway }), keyId)
+const steps = donationSteps(
+  testPayments(store, { clock: () => new Date(Date.now() + aheadMs), timeoutMs, gateway }),
+  keyId,
+)
 process.once('disconnect', () => process.exit(1))
 process.on('message', async ({ step, given, fault }: StandingOrder) => {
   beginCounting(fault)
