@@ -68,6 +68,11 @@ const formerNames = lookupTable<readonly string[]>({
 
 const known: Readonly<Record<string, ThemeDefault>> = lookupTable({ ...themeDefaults, ...formerThemes })
 
+/** What each theme is called today, by wire id. */
+export const themeNames: Readonly<Record<string, string>> = lookupTable(
+  Object.fromEntries(Object.entries(known).map(([id, { name }]) => [id, name])),
+)
+
 const idsByName = new Map(
   Object.entries(known).flatMap(([id, { name }]) =>
     [name, ...(formerNames[id] ?? [])].map((one) => [one.toLowerCase(), id] as const),

@@ -125,10 +125,8 @@ export class ProjectIndex {
   readonly #terms = keptTerms(keptBytes / 2)
   /** Kept apart, for they take many times as long to find. */
   readonly #phrases = keptTerms(keptBytes / 2)
-  /** Places by the sum of a kind, largest first. */
-  readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
-  /** Of lists whose money is of a scope: their places by the sum of a kind, largest first. */
-  readonly #byScopedMoney = new WeakMap<Found, Map<SumKind, Promise<Uint32Array>>>()
+  /** The places of lists by the sum of a kind, largest first. */
+  readonly #byMoney = new WeakMap<Found, Map<SumKind, Promise<Uint32Array>>>()
 
   private constructor(release: ReadableRelease, index: ActivityIndex, rows: Uint32Array) {
     this.#index = index
@@ -321,24 +319,11 @@ export class ProjectIndex {
     const { places, points } = found
     if (order === 'newest' || (order === 'best' && !points)) return places.subarray(from, to)
     if (order === 'best') return mostFirst(places, points ?? new Uint8Array(), from, to)
-    const scope = this.scopeOf(filter)
-    if (!isUnscoped(scope)) return (await this.#orderedBy(found, scope, order)).subarray(from, to)
-    const known = this.#byMoney.get(order) ?? this.#orderByMoney(order)
-    this.#byMoney.set(order, known)
-    const all = await known
-    return await this.#borrow((isWanted) => {
-      for (let at = 0; at < places.length; at++) isWanted[places[at] ?? 0] = 1
-      const part = new Uint32Array(Math.max(0, Math.min(to, places.length) - from))
-      let rank = 0
-      for (let at = 0; at < all.length; at++) {
-        const place = all[at] ?? 0
-        if (isWanted[place] !== 1) continue
-        if (rank === to) break
-        if (rank >= from) part[rank - from] = place
-        rank++
-      }
-      return part
-    })
+    const orders = this.#byMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
+    this.#byMoney.set(found, orders)
+    const known = orders.get(order) ?? this.#orderByMoney(found, this.scopeOf(filter), order)
+    orders.set(order, known)
+    return (await known).subarray(from, to)
   }
 
   /** Lends an array of zeros by place: making one for each search would keep the garbage collector busy. */
@@ -351,31 +336,16 @@ export class ProjectIndex {
     }
   }
 
-  async #orderByMoney(kind: SumKind): Promise<Uint32Array> {
-    const units = this.#money.get(this.#mainCurrency)?.[kind]
-    return await largestFirst(Float64Array.from(this.all.places, (place) => units?.near(place) ?? 0))
-  }
-
-  async #orderedBy(found: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
-    const orders = this.#byScopedMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
-    this.#byScopedMoney.set(found, orders)
-    const known = orders.get(kind) ?? this.#orderByScopedMoney(found, scope, kind)
-    orders.set(kind, known)
-    return await known
-  }
-
-  async #orderByScopedMoney({ places }: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
-    const moneyOf = await this.moneyIn(scope)
+  async #orderByMoney({ places }: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
+    const [currency = ''] = currenciesOf(this.all.sums)
+    const units = this.#money.get(currency)?.[kind]
+    const moneyOf = isUnscoped(scope) ? undefined : await this.moneyIn(scope)
     const sums = new Float64Array(places.length)
     for (const [at, place] of places.entries()) {
-      sums[at] = Number(moneyOf(place).get(this.#mainCurrency)?.[kind] ?? 0n)
-      if (at % entriesTogether === 0) await nextTurn()
+      sums[at] = moneyOf ? Number(moneyOf(place).get(currency)?.[kind] ?? 0n) : (units?.near(place) ?? 0)
+      if (moneyOf && at % entriesTogether === 0) await nextTurn()
     }
     return (await largestFirst(sums)).map((at) => places[at] ?? 0)
-  }
-
-  get #mainCurrency(): string {
-    return currenciesOf(this.all.sums)[0] ?? ''
   }
 
   async #find({ words, year, money, ...groups }: Filter): Promise<Found> {

@@ -97,7 +97,6 @@ export class TextIndex {
   /** Of words that stand in titles, partners and places, and of words of longer texts. */
   #names = new Postings([])
   #texts = new Postings([])
-  #decoded = new Uint32Array(1 << 12)
 
   private constructor(rowOfPlace: Uint32Array) {
     this.#rowOfPlace = rowOfPlace
@@ -188,7 +187,7 @@ export class TextIndex {
     let read = 0
     for (const [place, row] of this.#rowOfPlace.entries()) {
       let field = 0
-      for (const number of this.#numbersOf(row)) {
+      for (const number of numbersIn(this.#rows, this.#ends[row] ?? 0, this.#ends[row + 1] ?? 0)) {
         if (number < marks) field = fieldBits[number] ?? 0
         else {
           if (bits[number - marks] === 0) known.push(number - marks)
@@ -205,12 +204,6 @@ export class TextIndex {
       read = 0
       await pause()
     }
-  }
-
-  #numbersOf(row: number): Uint32Array {
-    const [from = 0, to = 0] = [this.#ends[row], this.#ends[row + 1]]
-    if (this.#decoded.length < to - from) this.#decoded = new Uint32Array(2 * (to - from))
-    return this.#decoded.subarray(0, decode(this.#rows, from, to, this.#decoded))
   }
 
   /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
@@ -356,15 +349,10 @@ class Postings {
   /** Adds the bits of a word's places to `found`; returns how many bytes were read. */
   read(word: number, found: Uint8Array): number {
     const [from = 0, to = 0] = [this.#starts[word], this.#ends[word]]
-    const bytes = this.#bytes
+    const numbers = numbersIn(this.#bytes, from, to)
     let place = 0
-    for (let at = from; at < to; ) {
-      let number = 0
-      for (let shift = 0; ; shift += 7) {
-        const byte = bytes[at++] ?? 0
-        number |= (byte & 127) << shift
-        if (byte < 128) break
-      }
+    for (let at = 0; at < numbers.length; at++) {
+      const number = numbers[at] ?? 0
       place += number >>> marks
       found[place] = (found[place] ?? 0) | (number & allBits)
     }
@@ -394,8 +382,11 @@ function write(bytes: Uint8Array, from: number, number: number): number {
   return at
 }
 
-/** Reads the numbers of a range; returns how many there are. */
-function decode(bytes: Uint8Array, from: number, to: number, into: Uint32Array): number {
+let read = new Uint32Array(1 << 12)
+
+/** Reads the numbers of a range into an array that the next call fills again. */
+function numbersIn(bytes: Uint8Array, from: number, to: number): Uint32Array {
+  if (read.length < to - from) read = new Uint32Array(2 * (to - from))
   let count = 0
   for (let at = from; at < to; ) {
     let number = 0
@@ -404,9 +395,9 @@ function decode(bytes: Uint8Array, from: number, to: number, into: Uint32Array):
       number |= (byte & 127) << shift
       if (byte < 128) break
     }
-    into[count++] = number
+    read[count++] = number
   }
-  return count
+  return read.subarray(0, count)
 }
 
 function withRoom(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {

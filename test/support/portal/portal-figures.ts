@@ -136,7 +136,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
         textOf(all(country, 'p', 'lead')[0]).replace(/.* ([\d,]+ projects?) \(release .*/, '$1.'),
       ].sort(),
       sectors: figuresOf(barsOf(country, words.groups.sectors)),
-      partners: figuresOf(barsOf(country, words.group.partners)),
+      partners: figuresOf(barsOf(country, words.groups.organisations)),
     },
     years: await shownYears(app, chosen.currencies),
     projects: shown,
@@ -407,7 +407,7 @@ function projectFigures({ find }: CountedActivity, money: Sums): ProjectFigures 
   const currencies = currenciesIn(money)
   const dated = (actual: string, planned: string) => {
     const [done, hoped] = [dateOf(find, actual), dateOf(find, planned)]
-    return done ? dayName(done) : hoped ? `${dayName(hoped)} (${words.project.planned})` : undefined
+    return done ? dayName(done) : hoped ? `${dayName(hoped)} (${words.statuses['1']})` : undefined
   }
   const shared = (names: readonly (string | undefined)[], shares: readonly string[]) =>
     names.map((name, at) => (shares[at] === undefined ? name : `${name} ${shares[at]}%`)).join(' ')

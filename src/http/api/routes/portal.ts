@@ -13,7 +13,7 @@ import { type ShownLedger, statusPage } from '../../portal/pages/status.js'
 import { yearsParameters } from '../../portal/pages/years.js'
 import type { PageParameters, Portal, RenderedPage } from '../../portal/portal.js'
 import { script, scriptAddress } from '../../portal/script.js'
-import { type Asset, type Brand, type Language, to } from '../../portal/view.js'
+import { type Asset, type Brand, type Language, to, withColon } from '../../portal/view.js'
 import { languages } from '../../portal/words/words.js'
 import { afterSweep } from '../after-sweep.js'
 import { clientNetwork } from '../client-network.js'
@@ -137,9 +137,11 @@ export function sendFailure(deps: ApiDeps, error: unknown, request: FastifyReque
   if (code === 'not-found') return sendNothingHere(deps, request, reply)
   if (code !== 'release-missing') return sendError(error, request, reply)
   const chosen = chosenIn(request)
-  const { title, nothing } = deps.config.brand.words[chosen ?? languageOf(request)].developers
+  const language = chosen ?? languageOf(request)
+  const { openData, developers } = deps.config.brand.words[language]
   reply.code(503).header('retry-after', String(retryAfterSeconds))
-  return sendNotice(deps, request, reply, chosen, title(deps.config.publisherName), nothing)
+  const title = `${withColon({ language }, deps.config.publisherName)} ${openData}`
+  return sendNotice(deps, request, reply, chosen, title, developers.nothing)
 }
 
 function chosenIn({ url }: FastifyRequest): Language | undefined {
@@ -192,7 +194,7 @@ function sendNotice(
 ): FastifyReply {
   const view = { ...frameOf(deps, request, chosen, '/'), hasPortal: deps.config.portal }
   const way = deps.config.portal
-    ? { page: 'projects', name: view.words.home.all }
+    ? { page: 'projects', name: view.words.nav.projects }
     : { page: 'developers', name: view.words.nav.developers }
   const main = html`<h1>${title}</h1><p>${note}</p>
 <p><a href="${to(view, way.page)}">${way.name}</a></p>`

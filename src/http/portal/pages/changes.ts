@@ -149,7 +149,7 @@ export async function changePage(view: View, differences: Differences, pair: str
     section: 'changes',
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'changes')}">${words.nav.changes}</a></p>
-<h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.from} ${end(before.release)} ${words.changes.to} ${end(after.release)}</p>
+<h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.between(end(before.release), end(after.release))}</p>
 <dl class="tiles">${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.groups.name, words.changes.elements], changedRows, 2))}

@@ -4,7 +4,7 @@ import type { ThemeRecord } from '../../../kernel/record.js'
 import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, type PageBody, pathLink, pluralOf, table, tile, timeText, unitText } from '../view.js'
+import { countText, type PageBody, pathLink, pluralOf, table, tile, timeText, unitText, withColon } from '../view.js'
 import type { Framed } from './frame.js'
 
 /** The facts on the page for developers that are not of the release. */
@@ -21,20 +21,19 @@ export async function developersPage(
   { themes, assumed, takesAccounts }: DeveloperFacts,
 ): Promise<PageBody> {
   const { developers: words } = view.words
-  const title = words.title(view.publisherName)
+  const title = `${withColon(view, view.publisherName)} ${view.words.openData}`
   const { release } = view
   const manifest = release?.manifest
-  const { description } = words
-  const dataset = release && datasetOf({ ...view, release }, { name: title, description })
+  const dataset = release && datasetOf({ ...view, release }, { name: title, description: words.intro })
   const publicKey = await release?.find(publicKeyPath)
   return {
     title,
-    description,
+    description: words.intro,
     section: 'developers',
     head: html`<link rel="alternate" type="application/atom+xml" title="${view.words.project.reports}" href="/feeds/reports.atom">\n${dataset}`,
     main: html`<h1>${title}</h1>
 <p class="lead">${words.intro}</p>
-${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${words.files}</h2>\n<p>${words.nothing}</p></section>`}
+${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${view.words.home.files}</h2>\n<p>${words.nothing}</p></section>`}
 ${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
 ${assumptionSection(view, assumed)}
@@ -52,26 +51,25 @@ function keySection({ words, baseUrl }: Framed, publicKey: string): Html {
 }
 
 function releaseSections(view: Framed, manifest: Manifest): Html {
-  const { developers: words, home, quality, changes } = view.words
+  const { developers: words, home, quality, changes, status } = view.words
   const files = manifest.files.filter(({ path }) => !isReportArchive(path))
-  const archives = manifest.files.length - files.length
   const { projectFeeds } = manifest
-  const head = [words.latest, words.thisVersion, home.records, home.size, words.compressed, words.changed]
-  const named = html`<a href="/feeds/manifest.json">${words.theManifest}</a>`
+  const head = [words.latest, words.thisVersion, home.records, home.size, words.compressed, home.published]
+  const named = html`<a href="/feeds/manifest.json">manifest.json</a>`
   const feeds = words.projectFeeds(
     countText(view, projectFeeds.count),
     html`<code>/feeds/projects/{id}/reports.atom</code>`,
-    html`<a href="${projectFeeds.index}">${words.theIndex}</a>`,
+    html`<a href="${projectFeeds.index}">${projectFeeds.index}</a>`,
     pluralOf(view, projectFeeds.count),
   )
-  return html`<section><h2 id="release">${words.release}</h2>
+  return html`<section><h2 id="release">${status.live}</h2>
 <dl class="tiles">
-${tile(words.published, timeText(view, manifest.generated))}
+${tile(home.published, timeText(view, manifest.generated))}
 ${tile(quality.activities, countText(view, manifest.totals.activities))}
-${tile(quality.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
+${tile(changes.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
 ${tile(changes.release, html`<code>${manifest.release}</code>`)}
 </dl></section>
-<section><h2 id="files">${words.files}</h2>
+<section><h2 id="files">${home.files}</h2>
 ${table(
   words.versions,
   head,
@@ -79,7 +77,6 @@ ${table(
   2,
 )}
 ${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
-${archives > 0 ? html`<p>${words.archives(countText(view, archives), pluralOf(view, archives))}</p>` : undefined}
 <p>${words.register(html`<code>/iati/bulk/activities.xml</code>`)}</p>
 <p>${words.everything(named)}</p></section>`
 }
@@ -112,15 +109,18 @@ function assumptionSection({ words, publisherName }: Framed, assumed: Assumption
 ${said.map((text) => html`<li>${text}</li>\n`)}</ul></section>`
 }
 
+/** What the vocabulary of themes is, with its lists. */
+export function themeNote({ words }: Pick<Framed, 'words'>): Html {
+  const { xml, json } = themeListPaths
+  return words.developers.themes(html`<a href="${xml}">XML</a>`, html`<a href="${json}">JSON</a>`)
+}
+
 // Where this page stands at `/`, whose anchor is the vocabulary-uri of sectors (iati.md 7.2).
-function themeSection({ words: { developers: words, groups, quality } }: Framed, themes: readonly ThemeRecord[]): Html {
+function themeSection(view: Framed, themes: readonly ThemeRecord[]): Html {
+  const { groups, quality } = view.words
   const rows = themes.map(({ id, name }) => html`<tr><th scope="row"><code>${id}</code></th><td>${name}</td></tr>\n`)
-  const lists = words.themes(
-    html`<a href="${themeListPaths.xml}">XML</a>`,
-    html`<a href="${themeListPaths.json}">JSON</a>`,
-  )
   return html`<section><h2 id="themes">${groups.themes}</h2>
-<p>${lists}</p>
+<p>${themeNote(view)}</p>
 ${rows.length > 0 ? table(groups.themes, [quality.code, groups.name], rows, 2) : undefined}</section>`
 }
 
@@ -129,7 +129,7 @@ function developerSection({ words: { developers: words }, baseUrl }: Framed, tak
   return html`<section><h2 id="developers">${words.heading}</h2>
 <p>${words.noKey(methods)}</p>
 <pre tabindex="0"><code>curl --compressed -O ${baseUrl}/iati/activities.xml</code></pre>
-<p>${words.oneActivity(html`<a href="/iati/index.json">${words.theIndex}</a>`)}</p>
+<p>${words.oneActivity(html`<a href="/iati/index.json">index.json</a>`)}</p>
 <pre tabindex="0"><code>curl ${baseUrl}/iati/activities/IDENTIFIER.json</code></pre>
 <p>${words.api(html`<code>api_key</code>`)}</p>
 <pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre>

@@ -72,7 +72,7 @@ function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
   const parts = {
     countries: words.groups.countries,
     sectors: words.groups.sectors,
-    organisations: words.group.partners,
+    organisations: words.groups.organisations,
   } satisfies Partial<Record<GroupKind, string>>
   const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
     code: key,

@@ -19,6 +19,7 @@ import {
   type View,
   withColon,
 } from '../view.js'
+import { themeNote } from './developers.js'
 import {
   axesOf,
   legend,
@@ -50,10 +51,10 @@ export async function homePage(view: View): Promise<PageBody> {
   return {
     title,
     description: intro,
-    head: html`${pictureLink(view)}<link rel="alternate" type="application/atom+xml" title="${words.home.reports}" href="${reportsFeedPath}">
+    head: html`${pictureLink(view)}<link rel="alternate" type="application/atom+xml" title="${words.project.reports}" href="${reportsFeedPath}">
 <link rel="alternate" type="application/xml" title="IATI" href="/iati/activities.xml">
 <link rel="alternate" type="application/atom+xml" title="${words.nav.changes}" href="/changes.atom">
-<link rel="alternate" type="text/x-opml" title="${words.home.reports}" href="${feedListPath}">\n`,
+<link rel="alternate" type="text/x-opml" title="${words.project.reports}" href="${feedListPath}">\n`,
     main: html`<div class="hero"><div><h1 dir="auto">${publisherName}</h1>
 <p class="lead">${intro}</p>
 ${searchForm(view)}${chips(view)}</div>${picture(view)}</div>
@@ -61,7 +62,7 @@ ${searchForm(view)}${chips(view)}</div>${picture(view)}</div>
 <p class="kind">${counted('projects', words.nav.projects, projectIndex.all.places.length)} · ${counted('countries', words.groups.countries, countries.size)} · ${counted('organisations', words.groups.organisations, organisations.size)} · ${words.home.published} ${dayText(view, release.manifest.generated)}</p></div>
 <h2>${words.home.newest}</h2>
 ${projectCards(view, projectIndex.all.places.slice(0, shownProjects))}
-<p><a href="${to(view, 'projects')}">${words.home.all}</a></p>
+<p><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
 ${whereSection(view)}
 ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors')}
@@ -119,7 +120,7 @@ function monthSection(view: View): Html {
   const openings = openingSum(index.months, currency)
   const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
   return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.monthChart} (${currency})`, axesOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
+<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.byMonth} (${currency})`, axesOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
 <p><a href="${to(view, 'years')}">${words.years.title}</a></p>`
 }
 
@@ -137,7 +138,7 @@ function groupSection(view: View, kind: 'sectors' | 'themes'): Html {
   return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.groups[kind]}</a></h2>
 ${barList(bars.slice(0, shownGroups))}
 ${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
-${kind === 'themes' ? html`<p class="kind">${view.words.home.themesNote} <a href="/themes.xml">XML</a> <a href="/themes.json">JSON</a></p>` : undefined}</section>`
+${kind === 'themes' ? html`<p class="kind">${themeNote(view)}</p>` : undefined}</section>`
 }
 
 function reportSection(view: View, reports: readonly ShownReport[]): Html {
@@ -148,6 +149,6 @@ function reportSection(view: View, reports: readonly ShownReport[]): Html {
 <p>${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p><p${spoken(view, report)}>${cut(report.text, 180)}</p></div></li>
 `
   })
-  return html`<h2>${view.words.home.reports}</h2><ul class="cards">
+  return html`<h2>${view.words.project.reports}</h2><ul class="cards">
 ${items}</ul>`
 }

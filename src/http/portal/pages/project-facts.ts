@@ -81,6 +81,6 @@ function dateOf(
   const dates = children(activity, 'activity-date')
   const found = [actual, planned].flatMap((type) => dates.find(({ attributes }) => attributes.type === type) ?? [])[0]
   const { type = '', 'iso-date': day } = found?.attributes ?? {}
-  const note = type === planned ? html` (${view.words.project.planned})` : undefined
+  const note = type === planned ? html` (${view.words.statuses['1']})` : undefined
   return day && html`${dayText(view, day)}${note}`
 }

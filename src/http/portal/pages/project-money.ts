@@ -71,7 +71,7 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
   const head = [project.date, project.kind, project.between, money.amount]
   const csv = to(view, 'projects', `${entry.project}.csv`)
   return html`<details><summary>${project.transactions}</summary>${table({ shown: project.transactions }, head, rows, 3)}
-${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.csv}</a></p>` : undefined}</details>`
+${listed.length > rows.length ? html`<p>${view.words.changes.shown(String(rows.length))} <a href="${csv}">${project.transactions} (CSV)</a></p>` : undefined}</details>`
 }
 
 const kindsOfTypes = { '1': 'in', '3': 'partners', '4': 'expenditure' } as const

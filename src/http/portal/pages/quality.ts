@@ -102,10 +102,10 @@ export async function qualityPage(view: View, differences: Differences): Promise
   const held = countText(view, manifest.held.count)
   const verdict = words.quality.verdict(projects, view.publisherName, day, valid, held, release.id)
   return {
-    title: words.quality.title,
+    title: words.nav.quality,
     description: verdict,
     section: 'quality',
-    main: html`<h1>${words.quality.title}</h1><p class="lead">${verdict}</p><p class="kind">${words.quality.intro}</p>
+    main: html`<h1>${words.nav.quality}</h1><p class="lead">${verdict}</p><p class="kind">${words.quality.intro}</p>
 ${findings(view, files)}
 ${comprehensivenessSection(view, quality)}
 <div class="halves"><div>${shareTable(
@@ -192,7 +192,7 @@ function findings(view: View, files: View['release']['manifest']['files']): Html
 /** What the manifests of kept releases say. */
 function overTime(view: View, kept: readonly ReadableRelease[]): Html {
   const { quality: words, changes } = view.words
-  const head = [changes.release, words.activities, words.validity, words.errors, words.warnings, words.held]
+  const head = [changes.release, words.activities, words.validity, words.errors, words.warnings, changes.held]
   const rows = kept.map(({ id, manifest }) => {
     const files = checkedFiles(manifest)
     const [wrong, doubtful] = (['errors', 'warnings'] as const).map((of) => noticesOf(files, of)) as [number, number]
@@ -224,7 +224,7 @@ function heldSection(view: View): Html {
       html`<li><code>${identifier}</code>: ${notices.map(({ code, path }) => html`<code>${code}</code> (${path}) `)}</li>\n`,
   )
   const unnamed = held.count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined
-  return html`<h2>${words.quality.held}</h2><p>${words.quality.heldNote}</p>${held.count === 0 ? html`<p>${words.none}</p>` : unnamed}${
+  return html`<h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${held.count === 0 ? html`<p>${words.none}</p>` : unnamed}${
     items.length > 0
       ? html`<ul>
 ${items}</ul>`

@@ -20,10 +20,10 @@ export type ShownLedger = { readonly runs: readonly ShownRun[]; readonly nextRun
 
 /** `/status`: the last publication runs and the next one. Of failures it names the code only: the rest is the operator's. */
 export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
-  const { status, home, project, nav } = view.words
+  const { status, home, project, nav, changes } = view.words
   const live = view.release?.manifest
   const head = [status.run, project.status, status.started, status.duration]
-  const counts = [status.rendered, status.changed, status.held]
+  const counts = [status.rendered, changes.changed, changes.held]
   const rows = ledger?.runs.map((run) => runRow(view, run)) ?? []
   const none = html`<p>${ledger ? status.noRuns : status.unreadable}</p>`
   return {
@@ -31,7 +31,7 @@ export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
     description: status.intro,
     section: 'status',
     main: html`<h1>${nav.status}</h1>
-<dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, timeText(view, live.generated))}${tile(status.held, countText(view, live.held.count))}`}
+<dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, timeText(view, live.generated))}${tile(changes.held, countText(view, live.held.count))}`}
 ${ledger && tile(status.next, ledger.nextRun ? timeText(view, ledger.nextRun.toISOString()) : view.words.none)}</dl>
 <h2>${status.intro}</h2>
 ${rows.length === 0 ? none : table(status.intro, [...head, ...counts], rows)}

@@ -26,12 +26,12 @@ export async function whyPage(view: View, id: string): Promise<PageBody | undefi
   for (const child of activity.children)
     byName.set(child.name, [...(byName.get(child.name) ?? []), ...valuesOf(child, own)])
   return {
-    title: `${why.title}: ${cut(title.text, 80)}`,
+    title: `${view.words.project.why} ${cut(title.text, 80)}`,
     description: why.intro,
     section: 'projects',
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'projects', id)}"${spoken(view, title)}>${title.text}</a></p>
-<h1>${why.title}</h1><p class="lead">${why.intro}</p>
+<h1>${view.words.project.why}</h1><p class="lead">${why.intro}</p>
 ${[...byName].map(([name, values]) => section(view, name, values, explained))}`,
   }
 }

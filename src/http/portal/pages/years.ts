@@ -48,7 +48,7 @@ ${form(view, cross)}
 ${
   rows.length === 0
     ? html`<p role="status">${words.years.nothing}</p>`
-    : html`<p class="kind">${words.years.download} <a href="/years.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/years.json${queryText(whole)}" rel="nofollow">JSON</a></p>
+    : html`<p class="kind">${words.list.download} <a href="/years.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/years.json${queryText(whole)}" rel="nofollow">JSON</a></p>
 ${table(
   { shown: `${title} (${currency})` },
   [words.groups[cross.of], ...columns.map(({ name }) => name)],

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { withFrenchSpaces } from '../../../kernel/french-spacing.js'
 import { lookupTable } from '../../../kernel/lookup-table.js'
+import { themeNames } from '../../../kernel/theme-sectors.js'
 import { type Html, html } from '../html.js'
 import type english from './languages/en.json'
 
@@ -38,14 +39,14 @@ type Readable<File> = {
           : Readable<File[Key]>
 }
 
-/** All words of the portal in a language, by the keys of the English file. */
-export type Words = Readable<typeof english>
+/** All words of the portal in a language, by the keys of the English file; names of themes in English are those of the program. */
+export type Words = Readable<typeof english & { themeNames: object }>
 
 const keyOfForm = /^(.+)_(zero|one|two|few|many|other)$/
 
 /** The languages of the portal; another one is a file and a line here. */
 export const languages = {
-  en: wordsOf('en'),
+  en: { ...wordsOf('en'), themeNames },
   fr: wordsOf('fr'),
   es: wordsOf('es'),
   pt: wordsOf('pt'),

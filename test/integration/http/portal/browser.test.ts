@@ -102,7 +102,8 @@ describe.skipIf(!browserProgram)('the portal in a browser', () => {
     }
     if (isWhole) console.log(`${looks} looks at pages`)
     expect(problems).toEqual([])
-  })
+    // A guard against a hang: all ways take an hour on a machine that does other work.
+  }, 7_200_000)
 
   it('is reached by the keyboard alone, and needs no script and no policy that allows one', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false })

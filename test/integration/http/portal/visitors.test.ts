@@ -258,7 +258,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
       it('opens a report from what happened', async () => {
         await openProject()
-        await press(page.getByText(/^Earlier months/))
+        await press(page.getByText(/^Earlier: /))
         await press(page.locator('ol.story a[href^="#report-"]'))
         const [, anchor = ''] = /#(report-\d+)$/.exec(page.url()) ?? []
         expect(await page.locator(`#${anchor} h3`).innerText()).not.toBe('')
@@ -422,7 +422,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
       it('takes the transactions of one project', async () => {
         await openProject()
-        const rows = linesOf(await download(en.project.csv))
+        const rows = linesOf(await download(`${en.project.transactions} (CSV)`))
         expect(rows[0]).toBe('date,type,currency,amount,description,provider,receiver')
         expect(rows.length).toBeGreaterThan(1)
       })
