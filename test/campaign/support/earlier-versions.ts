@@ -61,7 +61,7 @@ function migrationsOf(commit: string): Set<string> {
 /** Puts the sources of a commit into a new folder, which the caller removes. */
 export async function sourcesOf(commit: string): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'giving-earlier-'))
-  const command = `git archive ${commit} package.json src jobs | tar -x -C "$1"`
+  const command = `git archive ${commit} package.json package-lock.json src jobs | tar -x -C "$1"`
   const { status, stderr } = spawnSync('sh', ['-c', command, 'sh', folder], {
     cwd: path.resolve(import.meta.dirname, '../../..'),
     encoding: 'utf8',

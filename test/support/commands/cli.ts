@@ -1,10 +1,11 @@
-import { type ChildProcess, type ForkOptions, fork, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, type ForkOptions, fork, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { stripTypes } from '../runner/strip-types.mjs'
 
 const project = path.resolve(import.meta.dirname, '../../..')
@@ -19,7 +20,11 @@ let ours: Promise<string> | undefined
  * Equal sources share one folder, which stays.
  */
 export async function transpileProgram(sources = project): Promise<string> {
-  if (sources !== project) return await transpile(sources, ['src', 'jobs'])
+  if (sources !== project) {
+    const earlier = await transpile(sources, ['src', 'jobs'])
+    await installLacking(sources, earlier)
+    return earlier
+  }
   ours ??= transpile(project, ['src', 'jobs', 'test/support', 'test/campaign/support'])
   return await ours
 }
@@ -61,6 +66,19 @@ async function transpile(sources: string, rooms: readonly string[]): Promise<str
     await rm(draft, { recursive: true })
   }
   return target
+}
+
+/** Gives an earlier version its own packages where this one does without some of them. */
+async function installLacking(sources: string, program: string): Promise<void> {
+  const packagesOf = async (folder: string) =>
+    (JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { dependencies: object }).dependencies
+  const ours = await packagesOf(project)
+  const lacksNone = Object.keys(await packagesOf(sources)).every((name) => name in ours)
+  const target = path.join(program, 'node_modules')
+  if (lacksNone || existsSync(target)) return
+  const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund']
+  await promisify(execFile)('npm', install, { cwd: sources })
+  await cp(path.join(sources, 'node_modules'), target, { recursive: true, verbatimSymlinks: true })
 }
 
 async function sourceFiles(sources: string, rooms: readonly string[]) {
