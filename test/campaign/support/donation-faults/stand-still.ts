@@ -26,7 +26,7 @@ export type StandingTimes = {
 }
 
 /** A call of a step at which a process stands still. */
-export type StandingCase = { readonly life: LifeName; readonly at: number; readonly stop: Stop }
+type StandingCase = { readonly life: LifeName; readonly at: number; readonly stop: Stop }
 
 const lifeNames = [
   'sent again',
@@ -37,10 +37,10 @@ const lifeNames = [
   'a month',
 ] as const
 type LifeName = (typeof lifeNames)[number]
-export const stops: readonly Stop[] = ['stop-before', 'stop-after', 'stop-and-die']
+const stops: readonly Stop[] = ['stop-before', 'stop-after', 'stop-and-die']
 
 /** What came of one batch: `stood`: how many of the processes reached their call. */
-export type StandingResult = { readonly stood: number; readonly wrong: readonly string[] }
+type StandingResult = { readonly stood: number; readonly wrong: readonly string[] }
 
 type Answer = { readonly calls: number; readonly met?: string; readonly error?: string }
 
