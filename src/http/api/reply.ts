@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -66,27 +67,56 @@ export function sendRead(
   }: ReadAnswer,
 ): FastifyReply | Promise<FastifyReply> {
   const body = typeof document === 'string' ? Buffer.from(document) : toBytes(document)
-  const name = hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url')
-  const validators = {
-    identityTag: `"${name}"`,
-    gzipTag: `"${name}-gz"`,
-    ...(lastModified && { lastModified: lastModified.toUTCString() }),
-  }
-  const compressed =
-    body.length >= compressedFromBytes && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
-  setVary(reply, languages ? 'Accept, Accept-Encoding, Accept-Language' : 'Accept, Accept-Encoding')
-    .header(
-      'cache-control',
-      `${isPublic ? 'public' : 'private'}, ${freshSeconds === undefined ? 'no-cache' : `max-age=${freshSeconds}`}`,
-    )
-    .header('etag', compressed ? validators.gzipTag : validators.identityTag)
+  setVary(reply, languages ? 'Accept, Accept-Encoding, Accept-Language' : 'Accept, Accept-Encoding').header(
+    'cache-control',
+    `${isPublic ? 'public' : 'private'}, ${freshSeconds === undefined ? 'no-cache' : `max-age=${freshSeconds}`}`,
+  )
   if (languages && languages.length > 0) reply.header('content-language', languages.join(', '))
-  if (validators.lastModified !== undefined) reply.header('last-modified', validators.lastModified)
   if (canonical !== undefined) reply.header('link', `<${canonical}>; rel="canonical"`)
   if (modifiedUntil) reply.header('x-modified-until', modifiedUntil.toISOString())
+  return respond(request, reply, {
+    tag: hash('sha1', version === undefined ? body : `${format} ${version}`, 'base64url'),
+    lastModified,
+    mediaType,
+    body: () => body,
+    // The fastest level; it reduces a page of projects to a quarter.
+    ...(body.length >= compressedFromBytes && { gzip: () => compress(body, { level: constants.Z_BEST_SPEED }) }),
+  })
+}
+
+/**
+ * Answers with bytes that have a tag, or 304 to a client that has them (RFC 9110 13.1.2); in gzip, which has a tag of its own,
+ * where there is one and the client accepts it.
+ */
+export function respond(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  {
+    tag,
+    lastModified,
+    mediaType,
+    body,
+    gzip: zip,
+  }: {
+    readonly tag: string
+    readonly lastModified?: Date | undefined
+    readonly mediaType: string
+    readonly body: () => Buffer | Readable
+    readonly gzip?: () => Promise<Buffer>
+  },
+): FastifyReply | Promise<FastifyReply> {
+  const zipped = zip !== undefined && preferredEncoding(request.headers['accept-encoding']) === 'gzip'
+  const validators = {
+    identityTag: `"${tag}"`,
+    gzipTag: `"${tag}-gz"`,
+    ...(lastModified && { lastModified: lastModified.toUTCString() }),
+  }
+  reply.header('etag', zipped ? validators.gzipTag : validators.identityTag)
+  if (validators.lastModified !== undefined) reply.header('last-modified', validators.lastModified)
   if (isUnchanged(request.headers, validators)) return reply.code(304).send()
   reply.header('content-type', mediaType)
-  return compressed ? sendCompressed(reply, body) : reply.send(body)
+  if (!zipped) return reply.send(body())
+  return zip().then((bytes) => reply.header('content-encoding', 'gzip').send(bytes))
 }
 
 function toBytes(pieces: Pieces): Buffer {
@@ -96,10 +126,4 @@ function toBytes(pieces: Pieces): Buffer {
   let at = 0
   for (const piece of pieces) at += bytes.write(piece, at)
   return bytes
-}
-
-async function sendCompressed(reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
-  // The fastest level; it reduces a page of projects to a quarter.
-  const bytes = await compress(body, { level: constants.Z_BEST_SPEED })
-  return reply.header('content-encoding', 'gzip').send(bytes)
 }

@@ -17,12 +17,11 @@ import { type Asset, type Brand, type Language, to, withColon } from '../../port
 import { languages } from '../../portal/words/words.js'
 import { afterSweep } from '../after-sweep.js'
 import { clientNetwork } from '../client-network.js'
-import { isUnchanged } from '../conditional.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { preferredEncoding } from '../encoding.js'
 import { nothingHere, retryAfterSeconds, sendError, sendUnrouted } from '../errors.js'
-import { sendRead } from '../reply.js'
+import { respond, sendRead } from '../reply.js'
 import { manifestLink, noRelease } from './feeds.js'
 
 /** Our own script and stylesheet, no other host; a form may search here. */
@@ -210,21 +209,10 @@ async function sendPage(
   page: RenderedPage,
   chosen: Language | undefined,
 ): Promise<FastifyReply> {
-  const zipped = preferredEncoding(request.headers['accept-encoding']) === 'gzip'
-  const validators = {
-    identityTag: `"${page.tag}"`,
-    gzipTag: `"${page.tag}-gz"`,
-    lastModified: new Date(page.generated).toUTCString(),
-  }
-  pageHeaders(reply, chosen)
-    .header('content-type', page.mediaType)
-    .header('cache-control', 'public, no-cache')
-    .header('etag', zipped ? validators.gzipTag : validators.identityTag)
-    .header('last-modified', validators.lastModified)
-    .header('x-release', page.release)
-  if (isUnchanged(request.headers, validators)) return reply.code(304).send()
-  if (zipped) reply.header('content-encoding', 'gzip')
-  return reply.send(zipped ? await page.gzip() : page.identity)
+  pageHeaders(reply, chosen).header('cache-control', 'public, no-cache').header('x-release', page.release)
+  const { tag, mediaType, identity, gzip } = page
+  const lastModified = new Date(page.generated)
+  return await respond(request, reply, { tag, lastModified, mediaType, body: () => identity, gzip })
 }
 
 /** The headers of every page for people. */
@@ -244,17 +232,14 @@ function languageOf(request: FastifyRequest): Language {
 async function serveList(portal: Portal, request: FastifyRequest, reply: FastifyReply, form: 'csv' | 'json') {
   const list = await portal.projectList(form, listQueryOf(request), clientNetwork(request.ip))
   if (!list) throw noRelease()
-  const tag = `"${list.tag}"`
-  const validators = { identityTag: tag, gzipTag: tag, lastModified: new Date(list.generated).toUTCString() }
+  const { tag, generated, text } = list
   reply
-    .header('content-type', listTypes[form])
     .header('content-disposition', `inline; filename="projects.${form}"`)
     .header('cache-control', 'public, no-cache')
-    .header('etag', tag)
-    .header('last-modified', validators.lastModified)
     .header('link', manifestLink)
-  if (isUnchanged(request.headers, validators)) return reply.code(304).send()
-  return reply.send(Readable.from(list.text, { objectMode: false }))
+  const body = () => Readable.from(text, { objectMode: false })
+  const [lastModified, mediaType] = [new Date(generated), listTypes[form]]
+  return await respond(request, reply, { tag, lastModified, mediaType, body })
 }
 
 const listTypes = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json; charset=utf-8' } as const

@@ -44,7 +44,6 @@ it.skipIf(!samples)(
     await importFiles(store, [samples ?? ''], { source: 'import', clock, currency: usd })
     await compareFigures(await publishedSite(store))
   },
-  120_000,
 )
 
 it('has no dead link on its first page, a list and a project of odd data', async () => {
@@ -98,11 +97,7 @@ describe('the portal over the demo', async () => {
     expect((await publisher.publish()).state).toBe('published')
   })
 
-  it(
-    'has the figures that an XML parser finds in the files',
-    async () => await compareFigures({ app, publisher }),
-    60_000,
-  )
+  it('has the figures that an XML parser finds in the files', async () => await compareFigures({ app, publisher }))
 
   it('says what a release changed, and which elements', async () => {
     const { release, previous } = await publisher.manifest()

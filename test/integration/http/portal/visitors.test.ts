@@ -168,7 +168,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
       if (!siteOf) return
       base = await siteOf()
       projects = ((await (await fetch(`${base}/projects.json`)).json()) as Told).projects
-    }, 120_000)
+    })
 
     it.skipIf(!siteOf)('finds a project by words of its title', async () => {
       const [{ title } = { title: '' }] = projects
