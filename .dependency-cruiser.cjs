@@ -55,16 +55,38 @@ module.exports = {
     {
       name: 'src-never-imports-jobs',
       severity: 'error',
-      comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli) wires both.',
-      from: { path: '^src/', pathNot: '^src/cli(\\.ts|/)' },
+      comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli) and rows of extensions know both.',
+      from: { path: '^src/', pathNot: '^src/(cli(\\.ts|/)|extensions/[^/]+/extension\\.ts$)' },
       to: { path: '^jobs/' },
     },
     {
       name: 'nothing-imports-the-root',
       severity: 'error',
       comment: 'The command line wires the rooms; no room knows it.',
-      from: { pathNot: '^src/cli(\\.ts|/)' },
+      from: { pathNot: '^src/(cli(\\.ts|/)|extensions(\\.ts|/))' },
       to: { path: '^src/cli(\\.ts|/)' },
+    },
+    {
+      name: 'core-imports-no-extension',
+      severity: 'error',
+      comment:
+        'An extension can be deleted with its line: the core reads the list, in the root and in the table of work.',
+      from: { path: '^(src|jobs)/', pathNot: '^src/extensions(\\.ts$|/)' },
+      to: { path: '^src/extensions/' },
+    },
+    {
+      name: 'the-list-of-extensions-is-read-by-roots',
+      severity: 'error',
+      comment: 'What an extension adds is handed on by the composition root and the table of work.',
+      from: { path: '^(src|jobs)/', pathNot: '^(src/cli/|jobs/work\\.ts$)' },
+      to: { path: '^src/extensions\\.ts$' },
+    },
+    {
+      name: 'extensions-import-no-other',
+      severity: 'error',
+      comment: 'Each can be deleted alone.',
+      from: { path: '^src/extensions/([^/]+)/' },
+      to: { path: '^src/extensions/', pathNot: '^src/extensions/$1/' },
     },
     {
       name: 'resolvable',
@@ -101,7 +123,7 @@ module.exports = {
       'iati',
       'catalogue',
     ]),
-    room('outbound', 'Others are told what is live: registry, bucket, hub, subscribers, alert recipients.'),
+    room('outbound', 'The bucket has what is live; alert recipients are told what needs a person.'),
     room('http', 'HTTP serves what the rooms made: API, portal, console.'),
     room('demo', 'Invented data goes into a store by SQL; nothing but the command line asks for it.', [
       'kernel',
@@ -187,12 +209,12 @@ module.exports = {
       "The API's bulk files are sets of their own, beside releases.",
     ),
     {
-      name: 'release-verify-imports',
+      name: 'verify-imports',
       severity: 'error',
       comment:
         'Verification trusts nothing of ours: it reads over HTTP what a consumer would read, with the one client.',
-      from: { path: '^src/release/verify/' },
-      to: { path: '^src/', pathNot: '^src/(release/verify|kernel|platform/outgoing)/' },
+      from: { path: '^src/extensions/verify/verify-' },
+      to: { path: '^src/', pathNot: '^src/(extensions/verify|kernel|platform/outgoing)/' },
     },
     {
       name: 'portal-reads-releases-only',
@@ -247,7 +269,7 @@ module.exports = {
     onlyIn('@streamparser', '^src/catalogue/wire/', 'JSON is taken apart in the wire format only.'),
     onlyIn('libxml2-wasm', '^src/iati/validation/', 'The official schema is a check.'),
     onlyIn('hyparquet-writer', '^src/release/', 'Parquet files are made where the tables are.'),
-    onlyIn('commander|cli-progress', '^src/cli(\\.ts|/)', 'Only the command line talks to a terminal.'),
+    onlyIn('commander|cli-progress', '^src/(cli|extensions)(\\.ts|/)', 'Only commands talk to a terminal.'),
     onlyIn('sanitize-html', '^src/kernel/', 'HTML from outside is made safe in one function, when it is stored.'),
     onlyIn('pino', '^src/platform/', 'Loggers are made in one place and handed out.'),
     onlyIn('nodemailer', '^src/platform/', 'Mail is sent in one place.'),
@@ -264,13 +286,13 @@ module.exports = {
       comment: "A processor's library takes time and memory: import its adapter with import() where it is chosen.",
       from: { path: '^(src|jobs)/' },
       to: {
-        path: '^src/money/gateways/(braintree|stripe)/(braintree|stripe)-gateway\\.ts$',
+        path: '^src/extensions/(braintree|stripe)/(braintree|stripe)-gateway\\.ts$',
         dynamic: false,
         dependencyTypesNot: ['type-only'],
       },
     },
-    onlyIn('braintree', '^src/money/gateways/braintree/', 'A processor is known to its adapter only.'),
-    onlyIn('stripe', '^src/money/gateways/stripe/', 'A processor is known to its adapter only.'),
+    onlyIn('braintree', '^src/extensions/braintree/', 'A processor is known to its adapter only.'),
+    onlyIn('stripe', '^src/extensions/stripe/', 'A processor is known to its adapter only.'),
     onlyIn(
       '@aws-sdk',
       '^src/(outbound/bucket|catalogue/sources)/',

@@ -10,9 +10,10 @@ export const bucket: Work<'bucket'> = {
   // One more than the other work of the queue: a delivery may take minutes.
   queues: { settlement: 5 },
   schedules: (config) => (config.bucket ? { bucket: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ deliver, queue }) =>
-    deliver && {
+  open: ({ deliver, telling, queue }) =>
+    deliver &&
+    telling && {
       begin: () => queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'bucket' } }),
-      tick: ({ signal }) => deliver(signal),
+      tick: async ({ signal }) => (await telling.refusal()) ?? (await deliver(signal)),
     },
 }

@@ -16,16 +16,21 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly clockAgrees: () => Promise<boolean>
   /** How open payments are settled; without it they are left to other workers. */
   readonly payments?: Payments
-  /** Registers new segments; without it that is left to other workers. */
-  readonly registerNew?: (signal: AbortSignal) => Promise<string>
   /** Delivers the live release to the bucket; without it that is left to other workers. */
   readonly deliver?: (signal: AbortSignal) => Promise<string>
-  /** Tells the WebSub hub what changed; without it that is left to other workers. */
-  readonly tellHub?: (signal: AbortSignal) => Promise<string>
-  /** Mails subscribers what is new in the live release; without it that is left to other workers. */
-  readonly mailReports?: (signal: AbortSignal) => Promise<string>
+  /** How others are told what is live; without it that is left to other workers. */
+  readonly telling?: Telling
   /** What needs a person now; without it alarms are left to other workers. */
   readonly needs?: () => Promise<readonly Cause[]>
+}
+
+export type Telling = {
+  /** The published files. */
+  readonly feedsDir: string
+  /** Why the live release may not be told to others; undefined: it may. */
+  readonly refusal: () => Promise<string | undefined>
+  /** The address of this service, without trailing slash. */
+  readonly baseUrl: () => Promise<string>
 }
 
 /** One kind of scheduled work: a row of the table in `work.ts`. */

@@ -1,22 +1,20 @@
+import { ofExtensions } from '../src/extensions.js'
 import { accountMail } from './account-mail.js'
 import { alarms } from './alarms.js'
 import { backups } from './backups.js'
 import { bucket } from './bucket.js'
 import { donors } from './donors.js'
-import { hub } from './hub.js'
 import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { receipts } from './receipts.js'
 import { reconciliation } from './reconciliation.js'
-import { registry } from './registry.js'
 import { settlement } from './settlement.js'
 import { sources } from './sources.js'
-import { subscriptions } from './subscriptions.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
 import type { Work, WorkDeps } from './work-row.js'
 
-/** All scheduled work. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
+/** All scheduled work, that of extensions too. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
 export const work = [
   // In this order they are started and shown.
   publication,
@@ -27,13 +25,11 @@ export const work = [
   donors,
   receipts,
   accountMail,
-  subscriptions,
   reconciliation,
-  registry,
   alarms,
   backups,
   bucket,
-  hub,
+  ...ofExtensions('work'),
   pruning,
 ] as const satisfies readonly Work[]
 

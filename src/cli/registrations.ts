@@ -1,11 +1,8 @@
-import type { Command } from 'commander'
-import type { CommandLine } from './command-line.js'
-
-/** Adds the commands of one file to the program. */
-type Register = (program: Command, commandLine: CommandLine) => void
+import { ofExtensions } from '../extensions.js'
+import type { CommandFile, Register } from './extension.js'
 
 /** The commands of each file, in the order of the help text. */
-const files: readonly (readonly [names: readonly string[], load: () => Promise<Register>])[] = [
+const files: readonly CommandFile[] = [
   [['start', 'api', 'worker'], async () => (await import('./service/register-services.js')).registerServices],
   [['database'], async () => (await import('./service/database.js')).registerDatabase],
   [['migrate'], async () => (await import('./service/migrate.js')).registerMigrate],
@@ -29,8 +26,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<R
   [['validate'], async () => (await import('./iati/validate.js')).registerValidate],
   [['releases'], async () => (await import('./release/releases.js')).registerReleases],
   [['publisher'], async () => (await import('./release/publisher.js')).registerPublisher],
-  [['registry'], async () => (await import('./release/registry.js')).registerRegistry],
-  [['verify'], async () => (await import('./release/verify.js')).registerVerify],
+  ...ofExtensions('commands'),
   [['facts'], async () => (await import('./release/facts.js')).registerFacts],
   [['explain'], async () => (await import('./release/explain.js')).registerExplain],
   [['held'], async () => (await import('./release/held.js')).registerHeld],

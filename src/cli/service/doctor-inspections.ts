@@ -6,6 +6,7 @@ import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { syncFields, syncSettings } from '../../catalogue/sync/run.js'
+import { ofExtensions } from '../../extensions.js'
 import { type ConditionName, conditions } from '../../kernel/conditions.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
@@ -13,7 +14,6 @@ import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
 import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
-import { lookAtRegistry } from '../../outbound/registry/register.js'
 import { type ConfigOf, readConfig } from '../../platform/config/config.js'
 import { unreadVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
@@ -32,6 +32,8 @@ import { publicationSchedule } from '../../release/run.js'
 import { isWrong, measureSkew } from '../../work/clock-check.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
+import type { Inspection } from '../extension.js'
+import { type Finding, fix, good, note } from '../finding.js'
 import { bucketSettings } from '../wiring/bucket-settings.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from '../wiring/conditions.js'
 import { anyFolderBecause } from '../wiring/folder.js'
@@ -39,31 +41,12 @@ import { listeningUrl } from '../wiring/listening.js'
 import { officialDirectory, schemaFields } from '../wiring/official-schema.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import { publisherCauses, publisherFields, tellingRefusals } from '../wiring/publisher.js'
-import { usingRegistry } from '../wiring/registry.js'
 import { measureTwice, openReplicas } from '../wiring/replicas.js'
 import { openRuntime, type Runtime } from '../wiring/runtime.js'
 import { lookAtService, statusFields } from '../wiring/service-status.js'
 
-/** What an inspection says of one thing. */
-type Finding = {
-  /** `fix`: it does not work, or soon will not; `note`: it works, and an operator should know it. */
-  readonly state: 'good' | 'note' | 'fix'
-  readonly message: string
-  /** What to do next: a command or a page. */
-  readonly next?: string
-}
 export type Diagnosis = Finding & { readonly about: string }
 
-export type Inspection = {
-  readonly about: string
-  /** Whether it opens the database. */
-  readonly ofDatabase?: true
-  readonly inspect: (commandLine: CommandLine) => Promise<readonly Finding[]>
-}
-
-const good = (message: string): Finding => ({ state: 'good', message })
-const note = (message: string, next?: string): Finding => ({ state: 'note', message, ...(next && { next }) })
-const fix = (message: string, next: string): Finding => ({ state: 'fix', message, next })
 const toFinding = ({ cause, message, problem }: Condition) =>
   problem ? fix(message, conditions[cause].next) : good(message)
 
@@ -89,7 +72,7 @@ export const inspections: readonly Inspection[] = [
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
   { about: 'upstream', inspect: inspectUpstream },
-  { about: 'registry', inspect: inspectRegistry },
+  ...ofExtensions('inspection'),
   { about: 'payments', inspect: inspectPayments, ofDatabase: true },
   { about: 'mail', inspect: inspectMail },
   { about: 'bucket', inspect: inspectBucket },
@@ -398,27 +381,6 @@ async function inspectUpstream({ environment, signal }: CommandLine): Promise<re
 /** A span of time as a person says it. */
 function spanOf(seconds: number): string {
   return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
-}
-
-async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
-  if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/how-to/register.md')]
-  const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
-  const { datasets, publisher } = await usingRegistry(runtime, { dryRun: false }, (deps) =>
-    lookAtRegistry(deps, signal),
-  )
-  const inState = (state: string) => datasets.filter((dataset) => dataset.state === state)
-  const names = (state: string) => inState(state).map(({ fields }) => fields.short_name)
-  const findings = [good(`${config.registry.url} answers; datasets: ${names('registered').length}`)]
-  if (publisher.metadata.registry_approved === false)
-    findings.push(
-      note('the registry has not approved the publisher yet', 'ask the IATI support (docs/how-to/register.md)'),
-    )
-  if (names('missing').length > 0)
-    findings.push(fix(`not registered: ${names('missing').join(', ')}`, 'giving registry register'))
-  if (names('different').length > 0)
-    findings.push(fix(`differ in the registry: ${names('different').join(', ')}`, 'giving registry sync'))
-  return findings
 }
 
 async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Finding[]> {

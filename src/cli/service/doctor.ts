@@ -2,8 +2,9 @@ import type { Command } from 'commander'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { within } from '../../kernel/within.js'
 import { addCommand, type CommandLine } from '../command-line.js'
+import type { Inspection } from '../extension.js'
 import type { Output } from '../output.js'
-import { type Diagnosis, type Inspection, inspections } from './doctor-inspections.js'
+import { type Diagnosis, inspections } from './doctor-inspections.js'
 
 // A server that is asked may never answer. Our own PostgreSQL may have to be made first, which a slow machine does in minutes.
 const patienceMs = 10_000

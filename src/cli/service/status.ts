@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import type { ServiceError } from '../../kernel/errors.js'
 import { toServiceError } from '../../kernel/errors.js'
-import type { RegistryStatus } from '../../outbound/registry/registry-record.js'
 import { type Environment, readConfig } from '../../platform/config/config.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { describePlace } from '../../release/operate/folder-of-store.js'
@@ -44,7 +43,7 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
     })
     const queue = await queueStatus(config.queue.engine, answer)
     const { status } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
-    return output.result(status, () => describe(status), { code: status.needs.length > 0 ? 1 : 0 })
+    return output.result(toJson(status), () => describe(status), { code: status.needs.length > 0 ? 1 : 0 })
   } catch (error) {
     const failure = toServiceError(error)
     if (failure.code !== 'database-unavailable') throw error
@@ -52,8 +51,13 @@ async function reportStatus({ environment, signal }: CommandLine, output: Output
   }
 }
 
+/** Extensions tell of themselves under their own names. */
+function toJson({ extensions, ...status }: Status): object {
+  return { ...status, ...Object.fromEntries(extensions.map(({ about, facts }) => [about, facts])) }
+}
+
 function describe(status: Status): string[] {
-  const { database, migrations, queue, lastGoodRun, live, registry } = status
+  const { database, migrations, queue, lastGoodRun, live, extensions } = status
   const facts = [
     ['database', `reachable (${database.kind})`],
     ['migrations', migrations.pending.length > 0 ? `pending: ${migrations.pending.join(', ')}` : 'up to date'],
@@ -61,7 +65,7 @@ function describe(status: Status): string[] {
     ['last good run', lastGoodRun ? `${describeRun(lastGoodRun)} (${lastGoodRun.finishedAt?.toISOString()})` : 'none'],
     ['live release', live ? `${live.release}, ${live.activities} activities, generated ${live.generated}` : 'none'],
     ['folder', status.copyOf ? describeCopy(status.copyOf) : status.folder && describePlace(status.folder)],
-    ['registry', registry && describeRegistry(registry)],
+    ...extensions.map(({ about, line }) => [about, line] as const),
     ['next run', status.nextRun?.toISOString() ?? 'none: the schedule is paused'],
     ['needs a person', status.needs.length > 0 ? '' : 'nothing'],
   ] as const
@@ -75,11 +79,6 @@ function describe(status: Status): string[] {
 function describeCopy({ bucket, at }: NonNullable<Status['copyOf']>): string {
   const seconds = at && Math.max(0, Math.round((Date.now() - at.getTime()) / 1000))
   return `a copy of the bucket ${bucket}, ${seconds === undefined ? 'never compared with it' : `${seconds} s old`}`
-}
-
-function describeRegistry({ askedAt, registered, missing, different }: RegistryStatus): string {
-  if (askedAt === undefined) return 'never asked (giving registry status)'
-  return `${registered.length} registered, ${missing.length} missing, ${different.length} different (${askedAt})`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises'
 import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
+import { ofExtensions } from '../../extensions.js'
 import { sumDifferences } from '../../money/sql/reconciliation.js'
-import { countDatasets, findRegistryRecord } from '../../outbound/registry/registry-record.js'
 import {
   createMetrics,
   type LiveNumbers,
@@ -37,7 +37,6 @@ export function openMetrics(runtime: Runtime, name?: string): Metrics {
       overdue,
       ...(bucketBehind !== undefined && { bucketBehind }),
       reconciliationDifference: await sumDifferences(store.db),
-      datasets: countDatasets(await findRegistryRecord(store.db)),
       clockSkewSeconds: await measureSkew(store, clock),
       ...(lastGoodSync?.finishedAt && { goodSyncAgeSeconds: since(lastGoodSync.finishedAt) }),
       ...(lastGoodRun?.finishedAt && { goodRunAgeSeconds: since(lastGoodRun.finishedAt) }),
@@ -57,8 +56,10 @@ export function openMetrics(runtime: Runtime, name?: string): Metrics {
     const { bavail, blocks } = await statfs(runtime.config.dataDir)
     return bavail / blocks
   }
+  const gauges = ofExtensions('gauge')
   return createMetrics({
     shared,
+    gauges: gauges.map((gauge) => ({ ...gauge, read: () => gauge.read(store.db) })),
     live,
     freeDisk,
     ...(name !== undefined && { process: name }),

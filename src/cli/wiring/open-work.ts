@@ -1,19 +1,17 @@
 import { startWorker, workerFields } from '../../../jobs/worker.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import { registerNew } from '../../outbound/registry/register.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
-import { createReleaseReader } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
 import type { CleanupStack } from './cleanup-stack.js'
-import { openDelivery, openHub, openReportMail } from './deliveries.js'
+import { openDelivery } from './deliveries.js'
 import { ownFolderRefusal } from './folder.js'
+import { resolveBaseUrl } from './listening.js'
 import { openPayments, paymentFields } from './payments.js'
 import { openPublication, publicationFields } from './publication.js'
 import { tellingRefusal } from './publisher.js'
-import { usingRegistry } from './registry.js'
 import type { Runtime } from './runtime.js'
 import { needsToTell } from './service-status.js'
 import { keepFollowing, sharedFolders } from './shared-folders.js'
@@ -34,10 +32,7 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
   const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
-  const releases = createReleaseReader(feedsDir)
   const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
-  const tellHub = openHub(runtime)
-  const mailReports = openReportMail(runtime, payments.donors)
   const worker = await startWorker({
     config,
     secrets,
@@ -47,19 +42,8 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
     log,
     clock,
     payments,
-    registerNew: async (stopped) => {
-      if (!(await releases.live())) return 'nothing published yet'
-      const refusal = await tellingRefusal(runtime)
-      return (
-        refusal ??
-        (await usingRegistry(runtime, { dryRun: false }, (deps) =>
-          registerNew({ ...deps, db: store.db, clock }, stopped),
-        ))
-      )
-    },
+    telling: { feedsDir, refusal: () => tellingRefusal(runtime), baseUrl: () => resolveBaseUrl(runtime) },
     ...(deliver && { deliver }),
-    ...(tellHub && { tellHub }),
-    ...(mailReports && { mailReports }),
     needs: () => needsToTell(runtime, payments),
     // The live release of a folder that is not the store's tells nothing about the store.
     pruneFiles: async () => {

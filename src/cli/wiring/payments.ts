@@ -1,6 +1,7 @@
+import { ofExtensions } from '../../extensions.js'
 import type { Clock } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
-import { toServiceError } from '../../kernel/errors.js'
+import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { type Gateway, isSandbox, withTimeout } from '../../money/gateways/gateway.js'
 import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gateway.js'
 import { createSandboxTime } from '../../money/gateways/sandbox/sandbox-settings.js'
@@ -88,16 +89,11 @@ async function openGateway({
   clock,
   store,
 }: Runtime<(typeof paymentFields)[number]>): Promise<Gateway> {
-  const { address, braintree, stripe, timeoutSeconds } = config.payments
-  const key = secrets.paymentKey ?? ''
-  const called = { address, currency: config.currency, timeoutMs: timeoutSeconds * 1000 }
-  if (braintree) {
-    const { createBraintreeGateway } = await import('../../money/gateways/braintree/braintree-gateway.js')
-    return createBraintreeGateway({ ...braintree, ...called, privateKey: key })
-  }
-  if (stripe) {
-    const { createStripeGateway } = await import('../../money/gateways/stripe/stripe-gateway.js')
-    return createStripeGateway({ ...stripe, ...called, secretKey: key, webhookSecret: secrets.webhookSecret })
+  const { gateway } = config.payments
+  if (gateway !== 'sandbox') {
+    const processor = ofExtensions('processor').find(({ name }) => name === gateway)
+    if (processor) return await processor.open({ config, secrets })
+    throw new ServiceError('configuration-invalid', `PAYMENT_GATEWAY=${gateway}: this service is without it`)
   }
   const baseUrl = async () => config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''
   return createSandboxGateway({ store, clock, currency: config.currency, baseUrl })

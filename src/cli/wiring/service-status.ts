@@ -4,6 +4,7 @@ import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
+import { ofExtensions } from '../../extensions.js'
 import type { Cause } from '../../kernel/conditions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { toServiceError } from '../../kernel/errors.js'
@@ -13,36 +14,40 @@ import type { Payments } from '../../money/payments.js'
 import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
 import { reconciliationNeeds } from '../../money/reconcile.js'
 import { lastFollowed } from '../../outbound/bucket/shared-folder.js'
-import { type RegistryStatus, registryProblems } from '../../outbound/registry/registry-record.js'
+import type { ConfigOf } from '../../platform/config/config.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { publicationHealth } from '../../release/health.js'
 import { type FolderPlace, findFolderOfStore, recordRefusedFolder } from '../../release/operate/folder-of-store.js'
-import { createReleaseReader } from '../../release/read/release-reader.js'
+import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
 import type { ReleaseEvent } from '../../release/sql/releases.js'
 import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
+import type { ExtensionState } from '../extension.js'
 import { lookAtChangedRules, olderEdition } from './assumed-facts.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from './conditions.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { paymentFields } from './payments.js'
 import { mappingFields } from './publication.js'
 import { publisherCauses, type publisherFields, tellingRefusals } from './publisher.js'
-import { findRegistryStatus } from './registry.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
 
 // Processes compare their folder every 2 s.
 const oldCopyMs = 60_000
 
+const told = ofExtensions('state')
+const extensionFields = told.flatMap(({ fields }) => [...fields])
+
 /** The fields of the configuration that the state of the service follows from. */
 export const statusFields = [
-  ...['publish', 'backup', 'queue', 'registry', 'upstreamUrl', 'tls'],
+  ...['publish', 'backup', 'queue', 'upstreamUrl', 'tls'],
+  ...extensionFields,
   ...mappingFields,
   ...paymentFields,
 ] as const
@@ -67,14 +72,16 @@ export type Status = {
   /** The bucket that this process has a copy of, and when it was last compared with it; undefined where folders are shared. */
   readonly copyOf: { readonly bucket: string; readonly at: Date | undefined } | undefined
   readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
-  /** What was registered when the registry was last asked; undefined without REGISTRY_URL. */
-  readonly registry: RegistryStatus | undefined
+  /** What extensions tell of themselves; in JSON each is a member of the status. */
+  readonly extensions: readonly NamedState[]
   readonly held: { readonly count: number; readonly sample: readonly string[] }
   /** Observations that need no action yet. */
   readonly warnings: readonly string[]
   /** Problems that need a person; empty when all is well. */
   readonly needs: readonly string[]
 }
+
+type NamedState = ExtensionState & { readonly about: string }
 
 export type QueueStatus =
   | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: QueueCounts }
@@ -106,7 +113,7 @@ export async function lookAtService(
       folder: undefined,
       copyOf: undefined,
       live: undefined,
-      registry: undefined,
+      extensions: [],
       held: { count: 0, sample: [] },
       warnings: [],
       needs: [message],
@@ -117,8 +124,7 @@ export async function lookAtService(
   const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
   const held = release?.manifest.held
   const payments = await openPayments()
-  const registry = config.registry && (await findRegistryStatus(store, config.registry, release))
-  const problems = registry ? registryProblems(registry) : []
+  const states = await statesOfExtensions(config, store, release)
   const publisher = await tellingRefusals({ config, store, feedsDir })
   const copyOf = config.bucket?.isFolder
     ? { bucket: config.bucket.name, at: await lastFollowed(releaseFolder(feedsDir)) }
@@ -129,7 +135,7 @@ export async function lookAtService(
     database: fence?.problem(clock()),
     publisher,
     publication: others(health.needs, publisher),
-    registry: config.registry?.sync ? problems : [],
+    extensions: states.flatMap(({ needs }) => needs),
     backup: config.backup ? (await backupState(store.db, clock())).needs : [],
     conditions: [
       ...(queue.reachable ? [await conditionOfWorkers(store.db, queue.workers)] : []),
@@ -157,7 +163,7 @@ export async function lookAtService(
       generated: release.manifest.generated,
       activities: release.manifest.totals.activities,
     },
-    registry,
+    extensions: states,
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
     warnings: [
       ...health.warnings,
@@ -170,7 +176,7 @@ export async function lookAtService(
             `the folder of this process is not compared with the bucket ${copyOf?.bucket}: the API and workers do that while they run, and log why they cannot`,
           ]
         : []),
-      ...(config.registry?.sync ? [] : problems),
+      ...states.flatMap(({ warnings }) => warnings),
       ...(closedBecause === undefined ? [] : [`no donations are taken: ${closedBecause}`]),
       ...(await receiptWarnings(store.db, payments, closedBecause, clock())),
       ...(await paymentWarnings(store.db, payments.gateway)),
@@ -178,6 +184,20 @@ export async function lookAtService(
     needs: causes.map(({ message }) => message),
   }
   return { status, causes }
+}
+
+/** What the extensions that are configured tell, without asking anybody. */
+async function statesOfExtensions(
+  config: ConfigOf<(typeof extensionFields)[number]>,
+  { db }: Store,
+  live: ReadableRelease | undefined,
+): Promise<readonly NamedState[]> {
+  const states: NamedState[] = []
+  for (const { about, look } of told) {
+    const found = await look({ config, db, live })
+    if (found) states.push({ about, ...found })
+  }
+  return states
 }
 
 /** What an upgrade, or another configuration, will change in what is published. */
@@ -217,7 +237,7 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
   }
 }
 
-type AlarmFields = 'registry' | 'backup' | 'upstream' | (typeof publisherFields)[number]
+type AlarmFields = (typeof extensionFields)[number] | 'backup' | 'upstream' | (typeof publisherFields)[number]
 
 /** What a worker sends alarms about. */
 export async function needsToTell(
@@ -228,7 +248,7 @@ export async function needsToTell(
   const ownFolder = await ownFolderRefusal(runtime)
   if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
   const { needs, live } = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
-  const registry = config.registry?.sync ? registryProblems(await findRegistryStatus(store, config.registry, live)) : []
+  const states = await statesOfExtensions(config, store, live)
   return await findNeeds(
     store,
     {
@@ -236,7 +256,7 @@ export async function needsToTell(
       // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
       publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
       publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
-      registry,
+      extensions: states.flatMap(({ needs }) => needs),
       backup: config.backup ? (await backupState(store.db, clock())).needs : [],
       conditions: [await conditionOfDisk(path.dirname(feedsDir))],
     },
@@ -252,14 +272,14 @@ async function findNeeds(
     database,
     publisher,
     publication,
-    registry,
+    extensions,
     backup,
     conditions,
   }: {
     readonly database: string | undefined
     readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
     readonly publication: readonly Cause[]
-    readonly registry: readonly string[]
+    readonly extensions: readonly Cause[]
     readonly backup: readonly string[]
     readonly conditions: readonly Condition[]
   },
@@ -274,7 +294,7 @@ async function findNeeds(
     ...publication,
     ...conditions.flatMap(({ cause, message, problem }) => (problem ? [{ cause, message }] : [])),
     ...of('schedule-paused', await scheduleNeeds(db)),
-    ...of('registry', registry),
+    ...extensions,
     ...of('backup', backup),
     ...of('sync', mirrors ? await syncNeeds(db) : []),
     ...of('sources', sourceNeeds(await listSources(db))),

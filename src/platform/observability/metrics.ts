@@ -18,8 +18,6 @@ export type SharedNumbers = {
   readonly bucketBehind?: boolean
   /** What the payment processor and the books differ by, by currency. */
   readonly reconciliationDifference: Readonly<Record<string, number>>
-  /** Datasets in the IATI registry, by state. */
-  readonly datasets: Readonly<Record<string, number>>
   /** How far this process's clock is ahead of the database's. */
   readonly clockSkewSeconds?: number
 }
@@ -51,8 +49,17 @@ export type Metrics = {
   readonly contentType: string
 }
 
+type Gauged = {
+  readonly name: string
+  readonly help: string
+  readonly label: string
+  readonly read: () => Promise<Readonly<Record<string, number>>>
+}
+
 type Sources = {
   readonly shared: () => Promise<SharedNumbers>
+  /** Gauges that others add, read with the shared numbers: a number for each value of the label. */
+  readonly gauges?: readonly Gauged[]
   /** Undefined before the first release. */
   readonly live: () => Promise<LiveNumbers | undefined>
   /** The name of this process among those whose metrics are shown together. */
@@ -69,7 +76,7 @@ const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600]
 const sourceTimeoutMs = 5000
 
 /** Creates the registry of one process; `sources` are read at every request for metrics. */
-export function createMetrics({ shared, live, freeDisk, onError, process: name }: Sources): Metrics {
+export function createMetrics({ shared, gauges = [], live, freeDisk, onError, process: name }: Sources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
@@ -144,9 +151,7 @@ export function createMetrics({ shared, live, freeDisk, onError, process: name }
     'Money by which the payment processor and the books differ, and that nobody accepted',
     ['currency'],
   )
-  const datasets = gauge('giving_registry_datasets', 'Datasets when the IATI registry was last asked, by state', [
-    'state',
-  ])
+  const further = gauges.map(({ name, help, label, read }) => ({ label, read, metric: gauge(name, help, [label]) }))
   const clockSkew = gauge('giving_clock_skew_seconds', 'How far the clock of this process is ahead of the database')
   const ofLedger = [
     finished,
@@ -160,7 +165,7 @@ export function createMetrics({ shared, live, freeDisk, onError, process: name }
     overdue,
     bucketBehind,
     reconciliation,
-    datasets,
+    ...further.map(({ metric }) => metric),
     clockSkew,
   ]
   const ofRelease = [activities, held, releaseAge]
@@ -188,7 +193,9 @@ export function createMetrics({ shared, live, freeDisk, onError, process: name }
     if (numbers.bucketBehind !== undefined) bucketBehind.set(numbers.bucketBehind ? 1 : 0)
     for (const [currency, sum] of Object.entries(numbers.reconciliationDifference))
       reconciliation.set({ currency }, sum)
-    for (const [state, count] of Object.entries(numbers.datasets)) datasets.set({ state }, count)
+    for (const { label, read, metric } of further) {
+      for (const [value, count] of Object.entries(await read())) metric.set({ [label]: value }, count)
+    }
     if (numbers.clockSkewSeconds !== undefined) clockSkew.set(numbers.clockSkewSeconds)
   }
   const collectLive = async () => {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { tokenOfClient } from '../../../src/outbound/registry/access-token.js'
-import { type RegistryDeps, registerDatasets, unregisterDatasets } from '../../../src/outbound/registry/register.js'
-import { RegistryClient } from '../../../src/outbound/registry/registry-client.js'
-import { RegistryHttp } from '../../../src/outbound/registry/registry-http.js'
+import { tokenOfClient } from '../../../src/extensions/registry/access-token.js'
+import { type RegistryDeps, registerDatasets, unregisterDatasets } from '../../../src/extensions/registry/register.js'
+import { RegistryClient } from '../../../src/extensions/registry/registry-client.js'
+import { RegistryHttp } from '../../../src/extensions/registry/registry-http.js'
 import { type RegistryFault, RegistryServer, registryClient } from '../../support/servers/registry-server.js'
 
 const { signal } = new AbortController()

@@ -240,7 +240,6 @@ describe('/metrics', async () => {
     stageSeconds: {},
     overdue: false,
     reconciliationDifference: {},
-    datasets: {},
   }
 
   it('of the API process count requests by route and tell how publication stands', async () => {
@@ -253,9 +252,11 @@ describe('/metrics', async () => {
       stageSeconds: { render: 1.5 },
       overdue: true,
       reconciliationDifference: { USD: 12.5 },
-      datasets: { registered: 2, missing: 1 },
     }
-    const metrics = createMetrics({ shared: async () => numbers, live: async () => live, onError: () => undefined })
+    const read = async () => ({ registered: 2, missing: 1 })
+    const gauges = [{ name: 'giving_registry_datasets', help: 'Datasets by state', label: 'state', read }]
+    const shared = async () => numbers
+    const metrics = createMetrics({ shared, gauges, live: async () => live, onError: () => undefined })
     const api = await testApi(store, { metrics })
     await api.app.inject('/feeds/status.json')
     await api.app.inject('/no/such/address')
@@ -271,6 +272,7 @@ describe('/metrics', async () => {
       'giving_release_age_seconds 60',
       'giving_publication_overdue 1',
       'giving_reconciliation_difference{currency="USD"} 12.5',
+      'giving_registry_datasets{state="registered"} 2',
       'giving_last_run_stage_seconds{stage="render"} 1.5',
       'giving_http_request_duration_seconds_count{method="GET",route="/feeds/status.json",status="200"} 1',
       'status="404"} 1',
@@ -316,7 +318,6 @@ describe('/metrics', async () => {
         stageSeconds: timings,
         overdue: false,
         reconciliationDifference: {},
-        datasets: {},
       }
     }
     const metrics = createMetrics({ shared, live: async () => undefined, onError: () => undefined })

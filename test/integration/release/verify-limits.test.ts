@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { verifyPublished } from '../../../src/release/verify/verify-published.js'
+import { verifyPublished } from '../../../src/extensions/verify/verify-published.js'
 
 const servers: (() => void)[] = []
 afterEach(() => {

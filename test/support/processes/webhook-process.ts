@@ -1,4 +1,4 @@
-import { createStripeGateway } from '../../../src/money/gateways/stripe/stripe-gateway.js'
+import { createStripeGateway } from '../../../src/extensions/stripe/stripe-gateway.js'
 import { handleDueWebhooks } from '../../../src/money/handle-webhooks.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { testPayments } from '../money/donations.js'

@@ -1,5 +1,5 @@
+import { mailReports, type ReportMailing } from '../../../src/extensions/subscriptions/mail-reports.js'
 import type { MailedReceipts } from '../../../src/money/receipts/mail-donors.js'
-import { mailReports, type ReportMailing } from '../../../src/outbound/mail-reports.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { SmtpSender } from '../../../src/platform/mail/smtp.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'

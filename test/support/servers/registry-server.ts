@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { DatasetFields } from '../../../src/extensions/registry/registry-client.js'
 import {
   inText,
   type MemberType,
@@ -12,7 +13,6 @@ import {
   textType,
 } from '../../../src/kernel/read-object.js'
 import { textLike, wordOf } from '../../../src/kernel/values.js'
-import type { DatasetFields } from '../../../src/outbound/registry/registry-client.js'
 
 /** What goes wrong with one request: an answer in place of the right one, or none; `after`: the work was done before. */
 export type RegistryFault =

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type Stripe from 'stripe'
-import { stripeCodes } from '../../../src/money/gateways/stripe/stripe-declines.js'
+import { stripeCodes } from '../../../src/extensions/stripe/stripe-declines.js'
 import {
   type LedgerCharge,
   type LedgerRefund,

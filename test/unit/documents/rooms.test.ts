@@ -75,7 +75,7 @@ describe('the table of rooms in docs/explanation/architecture.md', () => {
   })
 
   it('says what the dependency rules say', () => {
-    const checked = rows.filter(({ room }) => room !== 'jobs' && room !== 'cli')
+    const checked = rows.filter(({ room }) => !['jobs', 'cli', 'extensions'].includes(room))
     expect(checked.map(({ room, imports }) => [room, marked(imports)])).toEqual(
       checked.map(({ room }) => [room, importsByRule(room)]),
     )

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { methodCodes, rejectionCodes } from '../../../src/money/gateways/braintree/braintree-declines.js'
+import { methodCodes, rejectionCodes } from '../../../src/extensions/braintree/braintree-declines.js'
+import { stripeCodes } from '../../../src/extensions/stripe/stripe-declines.js'
 import { declines } from '../../../src/money/gateways/declines.js'
 import { sandboxNonces, scenarioOf } from '../../../src/money/gateways/sandbox/sandbox-scenarios.js'
-import { stripeCodes } from '../../../src/money/gateways/stripe/stripe-declines.js'
 import { readFirstTable, readProjectFile } from '../../support/documents/markdown-table.js'
 
 const text = readProjectFile('docs/reference/payments.md')

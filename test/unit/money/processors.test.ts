@@ -1,13 +1,13 @@
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
+import { readBraintreeCharge, type Transaction } from '../../../src/extensions/braintree/braintree-charge-state.js'
+import { listBraintreeEntries } from '../../../src/extensions/braintree/braintree-entries.js'
+import { fromStripeAmount, toStripeAmount } from '../../../src/extensions/stripe/stripe-amounts.js'
+import { readStripeCharge } from '../../../src/extensions/stripe/stripe-charge-state.js'
+import { listStripeEntries } from '../../../src/extensions/stripe/stripe-entries.js'
 import type { CurrencyCode, Decimal } from '../../../src/kernel/money.js'
 import { chargedOf, chargeOf, type DonationRequest } from '../../../src/money/donation-request.js'
-import { readBraintreeCharge, type Transaction } from '../../../src/money/gateways/braintree/braintree-charge-state.js'
-import { listBraintreeEntries } from '../../../src/money/gateways/braintree/braintree-entries.js'
 import { declineOf } from '../../../src/money/gateways/declines.js'
-import { fromStripeAmount, toStripeAmount } from '../../../src/money/gateways/stripe/stripe-amounts.js'
-import { readStripeCharge } from '../../../src/money/gateways/stripe/stripe-charge-state.js'
-import { listStripeEntries } from '../../../src/money/gateways/stripe/stripe-entries.js'
 
 const amount = (text: string) => text as Decimal
 const { signal } = new AbortController()

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { compareDatasets, wantedDatasets } from '../../../src/outbound/registry/datasets.js'
-import type { RegisteredDataset } from '../../../src/outbound/registry/registry-client.js'
+import { compareDatasets, wantedDatasets } from '../../../src/extensions/registry/datasets.js'
+import type { RegisteredDataset } from '../../../src/extensions/registry/registry-client.js'
 import {
   mustAsk,
   nameOfWanted,
   type RegistryRecord,
   registryProblems,
   registryStatus,
-} from '../../../src/outbound/registry/registry-record.js'
+} from '../../../src/extensions/registry/registry-record.js'
 
 const settings = {
   ...{

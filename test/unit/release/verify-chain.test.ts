@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { verifyChain } from '../../../src/extensions/verify/verify-chain.js'
 import {
   chainText,
   checkedRelease,
@@ -7,7 +8,6 @@ import {
   recordHash,
   type SigningKey,
 } from '../../../src/kernel/release-chain.js'
-import { verifyChain } from '../../../src/release/verify/verify-chain.js'
 import { newSigner } from '../../support/release/signer.js'
 
 const owner = newSigner()

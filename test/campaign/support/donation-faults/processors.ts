@@ -106,13 +106,13 @@ function sandboxProcessor(): CampaignProcessor {
 export async function campaignGateway(place: ProcessorPlace, store: Store, timeoutMs: number): Promise<Gateway> {
   const { name, address } = place
   if (name === 'braintree') {
-    const { createBraintreeGateway } = await import('../../../../src/money/gateways/braintree/braintree-gateway.js')
+    const { createBraintreeGateway } = await import('../../../../src/extensions/braintree/braintree-gateway.js')
     return quick(
       createBraintreeGateway({ environment: 'sandbox', ...braintreeKeys, currency: 'USD', timeoutMs, address }),
     )
   }
   if (name === 'stripe') {
-    const { createStripeGateway } = await import('../../../../src/money/gateways/stripe/stripe-gateway.js')
+    const { createStripeGateway } = await import('../../../../src/extensions/stripe/stripe-gateway.js')
     return quick(createStripeGateway({ ...stripeKeys, timeoutMs, address }))
   }
   return quick(createSandboxGateway({ store, clock: () => new Date() }))

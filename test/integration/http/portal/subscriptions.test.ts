@@ -5,10 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
-import { subscriptions } from '../../../../jobs/subscriptions.js'
 import type { WorkTableDeps } from '../../../../jobs/work.js'
-import { openReportMail } from '../../../../src/cli/wiring/deliveries.js'
-import type { WorkRuntime } from '../../../../src/cli/wiring/open-work.js'
+import { subscriptions } from '../../../../src/extensions/subscriptions/extension.js'
 import { languages } from '../../../../src/http/portal/words/words.js'
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
@@ -256,17 +254,21 @@ describe('subscriptions to the reports of a project', async () => {
     const folder = await temporaryFolder()
     const open = (environment: Record<string, string>) => {
       const { config, secrets } = readConfig({ BASE_URL: 'https://giving.example', ...environment })
-      expect(Object.keys(subscriptions.schedules(config))).toEqual(environment.SMTP_URL ? ['subscriptions'] : [])
+      expect(Object.keys(subscriptions.work.schedules(config))).toEqual(environment.SMTP_URL ? ['subscriptions'] : [])
       const deps = {
         config,
         secrets,
         store,
-        feedsDir: publisher.feedsDir,
         clock: () => api.now,
         log: pino({ level: 'silent' }),
+        payments: { donors: testDonors },
+        telling: {
+          feedsDir: publisher.feedsDir,
+          refusal: async () => undefined,
+          baseUrl: async () => config.baseUrl,
+        },
       }
-      const mailReports = openReportMail(deps as unknown as WorkRuntime, testDonors)
-      return subscriptions.open({ ...deps, mailReports } as unknown as WorkTableDeps)
+      return subscriptions.work.open(deps as unknown as WorkTableDeps)
     }
     expect(open({})).toBeUndefined()
     await ask()

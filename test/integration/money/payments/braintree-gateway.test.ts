@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { Decimal } from '../../../../src/kernel/money.js'
-import { listBraintreeEntries } from '../../../../src/money/gateways/braintree/braintree-entries.js'
+import { listBraintreeEntries } from '../../../../src/extensions/braintree/braintree-entries.js'
 import {
   type BraintreeSettings,
   createBraintreeGateway,
-} from '../../../../src/money/gateways/braintree/braintree-gateway.js'
+} from '../../../../src/extensions/braintree/braintree-gateway.js'
+import type { Decimal } from '../../../../src/kernel/money.js'
 import { declines } from '../../../../src/money/gateways/declines.js'
 import type { Charge } from '../../../../src/money/gateways/gateway.js'
 import { usd } from '../../../support/money/donations.js'

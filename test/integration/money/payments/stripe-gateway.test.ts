@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createStripeGateway, type StripeSettings } from '../../../../src/extensions/stripe/stripe-gateway.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
-import { createStripeGateway, type StripeSettings } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
 import { usd } from '../../../support/money/donations.js'
 import { unknownNonces } from '../../../support/servers/processor-server.js'
 import { startStripe, stripeDeclineNonces, stripeKeys } from '../../../support/servers/stripe-server.js'

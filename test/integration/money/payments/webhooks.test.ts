@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createStripeGateway } from '../../../../src/money/gateways/stripe/stripe-gateway.js'
+import { createStripeGateway } from '../../../../src/extensions/stripe/stripe-gateway.js'
 import { followAndClose, handleDueWebhooks } from '../../../../src/money/handle-webhooks.js'
 import { paymentNeeds, paymentWarnings } from '../../../../src/money/payment-needs.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'

@@ -1,0 +1,80 @@
+import type { Command } from 'commander'
+import type { Work } from '../../jobs/work-row.js'
+import type { Cause } from '../kernel/conditions.js'
+import type { Gateway } from '../money/gateways/gateway.js'
+import type { Config, ConfigOf, Secrets } from '../platform/config/config.js'
+import type { Db } from '../platform/database/connection.js'
+import type { ReadableRelease } from '../release/read/release-reader.js'
+import type { CommandLine } from './command-line.js'
+import type { Finding } from './finding.js'
+
+/** Adds the commands of one file to the program. */
+export type Register = (program: Command, commandLine: CommandLine) => void
+
+/** The commands of a file, which is loaded when one of them is called. */
+export type CommandFile = readonly [names: readonly string[], load: () => Promise<Register>]
+
+/** What `giving doctor` examines. */
+export type Inspection = {
+  readonly about: string
+  /** Whether it opens the database. */
+  readonly ofDatabase?: true
+  readonly inspect: (commandLine: CommandLine) => Promise<readonly Finding[]>
+}
+
+/**
+ * The face of `src/extensions/NAME/`: what the folder adds to the service. `src/extensions.ts` lists all of them, and the
+ * composition root concatenates what they say; without its folder and its line the service compiles, runs and publishes
+ * (docs/adr/0036-extensions.md).
+ */
+export type Extension<Field extends keyof Config = keyof Config> = {
+  readonly name: string
+  readonly work?: Work<Field>
+  readonly commands?: CommandFile
+  readonly inspection?: Inspection
+  readonly state?: StateOf<Field>
+  /** A gauge of all processes. */
+  readonly gauge?: ExtensionGauge
+  readonly processor?: Processor
+}
+
+/** What `giving status`, alarms and the console tell of it. */
+export type StateOf<Field extends keyof Config> = {
+  readonly about: string
+  readonly fields: readonly Field[]
+  /** Undefined while it is not configured. Asks nobody but the store. */
+  readonly look: (deps: StateDeps<Field>) => Promise<ExtensionState | undefined>
+}
+
+export type StateDeps<Field extends keyof Config> = {
+  readonly config: ConfigOf<Field>
+  readonly db: Db
+  readonly live: ReadableRelease | undefined
+}
+
+export type ExtensionState = {
+  /** In `giving status --json`, under `about`. */
+  readonly facts: unknown
+  /** For people, behind `about`. */
+  readonly line: string
+  /** What needs a person: alarms tell it. */
+  readonly needs: readonly Cause[]
+  /** What needs nobody yet. */
+  readonly warnings: readonly string[]
+}
+
+export type ExtensionGauge = {
+  readonly name: string
+  readonly help: string
+  readonly label: string
+  readonly read: (db: Db) => Promise<Readonly<Record<string, number>>>
+}
+
+/** Donations are charged by it where `PAYMENT_GATEWAY` is its name. */
+export type Processor = {
+  readonly name: string
+  /** Loads the processor's library. */
+  readonly open: (deps: GatewayDeps) => Promise<Gateway>
+}
+
+type GatewayDeps = { readonly config: ConfigOf<'payments' | 'currency'>; readonly secrets: Secrets }

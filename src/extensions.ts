@@ -1,0 +1,28 @@
+import type { Extension } from './cli/extension.js'
+import { braintree } from './extensions/braintree/extension.js'
+import { hub } from './extensions/hub/extension.js'
+import { registry } from './extensions/registry/extension.js'
+import { stripe } from './extensions/stripe/extension.js'
+import { subscriptions } from './extensions/subscriptions/extension.js'
+import { verify } from './extensions/verify/extension.js'
+
+/** All extensions, in the order in which they are shown. None imports another one. */
+export const extensions = [
+  stripe,
+  braintree,
+  subscriptions,
+  registry,
+  hub,
+  verify,
+] as const satisfies readonly Extension[]
+
+type All = (typeof extensions)[number]
+type Part<Key extends keyof Extension> = Extract<All, { readonly [Name in Key]: unknown }>[Key]
+
+/** What all extensions say of one thing, in the order of the list. */
+export function ofExtensions<Key extends keyof Extension>(
+  key: Key,
+): ([Part<Key>] extends [never] ? NonNullable<Extension<never>[Key]> : Part<Key>)[] {
+  const parts = (extensions as readonly Extension[]).map((extension) => extension[key])
+  return parts.filter((part) => part !== undefined) as ReturnType<typeof ofExtensions<Key>>
+}

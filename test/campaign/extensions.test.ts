@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { extensions } from '../../src/extensions.js'
+import { testDatabase } from '../support/store/database.js'
+import { temporaryFolder } from '../support/values/temporary-folder.js'
+
+const run = promisify(execFile)
+const root = path.resolve(import.meta.dirname, '../..')
+const names = extensions.map(({ name }) => name)
+const { url } = await testDatabase()
+
+describe('without an extension the program compiles, and publishes', () => {
+  let copy: string
+  const list = () => path.join(copy, 'src/extensions.ts')
+  /** Compiles, by what the compiler remembers of the whole program; rejects with its errors. */
+  const compile = () => run('npx', ['tsc', '-p', 'tsconfig.build.json', '--incremental'], { cwd: copy })
+  beforeAll(async () => {
+    copy = await temporaryFolder()
+    for (const entry of ['src', 'jobs', 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+      await cp(path.join(root, entry), path.join(copy, entry), { recursive: true })
+    }
+    await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
+    await run('npm', ['run', 'build:assets'], { cwd: copy })
+    await compile()
+  })
+
+  it.each([...names.map((name) => [name]), names])('%s', async (...left) => {
+    const whole = await readFile(list(), 'utf8')
+    const isOfLeft = (line: string) => left.some((name) => line.includes(`/${name}/`) || line === `  ${name},`)
+    const lines = whole.split('\n').filter((line) => !isOfLeft(line))
+    expect(lines).toHaveLength(whole.split('\n').length - 2 * left.length)
+    await writeFile(list(), lines.join('\n'))
+    for (const name of left) {
+      for (const built of ['', 'dist']) await rm(path.join(copy, built, 'src/extensions', name), { recursive: true })
+    }
+    await compile()
+    const folder = await temporaryFolder()
+    const environment = { PATH: process.env.PATH, DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
+    const giving = (...args: string[]) => run('node', ['dist/src/cli.js', ...args], { cwd: copy, env: environment })
+    await giving('seed')
+    await giving('publish', '--wait', '--force')
+    expect((await giving('status')).stdout).toMatch(/^needs a person +nothing$/m)
+    await cp(path.join(root, 'src/extensions'), path.join(copy, 'src/extensions'), { recursive: true })
+    await writeFile(list(), whole)
+  })
+})
