@@ -70,8 +70,8 @@ export function createStripeGateway(settings: StripeSettings): Gateway {
   }
 
   const findInList = async (reference: string, since: Date): Promise<Intent | undefined> => {
-    // The clocks of two machines may differ by a minute.
-    const created = { gte: Math.floor(since.getTime() / 1000) - 60 }
+    // The clock of the process that charged may be ten minutes ahead.
+    const created = { gte: Math.floor(since.getTime() / 1000) - 660 }
     const matching: Intent[] = []
     let read = 0
     return await ask(async () => {

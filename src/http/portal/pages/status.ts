@@ -3,7 +3,7 @@ import { countText, type PageBody, row, table, tile, timeText, unitText } from '
 import type { Framed } from './frame.js'
 
 /** A publication run as the status page shows it. */
-export type ShownRun = {
+type ShownRun = {
   readonly id: number
   readonly state: string
   readonly queuedAt: Date
