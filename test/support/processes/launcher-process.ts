@@ -32,7 +32,8 @@ export async function buildLauncher() {
   const files = (await readdir(path.join(project, 'src/platform/embedded-postgres'))).map(
     (name) => `src/platform/embedded-postgres/${name}`,
   )
-  for (const file of ['src/kernel/errors.ts', 'src/kernel/system-errors.ts', ...files]) {
+  const kernel = ['errors', 'system-errors', 'refuse-aborted'].map((name) => `src/kernel/${name}.ts`)
+  for (const file of [...kernel, ...files]) {
     const source = await readFile(path.join(project, file), 'utf8')
     const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true }
     const target = path.join(dir, file.replace(/\.ts$/, '.js'))
