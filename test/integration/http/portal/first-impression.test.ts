@@ -99,6 +99,28 @@ describe.skipIf(!browserProgram)('what a visitor sees first', () => {
     }
   })
 
+  it('shows projects of a list before what is said of their sums, and how to cite it at the end', async () => {
+    const page = await text('/en/projects?country=KE')
+    const places = ['role="search"', 'class="sentence"', 'class="cards"', '<p class="kind">These sums', '<cite'].map(
+      (part) => page.indexOf(part),
+    )
+    expect(places).toEqual([...places].filter((at) => at > 0).sort((a, b) => a - b))
+  })
+
+  it('has no picture twice side by side, and cards without one half as high, with the name of their theme', async () => {
+    await look('/en/projects', 'desktop', async (page) => {
+      const cards = (await page.evaluate(`[...document.querySelectorAll('.card')].map((card) => [
+        card.querySelector('img')?.getAttribute('src') ?? '',
+        card.firstElementChild.textContent,
+        card.firstElementChild.getBoundingClientRect().height,
+      ])`)) as [string, string, number][]
+      expect(cards.filter(([src], at) => src !== '' && src === cards[at - 1]?.[0])).toEqual([])
+      const heights = (isPicture: boolean) => cards.flatMap(([src, , high]) => ((src !== '') === isPicture ? high : []))
+      expect(Math.max(0, ...heights(false))).toBeLessThanOrEqual(Math.max(...heights(true)) / 2 + 1)
+      expect(cards.filter(([src, name]) => src === '' && name === '')).toEqual([])
+    })
+  })
+
   it('has a plain sentence for each table and each column', async () => {
     const page = await text('/en/data')
     expect(page).not.toContain('<dd></dd>')
