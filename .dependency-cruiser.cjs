@@ -55,7 +55,8 @@ module.exports = {
     {
       name: 'src-never-imports-jobs',
       severity: 'error',
-      comment: 'Work is in src, its scheduling in jobs. Only the composition root (cli) and rows of extensions know both.',
+      comment:
+        'Work is in src, its scheduling in jobs. Only the composition root (cli) and rows of extensions know both.',
       from: { path: '^src/', pathNot: '^src/(cli(\\.ts|/)|extensions/[^/]+/extension\\.ts$)' },
       to: { path: '^jobs/' },
     },

@@ -24,7 +24,7 @@ export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & 
   readonly needs?: () => Promise<readonly Cause[]>
 }
 
-export type Telling = {
+type Telling = {
   /** The published files. */
   readonly feedsDir: string
   /** Why the live release may not be told to others; undefined: it may. */

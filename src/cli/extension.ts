@@ -39,7 +39,7 @@ export type Extension<Field extends keyof Config = keyof Config> = {
 }
 
 /** What `giving status`, alarms and the console tell of it. */
-export type StateOf<Field extends keyof Config> = {
+type StateOf<Field extends keyof Config> = {
   readonly about: string
   readonly fields: readonly Field[]
   /** Undefined while it is not configured. Asks nobody but the store. */
@@ -63,7 +63,7 @@ export type ExtensionState = {
   readonly warnings: readonly string[]
 }
 
-export type ExtensionGauge = {
+type ExtensionGauge = {
   readonly name: string
   readonly help: string
   readonly label: string
@@ -71,7 +71,7 @@ export type ExtensionGauge = {
 }
 
 /** Donations are charged by it where `PAYMENT_GATEWAY` is its name. */
-export type Processor = {
+type Processor = {
   readonly name: string
   /** Loads the processor's library. */
   readonly open: (deps: GatewayDeps) => Promise<Gateway>

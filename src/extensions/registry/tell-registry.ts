@@ -1,4 +1,3 @@
-import type { WorkDeps } from '../../../jobs/work-row.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { ConfigOf, Secrets } from '../../platform/config/config.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -11,7 +10,7 @@ type TellingDeps = {
   readonly secrets: Secrets
   readonly db: Db
   readonly clock: Clock
-  readonly telling: NonNullable<WorkDeps['telling']>
+  readonly telling: { readonly feedsDir: string; readonly refusal: () => Promise<string | undefined> }
 }
 
 /** Registers what the live release has that is new, and says what it did. */
