@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process'
-import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { extensions } from '../../src/extensions.js'
 import { testDatabase } from '../support/store/database.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
 
 const run = promisify(execFile)
 const root = path.resolve(import.meta.dirname, '../..')
-const names = extensions.map(({ name }) => name)
+const names = await readdir(path.join(root, 'src/extensions'))
 const { url } = await testDatabase()
 
 describe('without an extension the program compiles, and publishes', () => {
