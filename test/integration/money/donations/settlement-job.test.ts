@@ -38,7 +38,7 @@ describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
         : { kind: 'postgres', url }
       const lines: string[] = []
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-      const payments = testPayments(store, { timeoutMs: 200 })
+      const payments = testPayments(store, { timeoutMs: 3000 })
       const keyId = await insertDonationTargets(store.db, [2045])
       const everySecond = () => ({ settlement: { expression: '* * * * * *', timezone: 'UTC' } })
       const deps = { ...workerDeps(store, { url, connection }, log), payments }
