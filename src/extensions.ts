@@ -7,7 +7,17 @@ import { subscriptions } from './extensions/subscriptions/extension.js'
 import { verify } from './extensions/verify/extension.js'
 
 /** All extensions, in the order in which they are shown. None imports another one. */
-const extensions = [stripe, braintree, subscriptions, registry, hub, verify] as const satisfies readonly Extension[]
+const extensions = [
+  // Who charges donations.
+  stripe,
+  braintree,
+  // Who is told what is live.
+  subscriptions,
+  registry,
+  hub,
+  // How a stranger checks it.
+  verify,
+] as const satisfies readonly Extension[]
 
 type All = (typeof extensions)[number]
 type Part<Key extends keyof Extension> = Extract<All, { readonly [Name in Key]: unknown }>[Key]
