@@ -44,8 +44,7 @@ export type PendingDonation = { readonly receivedAt: Date; readonly totals: Proj
  * charged, `payment-pending` when that is not known or could not be recorded: then the intent stays open, and the
  * settlement or a repeated request finds the outcome by its reference. Throws `request-invalid` when the reference has the
  * charge of another request. `triedBefore`: the books know of an earlier call for this donation;
- * `lease`: that of who calls, asked for at
- * `leasedAt` (`performance.now()`).
+ * `lease`: that of who calls, asked for at `leasedAt` (`performance.now()`).
  */
 export async function takePayment(
   payments: Payments,
