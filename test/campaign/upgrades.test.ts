@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { formerDemoRef } from '../../src/kernel/demo-publisher.js'
 import type { Store } from '../../src/platform/database/store.js'
@@ -28,7 +29,8 @@ describe.skipIf(versions.length === 0)('upgrades under load', () => {
   it.each(versions)('from $commit, through $unknown', async (version) => {
     const { store, url } = await emptyDatabase()
     const sources = await sourcesUntilEnd(version.commit)
-    const environment = { DATABASE_URL: url, REPORTING_ORG_REF: trialPublisher, SHUTDOWN_DRAIN_SECONDS: '3' }
+    // Long enough for a proxy on a busy machine to see that a process leaves.
+    const environment = { DATABASE_URL: url, REPORTING_ORG_REF: trialPublisher, SHUTDOWN_DRAIN_SECONDS: '20' }
     const older = await newInstallation(environment, { sources })
     onTestFinished(older.remove)
     const newer = await newInstallation({ ...environment, GIVING_DATA_DIR: older.dataDir })
@@ -118,7 +120,7 @@ async function startPlatform(store: Store, baseUrl: string, query: string) {
   let [answers, donations, ended] = [0, 0, false]
   const repeat = async (work: (turn: number) => Promise<void>) => {
     for (let turn = 0; !ended; turn++) {
-      await work(turn).catch((error: unknown) => faults.add(String(error)))
+      await work(turn).catch((error: unknown) => faults.add(inspect(error)))
     }
   }
   const ask = async (address: string, body?: unknown) => {
@@ -147,7 +149,11 @@ async function startPlatform(store: Store, baseUrl: string, query: string) {
     (turn: number) => `/api/public/projectservice/projects/${project(turn)}/reports?${query}`,
     () => `/api/public/orgservice/all/organizations?${query}`,
   ]
-  const read = (turn: number) => ask(reads[turn % reads.length]?.(turn) ?? '')
+  const read = async (turn: number) => {
+    await ask(reads[turn % reads.length]?.(turn) ?? '')
+    // The proxy is in this process and must have its turns.
+    await sleep(50)
+  }
   const donate = async (turn: number) => {
     const donation = donationFields({ transactionId: randomUUID(), project: { id: project(turn) } })
     await ask(`/api/secure/givingservice/donationsclient?${query}`, { donation })

@@ -67,7 +67,8 @@ export async function startReadyProxy(lookMs: number): Promise<ReadyProxy> {
     })
     incoming.pipe(asked)
   }
-  const server = createServer(forward)
+  // A client that is too busy to read would take the end of an idle connection for that of its answer.
+  const server = createServer({ keepAliveTimeout: 0 }, forward)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 
   const look = async (one: string) => {
