@@ -3,12 +3,15 @@ import type { ServerResponse } from 'node:http'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { createGzip } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { firstDifference, fundsOf, serviceMirror } from '../support/catalogue/service-mirror.js'
+import { sync } from '../support/catalogue/sync.js'
+import { readProjectFile, readTable } from '../support/documents/markdown-table.js'
 import { apiKey, records, startUpstream, type UpstreamState } from '../support/servers/upstream-server.js'
 import { testDatabase } from '../support/store/database.js'
 import { killedSync } from './support/killed-sync.js'
 import { record } from './support/record.js'
+import { scaled } from './support/scale.js'
 
 const hour = 3_600_000
 
@@ -30,6 +33,40 @@ test(
     expect(repeated).toHaveLength(20)
     expect(Math.max(...repeated)).toBeLessThanOrEqual(1)
     expect(killed).toEqual(undisturbed)
+  },
+  hour,
+)
+
+const ten = 10_000
+const costs = readTable(readProjectFile('docs/explanation/sync.md'), '| Requests |')
+  .map((row) => row.map((cell) => Number(cell.replace(/,| projects/g, ''))))
+  .filter(([projects = 0]) => projects <= ten || scaled(10) >= 10)
+
+test.each(costs)(
+  'what a mirror of %i projects costs its upstream: %i requests at first, %i in a night',
+  async (projects, first, nightly) => {
+    const { store } = await testDatabase()
+    const atom = '<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:x</id><title>F</title></feed>'
+    const detailed = records(projects ?? 0).map((one) => ({
+      ...{ ...one, funding: 100, remaining: 7_900 },
+      ...{ numberOfReports: 1, imageGallerySize: 2 },
+    }))
+    const upstream = await startUpstream({
+      ...{ since: true, pageSize: 100, records: detailed },
+      reports: new Map(detailed.map(({ id }) => [id, { type: 'application/atom+xml', body: atom }])),
+      galleries: new Map(detailed.map(({ id }) => [id, []])),
+    })
+    onTestFinished(upstream.close)
+    expect(await sync(store, upstream.url, 'full')).toMatchObject({ state: 'done', created: projects, requests: first })
+    const changed = detailed.slice(0, detailed.length / 100)
+    for (const record of changed) {
+      Object.assign(record, { numberOfReports: 2, imageGallerySize: 3 })
+      upstream.state.changedAt.set(record.id, Date.now())
+    }
+    upstream.requests.length = 0
+    const night = { state: 'done', changed: changed.length, requests: nightly }
+    expect(await sync(store, upstream.url, 'incremental')).toMatchObject(night)
+    expect(upstream.requests).toHaveLength(nightly ?? 0)
   },
   hour,
 )
