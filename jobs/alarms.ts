@@ -23,9 +23,9 @@ export const alarms: Work<'alerts' | 'mail'> = {
     return {
       tick: async ({ signal }) => {
         const tell = (changes: readonly AlarmChange[]) => tellAll(changes, signal)
-        const told = await raiseAlarms(store, clock(), await needs(), tell, { unrecorded })
+        const count = await raiseAlarms(store, clock(), await needs(), tell, { unrecorded })
         const isTested = await sendTestAlarm(store, clock(), tell)
-        return `${told} told${isTested ? ', and a test' : ''}`
+        return `${count} told${isTested ? ', and a test' : ''}`
       },
     }
   },

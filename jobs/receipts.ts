@@ -37,10 +37,10 @@ export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = 
         const mailing = { store, donors, sender, choice, platform, baseUrl, clock, warn }
         const mailed = await mailDueReceipts(mailing, signal)
         await tellSleeping(mailing, signal)
-        const told = await mailNotices(mailing, signal)
-        const sent = mailed.sent + told.sent
-        const later = mailed.later + told.later
-        const ended = mailed.ended + told.ended
+        const notices = await mailNotices(mailing, signal)
+        const sent = mailed.sent + notices.sent
+        const later = mailed.later + notices.later
+        const ended = mailed.ended + notices.ended
         if (sent + later + ended > 0)
           log.info({ sent, later, ended }, 'receipts and other messages to donors were mailed')
         return `${sent} sent, ${later} later, ${ended} not sent`

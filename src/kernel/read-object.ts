@@ -32,7 +32,7 @@ export type ReadPolicy = {
   /** Of each path one problem is enough. */
   readonly tellsOnce?: true
   /** What a problem says of the value that came at a path. */
-  readonly told: (value: unknown, path: string) => Pick<FieldProblem, 'got' | 'missing'>
+  readonly got: (value: unknown, path: string) => Pick<FieldProblem, 'got' | 'missing'>
   /** What is expected instead of a member that no field reads; undefined: such members are ignored. */
   readonly unknown?: (name: string, names: readonly string[]) => string
 }
@@ -65,7 +65,7 @@ export class ValuePlace {
   /** Tells that the value here is not the expected one. */
   refuse(expected: string, value: unknown): void {
     if (this.policy.tellsOnce && this.problems.some(({ field }) => field === this.path)) return
-    this.problems.push({ field: this.path, expected, ...this.policy.told(value, this.path) })
+    this.problems.push({ field: this.path, expected, ...this.policy.got(value, this.path) })
   }
 
   /** The value here by its type; undefined, with a problem, when it is another one. */
@@ -110,7 +110,7 @@ export function requireObject<T>(object: MemberType<T>, input: unknown, policy =
 }
 
 /** For documents of other programs: they may grow, and one sentence says what is wrong with one. */
-export const ofOthers: ReadPolicy = { told: (value) => ({ got: value === undefined ? 'nothing' : shownValue(value) }) }
+export const ofOthers: ReadPolicy = { got: (value) => ({ got: value === undefined ? 'nothing' : shownValue(value) }) }
 
 /** The first problem in a sentence. */
 export function firstProblem([problem]: readonly [FieldProblem, ...FieldProblem[]]): string {

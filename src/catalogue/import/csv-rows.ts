@@ -61,8 +61,8 @@ export function readCsvHeader(
   const { isSheet = false } = reading
   const encoding = encodingOf(head, reading.encoding)
   const text = new TextDecoder(encoding).decode(head, { stream: true })
-  const [, said] = /^\s*"?sep=([^\r\n"])"?[\r\n]/i.exec(text) ?? []
-  const tables = (isSheet ? [','] : said === undefined ? delimiters : [said]).map((delimiter) => ({
+  const [, separator] = /^\s*"?sep=([^\r\n"])"?[\r\n]/i.exec(text) ?? []
+  const tables = (isSheet ? [','] : separator === undefined ? delimiters : [separator]).map((delimiter) => ({
     delimiter,
     rows: rowsAtTop(text, new CsvText(delimiter, isSheet), head.length < csvHeadBytes).filter(
       ({ cells }) => !/^"?sep=.?$/i.test(cells[0] ?? ''),

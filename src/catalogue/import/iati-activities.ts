@@ -190,9 +190,9 @@ function ownerOf(
   if (publisherRef === undefined) return { formerly: undefined }
   const begins = (ref: string) => identifier.startsWith(`${ref}-`)
   const reporting = folded(activity.children.find(({ name }) => name === 'reporting-org')?.attributes.ref ?? '')
-  const told = formerly.find(begins)
+  const former = formerly.find(begins)
   if (begins(publisherRef)) return { formerly: undefined }
-  if (told !== undefined) return { formerly: told }
+  if (former !== undefined) return { formerly: former }
   if ([publisherRef, ...formerly].includes(reporting)) return { formerly: undefined }
   const expected = `an activity that ${publisherRef} reports; --formerly names an earlier identifier of it`
   return problemOf('reporting-org', expected, `${reporting || 'none'}, and the identifier ${identifier}`)

@@ -316,8 +316,8 @@ async function importFile<Row, Prepared>(
         found.push(() => tally.breakFile(file, item.broken))
         continue
       }
-      if ('told' in item) {
-        found.push(() => tally.note({ file, line: item.line, source: undefined }, item.told))
+      if ('remark' in item) {
+        found.push(() => tally.note({ file, line: item.line, source: undefined }, item.remark))
         continue
       }
       if ('leftOut' in item) {

@@ -32,8 +32,8 @@ export async function previewRecords(
       tally.breakFile(file, item.broken)
       continue
     }
-    if ('told' in item) {
-      tally.note({ file, line: item.line, source: undefined }, item.told)
+    if ('remark' in item) {
+      tally.note({ file, line: item.line, source: undefined }, item.remark)
       continue
     }
     if ('leftOut' in item) {

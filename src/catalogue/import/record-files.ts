@@ -20,7 +20,7 @@ export type ReadProgress = { readonly file: string; readonly bytesRead: number; 
 type Broken = { readonly broken: string }
 
 /** What a person must know of a file that was read to its end. */
-type Told = { readonly line: number; readonly told: FieldProblem }
+type Remark = { readonly line: number; readonly remark: FieldProblem }
 
 /** A file whose form and kind are known. */
 export type ReadableFile<Row = unknown, Prepared = unknown> = {
@@ -32,7 +32,7 @@ export type ReadableFile<Row = unknown, Prepared = unknown> = {
   /** The hash of its content, once all of it was read. */
   hash(): { readonly sha256?: string }
   /** Its records; where it cannot be read on, one `broken` item is the last. */
-  records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Told>
+  records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Remark>
 }
 
 /** How files are read; standard input is that of the process where none is given. */
@@ -96,11 +96,11 @@ async function recognise(
     }
     sha256 = content.digest('hex')
   }
-  async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Told> {
+  async function* records(onProgress: (progress: ReadProgress) => void): AsyncGenerator<FileRecord | Broken | Remark> {
     const input = hashed(bytesTotal === undefined ? rest : chunks())
     try {
       yield* read(reported(file, input, onProgress, bytesTotal))
-      if (packed?.sheet && packed.sheet.hidden.rows > 0) yield toldOf(packed.sheet.hidden)
+      if (packed?.sheet && packed.sheet.hidden.rows > 0) yield remarkOn(packed.sheet.hidden)
     } catch (error) {
       yield toBroken(error, signal)
     }
@@ -108,10 +108,10 @@ async function recognise(
   return { file, importer, form, bytes: bytesTotal, records, hash: () => (sha256 === undefined ? {} : { sha256 }) }
 }
 
-function toldOf({ rows, first }: Sheet['hidden']): Told {
+function remarkOn({ rows, first }: Sheet['hidden']): Remark {
   return {
     line: first,
-    told: { field: 'row', expected: 'rows that are seen', got: `${rows} hidden rows, which are read` },
+    remark: { field: 'row', expected: 'rows that are seen', got: `${rows} hidden rows, which are read` },
   }
 }
 

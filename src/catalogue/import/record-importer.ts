@@ -43,7 +43,7 @@ export type MovedRecord = {
   readonly elements: ReadonlyMap<string, ElementFate>
 }
 
-type Reading<Row> = ReadRecord<Row> | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
+type RecordRead<Row> = ReadRecord<Row> | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
 
 /** How records of one form and kind are read and saved; every kind of input ends here. */
 export type RecordImporter<Row = unknown, Prepared = unknown> = {
@@ -53,7 +53,7 @@ export type RecordImporter<Row = unknown, Prepared = unknown> = {
   readonly together?: Kind['together']
   readonly known?: Pick<NonNullable<Kind['known']>, 'version' | 'isWhole'> | undefined
   /** A promise only where reading a record may take long. */
-  read(value: ParsedValue, saving: ImportSaving): Reading<Row> | Promise<Reading<Row>>
+  read(value: ParsedValue, saving: ImportSaving): RecordRead<Row> | Promise<RecordRead<Row>>
   /** Of kinds with money: that of a row, and of a record that is refused or left out, where it can be read. */
   readonly money?: {
     of(row: Row, saving: ImportSaving): RowMoney

@@ -44,13 +44,13 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
       })
     // A row that is left out, such as a total, is no row to fill from.
     const leaving = dropped.find(([places, , words]) => isOneOf(places, words))
-    if (leaving) return { leftOut: `${leaving[1]}=${told(cells, leaving[0])}` }
+    if (leaving) return { leftOut: `${leaving[1]}=${firstOf(cells, leaving[0])}` }
     for (const at of filled) {
       if (isBlank(cells[at] ?? '')) cells[at] = above.get(at) ?? ''
       else above.set(at, cells[at] ?? '')
     }
     const missing = kept.find(([places, , words]) => !isOneOf(places, words))
-    if (missing) return { leftOut: `${missing[1]}=${told(cells, missing[0])}` }
+    if (missing) return { leftOut: `${missing[1]}=${firstOf(cells, missing[0])}` }
     for (const [places, , words] of changed) {
       for (const at of places) cells[at] = words.get(folded(cells[at] ?? '')) ?? cells[at] ?? ''
     }
@@ -90,7 +90,7 @@ function folded(text: string): string {
   return withoutUnseenSigns(text.trim()).toLowerCase()
 }
 
-function told(cells: readonly string[], places: readonly number[]): string {
+function firstOf(cells: readonly string[], places: readonly number[]): string {
   return (cells[places[0] ?? 0] ?? '').trim().slice(0, 60)
 }
 

@@ -87,8 +87,8 @@ export function readDefinition(raw: unknown, entry?: string): SourceDefinition {
 /** An address may have a password or a token, which is shown to nobody. */
 const ofOperators: ReadPolicy = {
   ...ofPeople,
-  told: (value, field) => {
-    if (field !== 'from' || typeof value !== 'string') return ofPeople.told(value, field)
+  got: (value, field) => {
+    if (field !== 'from' || typeof value !== 'string') return ofPeople.got(value, field)
     return { got: /:\/\/[^/]*:[^/]*@/.test(value) ? 'an address with a password' : shownValue(shownPlace(value)) }
   },
 }

@@ -487,7 +487,7 @@ async function readRecords(
   for await (const item of opened.records(() => undefined)) {
     await yieldIfDue()
     if ('broken' in item) throw unusable(file, item.broken)
-    if ('told' in item) continue
+    if ('remark' in item) continue
     ending = item.ending ?? ending
     if ('leftOut' in item) continue
     records++

@@ -284,8 +284,8 @@ function outcomeOf(transaction: Transaction): ChargeOutcome {
   const { id, status, gatewayRejectionReason: reason, threeDSecureInfo } = transaction
   if (approved.has(status)) {
     const [liabilityShifted, settled] = [threeDSecureInfo?.liabilityShifted, paidOutFor(transaction)]
-    const said = { ...(liabilityShifted !== undefined && { liabilityShifted }), ...(settled && { settled }) }
-    return { kind: 'approved', chargeId: id, ...said }
+    const known = { ...(liabilityShifted !== undefined && { liabilityShifted }), ...(settled && { settled }) }
+    return { kind: 'approved', chargeId: id, ...known }
   }
   if (status === undecided) return { kind: 'processing' }
   if (!declined.has(status)) throw new UnclearAnswer(`Braintree has not decided on the charge yet: ${status}`)

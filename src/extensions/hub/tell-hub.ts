@@ -22,8 +22,8 @@ const topicsAtOnce = 100
 export async function tellHub({ store, feedsDir, clock, hub, baseUrl }: HubDeps, signal: AbortSignal): Promise<string> {
   const releases = createReleaseReader(feedsDir)
   const live = await releases.live()
-  const told = await findFact(store.db, 'hub-told')
-  if (!live || live.id === told) return 'nothing to tell'
+  const last = await findFact(store.db, 'hub-told')
+  if (!live || live.id === last) return 'nothing to tell'
   const tell = async (topics: readonly string[]) => {
     const body = new URLSearchParams({ 'hub.mode': 'publish' })
     for (const topic of topics) body.append('hub.url', baseUrl + topic)
@@ -33,7 +33,7 @@ export async function tellHub({ store, feedsDir, clock, hub, baseUrl }: HubDeps,
   }
   let topics: string[] = []
   let count = 0
-  for await (const path of changedFeeds(live, told === undefined ? undefined : await releases.byId(told))) {
+  for await (const path of changedFeeds(live, last === undefined ? undefined : await releases.byId(last))) {
     count++
     topics.push(path)
     if (topics.length < topicsAtOnce) continue

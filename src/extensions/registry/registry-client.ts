@@ -168,7 +168,7 @@ function toRefusal(call: string, status: number, document: unknown): ServiceErro
     const message = `${call} answered with a redirect (${status}): expected REGISTRY_URL to be the API itself, up to /api/v1`
     return new ServiceError('registry-unusable', message)
   }
-  const said = readObject(failureShape, document, ofOthers).value
-  const reason = said ? `: ${said.error.error_msg}` : ''
+  const failure = readObject(failureShape, document, ofOthers).value
+  const reason = failure ? `: ${failure.error.error_msg}` : ''
   return new RegistryRefusal(status, `${call} answered ${status}${reason}`)
 }

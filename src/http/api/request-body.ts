@@ -25,7 +25,7 @@ export const secretText = textType(1, 256)
 export const userFields = objectType({ email: emailText, password: passwordText })
 
 /** Requests are answered without their values, which may be secrets. */
-const ofRequests: ReadPolicy = { told: (value) => ({ missing: value === undefined || value === null || value === '' }) }
+const ofRequests: ReadPolicy = { got: (value) => ({ missing: value === undefined || value === null || value === '' }) }
 
 /** The body's fields by their types. Throws like `readBody`, and `request-invalid` naming every wrong field. */
 export function readValidBody<T>(request: FastifyRequest, root: string, fields: MemberType<T>): T {

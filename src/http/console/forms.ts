@@ -26,7 +26,7 @@ export class FormTokens {
   }
 
   /** What the page of a request tells of what was done just before. */
-  told(request: FastifyRequest): string | undefined {
+  messageFor(request: FastifyRequest): string | undefined {
     const { done, mark } = request.query as { readonly done?: unknown; readonly mark?: unknown }
     if (typeof done !== 'string' || typeof mark !== 'string') return undefined
     return isSame(mark, this.#markOf(request, done)) ? done : undefined
@@ -34,7 +34,7 @@ export class FormTokens {
 
   /** Sends a page, which begins with what was done just before. */
   send(reply: FastifyReply, section: Section | undefined, title: string, main: Html | readonly Html[]): FastifyReply {
-    const page = consolePage(title, main, section, this.told(reply.request))
+    const page = consolePage(title, main, section, this.messageFor(reply.request))
     return reply.type('text/html; charset=utf-8').send(page)
   }
 

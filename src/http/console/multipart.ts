@@ -21,9 +21,9 @@ export async function* formParts(contentType: string, body: AsyncIterable<Buffer
   const parts = new PassThrough({ objectMode: true })
   let file: Readable | undefined
   const fail = (failure: unknown) => {
-    const told = failure instanceof ServiceError ? failure : malformed(failure)
-    file?.destroy(told)
-    parts.destroy(told)
+    const refusal = failure instanceof ServiceError ? failure : malformed(failure)
+    file?.destroy(refusal)
+    parts.destroy(refusal)
   }
   const parser = parserOf(contentType)
   parser.on('field', (name, value, _, isCut) => {

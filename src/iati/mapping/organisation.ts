@@ -62,7 +62,7 @@ function totalBudget({ year, paid, planned }: YearFigures, config: MappingConfig
   return element('total-budget', { status: '1' }, [
     ...period(year),
     value(units, year, config),
-    element('budget-line', undefined, [value(units, year, config), ...said('payoutsPlanned', config)]),
+    element('budget-line', undefined, [value(units, year, config), ...inWords('payoutsPlanned', config)]),
   ])
 }
 
@@ -77,7 +77,7 @@ function totalExpenditure({ year, paid, fees }: YearFigures, config: MappingConf
     ...period(year),
     value(total, year, config),
     ...lines.map(({ units, words }) =>
-      element('expense-line', undefined, [value(units, year, config), ...said(words, config)]),
+      element('expense-line', undefined, [value(units, year, config), ...inWords(words, config)]),
     ),
   ])
 }
@@ -130,7 +130,7 @@ export function secondaryRecord(identifier: string, config: MappingConfig, name?
 }
 
 /** A sentence in the publisher's language. */
-function said(key: Sentence, { language }: MappingConfig): Element[] {
+function inWords(key: Sentence, { language }: MappingConfig): Element[] {
   return narratives([sentence(language, key)], language)
 }
 

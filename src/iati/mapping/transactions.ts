@@ -127,19 +127,19 @@ function describe(
 ): Element | undefined {
   const when = first.month.slice(0, 7)
   const number = donations(language, count)
-  const said = (key: Sentence, ...parts: readonly string[]) =>
+  const inWords = (key: Sentence, ...parts: readonly string[]) =>
     worded('description', sentence(language, key, ...parts), language)
   switch (first.kind) {
     case 'gift':
       return first.funder
         ? narrated('description', [sentence(language, 'giftsOf', first.funder.name, when)], language)
-        : said('givenIn', number, when)
+        : inWords('givenIn', number, when)
     case 'refund':
-      return said('refunds', when)
+      return inWords('refunds', when)
     case 'fee':
-      return said('fees', when)
+      return inWords('fees', when)
     case 'opening':
-      return said(
+      return inWords(
         isStated(first) && project.modifiedDate === undefined ? 'openingWithoutDay' : 'opening',
         number,
         lastOn,

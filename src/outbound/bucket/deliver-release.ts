@@ -28,15 +28,15 @@ export async function deliverRelease(deps: DeliveryDeps, signal: AbortSignal): P
   await using lock = await takeLock(deps.store.db, 'bucket')
   if (!lock) return 'another process delivers'
   const releases = createReleaseReader(deps.feedsDir)
-  let said = ''
+  let outcome = ''
   // Where releases come faster than they are delivered, one of them is completed.
   for (let round = 1; round <= mostRounds; round++) {
     const isOvertaken = async (id: string) => round < mostRounds && (await releases.live())?.id !== id
-    said = await deliverLive(deps, signal, lock, isOvertaken)
-    if (said === 'up to date' || said === 'nothing to deliver') return said
-    if (said !== overtaken && !(await isOvertaken(said))) break
+    outcome = await deliverLive(deps, signal, lock, isOvertaken)
+    if (outcome === 'up to date' || outcome === 'nothing to deliver') return outcome
+    if (outcome !== overtaken && !(await isOvertaken(outcome))) break
   }
-  return `release ${said} delivered`
+  return `release ${outcome} delivered`
 }
 
 const mostRounds = 4

@@ -95,15 +95,15 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   }
 
   const bring = async (exclusive: boolean): Promise<void> => {
-    for (let said = await read(); ; ) {
-      const isNew = said && (said.mark !== known?.mark || (await liveReleaseId(folder)) !== said.state.live)
-      if (said && (isNew || exclusive)) await bringState(said.state, exclusive)
+    for (let stored = await read(); ; ) {
+      const isNew = stored && (stored.mark !== known?.mark || (await liveReleaseId(folder)) !== stored.state.live)
+      if (stored && (isNew || exclusive)) await bringState(stored.state, exclusive)
       // Bringing takes time, in which another release may have gone live.
-      const now = isNew ? await read() : said
-      known = said
-      if (said) await noteFollowed()
-      if (now?.mark === said?.mark) return
-      said = now
+      const now = isNew ? await read() : stored
+      known = stored
+      if (stored) await noteFollowed()
+      if (now?.mark === stored?.mark) return
+      stored = now
     }
   }
 
@@ -125,12 +125,12 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     for (const id of newestFirst(releases)) await ensure('releases', id)
     for (const id of newestFirst(held)) await ensure('held', id)
     const newest = Math.max(0, ...[...Object.keys(releases), ...Object.keys(held)].map(runOfRelease))
-    const said = { releases, held }
+    const wanted = { releases, held }
     for (const place of places) {
       for (const id of await listReleaseIds(folder[place])) {
         const isApproved = place === 'held' && id in releases
         // Another process with this folder may be about to write a state with a newer release, or with one that it approves.
-        if (id in said[place] || (!exclusive && !isApproved && runOfRelease(id) >= newest)) continue
+        if (id in wanted[place] || (!exclusive && !isApproved && runOfRelease(id) >= newest)) continue
         await rm(path.join(folder[place], id), { recursive: true, force: true })
       }
     }

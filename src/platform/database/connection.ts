@@ -133,7 +133,7 @@ async function fenceOff(client: pg.ClientBase, fence: Fence | undefined): Promis
   const ask = (text: string) => client.query<Lineage>({ text, query_timeout: connectMs } as pg.QueryConfig)
   const lineage = fence && (await lineageOf(ask))
   if (!fence || !lineage || lineage.timeline === 0) return 'fits'
-  const isBehind = fence.meet(lineage)
+  const isBehind = fence.noteServer(lineage)
   fencedClients.set(client, { fence, lineage, seen: fence.seen(lineage.system) })
   return isBehind ? 'behind' : 'fits'
 }

@@ -52,7 +52,7 @@ export class Fence {
   }
 
   /** Takes note of the server that a new connection leads to; returns whether it is behind. */
-  meet(lineage: Lineage): boolean {
+  noteServer(lineage: Lineage): boolean {
     if (lineage.timeline === 0) return false
     this.refresh()
     const isBehind = this.isBehind(lineage)
@@ -128,8 +128,8 @@ export class Fence {
   #tell(): void {
     const message = this.refusal
     const at = new Date()
-    const told = this.#seen.refused
-    if (message === undefined || (told && at.getTime() - Date.parse(told.at) < repeatMs)) return
+    const refused = this.#seen.refused
+    if (message === undefined || (refused && at.getTime() - Date.parse(refused.at) < repeatMs)) return
     this.#seen = { ...this.#seen, refused: { message: `on ${hostname()}: ${message}`, at: at.toISOString() } }
     this.#write()
   }

@@ -102,7 +102,7 @@ export async function readBackupHeader(file: string): Promise<BackupHeader> {
   try {
     const line = await reader.line()
     if (!line?.startsWith(firstWords)) throw unusable(`${file} is not of giving backup`)
-    return said<BackupHeader>(
+    return parsedLine<BackupHeader>(
       line,
       firstWords,
       ({ schema, donorKeys }) => Number(schema) > 0 && isTexts(donorKeys) && Number.isSafeInteger(schema),
@@ -130,7 +130,11 @@ async function writeTables(
     for (let line = await reader.line(); line !== undefined; line = await reader.line()) {
       if (signal.aborted) throw new ServiceError('aborted', 'the restore was interrupted; nothing was written')
       if (line.startsWith(tableWords)) {
-        const { name, columns } = said<BackupTable>(line, tableWords, (of) => isTexts(of.columns) && isTexts([of.name]))
+        const { name, columns } = parsedLine<BackupTable>(
+          line,
+          tableWords,
+          (of) => isTexts(of.columns) && isTexts([of.name]),
+        )
         const known = columnsOf.get(name)
         const strange = columns.find((column) => !known?.includes(column))
         if (known === undefined || strange !== undefined || name in written) {
@@ -145,7 +149,7 @@ async function writeTables(
         await pipeline(Readable.from(reader.rows()), copy)
         written[name] = copy.rowCount ?? 0
       } else if (line.startsWith(lastWords)) {
-        const { rows, sequences } = said<BackupEnd>(line, lastWords, (of) => {
+        const { rows, sequences } = parsedLine<BackupEnd>(line, lastWords, (of) => {
           return isObject(of.rows) && isObject(of.sequences) && Object.values(of.sequences).every(Array.isArray)
         })
         const missing = Object.entries(rows).find(([name, count]) => written[name] !== count)
@@ -167,7 +171,7 @@ async function writeTables(
 const notASequence = '42809'
 
 /** What a line of a backup says. Throws `input-unusable` where `giving backup` writes no such line, whoever made the file. */
-function said<T extends object>(line: string, words: string, isRight: (said: Partial<T>) => boolean): T {
+function parsedLine<T extends object>(line: string, words: string, isRight: (value: Partial<T>) => boolean): T {
   const value = jsonOf(line.slice(words.length))
   if (isObject(value) && isRight(value as Partial<T>)) return value as T
   throw unusable(`the backup has a line that giving backup does not write: ${line.slice(0, 100)}`)

@@ -24,8 +24,8 @@ export async function serveMetrics(
       const text = await metrics.text()
       response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(text)
     } else if (path === '/healthz') {
-      const [status, said] = isAlive() ? [200, 'alive'] : [503, 'a process is down']
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ status: said }))
+      const [status, text] = isAlive() ? [200, 'alive'] : [503, 'a process is down']
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ status: text }))
     } else {
       response.writeHead(404).end()
     }

@@ -14,12 +14,12 @@ export type SpansOrder = FileEnvelope & { readonly spans: readonly { readonly fi
 export type SpansHash = Pick<WrittenFile, 'sha256' | 'contentSha256'>
 
 /** How spans are read: `alone` in a thread that does nothing else. */
-type Reading = { readonly alone: boolean; readonly signal?: AbortSignal }
+type SpanOptions = { readonly alone: boolean; readonly signal?: AbortSignal }
 
 /** Reads the spans once for their SHA-256. Throws `aborted` on the signal. */
 export async function hashSpans(
   { head, stamp, spans, tail }: SpansOrder,
-  { alone, signal }: Reading,
+  { alone, signal }: SpanOptions,
 ): Promise<SpansHash> {
   const whole = createHash('sha256').update(head)
   const content = stamp === undefined ? undefined : createHash('sha256').update(head.replace(stamp, ''))

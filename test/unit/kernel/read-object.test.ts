@@ -57,7 +57,7 @@ describe('an object from outside', () => {
   })
 
   it('may be refused for a member that nobody reads, and told without its values', () => {
-    const policy = { told: () => ({ missing: false }), unknown: (_: string, names: readonly string[]) => `${names}` }
+    const policy = { got: () => ({ missing: false }), unknown: (_: string, names: readonly string[]) => `${names}` }
     const few = objectType({ a: optional(textType()), b: optional(textType(0, 2)) })
     expect(readObject(few, { b: 'card', constructor: 1 }, policy, 'root').problems).toEqual([
       { field: 'root.b', expected: 'at most 2 characters', missing: false },

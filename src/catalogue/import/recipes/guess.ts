@@ -343,8 +343,8 @@ function assign(
     if (cells.length === 0) return 0.4
     const share = (is: (text: string) => boolean) => cells.filter(is).length / cells.length
     const isRead = (text: string) => {
-      const told = isNumeric(type.name) ? bareNumber(text).number : type.name === 'currency' ? text.toUpperCase() : text
-      return (type.parse(told, notation) ?? type.parse(told, plain)) !== undefined
+      const bare = isNumeric(type.name) ? bareNumber(text).number : type.name === 'currency' ? text.toUpperCase() : text
+      return (type.parse(bare, notation) ?? type.parse(bare, plain)) !== undefined
     }
     if (field === 'images' && cells.some(hasAddressInBrackets)) return 1
     if (isDated(type.name) && dayPatternsOf(cells[0] ?? '').length > 1) return 0.5 + share(isRead) / 2

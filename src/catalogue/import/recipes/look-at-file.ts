@@ -35,10 +35,10 @@ export async function guessOrNone(
 /** Of a table with the columns of its kind, what a guess says of its rows; undefined where it says nothing. */
 export function notationOf({ recipe, reasons }: RecipeGuess): RecipeGuess | undefined {
   const { values, without, fillDown, decimal, date, encoding, sheet } = recipe
-  const said = Object.entries({ values, without, fillDown, decimal, date, encoding, sheet }).filter(
+  const members = Object.entries({ values, without, fillDown, decimal, date, encoding, sheet }).filter(
     ([, one]) => one !== undefined,
   )
-  return said.length === 0 ? undefined : { recipe: Object.fromEntries(said), reasons, open: [] }
+  return members.length === 0 ? undefined : { recipe: Object.fromEntries(members), reasons, open: [] }
 }
 
 /** A column of a table with some of its cells. */
@@ -100,11 +100,11 @@ export async function lookAtFile(
     .map(seen)
   if (opened && isOwnForm(opened) && !('broken' in opened)) {
     const own = ownRecipe(opened.importer.kind, columns)
-    const said = notationOf(guessOf(table, { kind: own.kind, currency, reading }))
+    const notation = notationOf(guessOf(table, { kind: own.kind, currency, reading }))
     const why = `${own.kind}, whose fields its columns are named after`
     return {
-      recipe: { ...own, ...said?.recipe },
-      reasons: [{ member: 'kind', why }, ...(said?.reasons ?? [])],
+      recipe: { ...own, ...notation?.recipe },
+      reasons: [{ member: 'kind', why }, ...(notation?.reasons ?? [])],
       open: [],
       columns,
       ...seenSheets,

@@ -23,7 +23,7 @@ import { organisationPublication, projectPublication } from './publication-field
 import { objectsIn, ofRecords, parsedType, partType, recordTypes, wrapped } from './record-types.js'
 
 /** A record, or all of its problems and, where readable, its id. */
-export type Reading<T> =
+export type ParsedRecord<T> =
   | { readonly record: T }
   | { readonly problems: readonly FieldProblem[]; readonly recordId?: string }
 
@@ -32,7 +32,7 @@ export type Reading<T> =
  * texts, one object for a list, a missing organisation, empty texts (absent), any offset in dates, unknown fields (kept).
  * Strict where a wrong value would be published: id, active, status, title, money, counts of donations, dates.
  */
-export function parseProjectRecord(value: ParsedValue, today: IsoDate): Reading<ProjectRecord> {
+export function parseProjectRecord(value: ParsedValue, today: IsoDate): ParsedRecord<ProjectRecord> {
   return readingOf(value, 'a project object', '', projectType, (record, place) => refuseDays(place, record, today))
 }
 
@@ -53,7 +53,7 @@ function refuseDays(place: ValuePlace, record: ProjectRecord, today: IsoDate): v
 }
 
 /** Reads an organisation record (wire.md 3.3), as leniently as one inside a project. */
-export function parseOrganisationRecord(value: ParsedValue): Reading<OrganisationRecord> {
+export function parseOrganisationRecord(value: ParsedValue): ParsedRecord<OrganisationRecord> {
   return readingOf(value, 'an organization object', 'organization', organisationType)
 }
 
@@ -70,7 +70,7 @@ function readingOf<T>(
   path: string,
   type: MemberType<T>,
   check?: (record: T, place: ValuePlace) => void,
-): Reading<T> {
+): ParsedRecord<T> {
   if (!isRecord(value)) {
     const problem = { field: 'record', expected }
     return { problems: [value === '' ? problem : { ...problem, got: shownValue(value) }] }

@@ -19,7 +19,7 @@ export const mostTextCharacters = 100_000
 export const ofRecords: ReadPolicy = {
   separator: '/',
   isAbsent: (value) => value === undefined || value === null || value === '',
-  told: (value) => (value === undefined ? {} : { got: shownValue(value) }),
+  got: (value) => (value === undefined ? {} : { got: shownValue(value) }),
 }
 
 /** Reads a value that is a text or a boolean; undefined for others. */

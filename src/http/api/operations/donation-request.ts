@@ -57,7 +57,7 @@ export type DonationRules = {
 const most = 1_000_000_000
 
 /** Numbers may come as texts and texts as numbers; unknown members are ignored, and empty texts are absent (wire.md 6.2). */
-const ofDonations: ReadPolicy = { isAbsent, tellsOnce: true, told: (value) => ({ missing: isAbsent(value) }) }
+const ofDonations: ReadPolicy = { isAbsent, tellsOnce: true, got: (value) => ({ missing: isAbsent(value) }) }
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && legalText(value).trim() === '')
@@ -149,14 +149,14 @@ function refuseOthers(
       const meant = meantBy[foldName(name)]
       if (meant === undefined || (fields === given && name === meant)) continue
       const value = own(fields, name)
-      const said = typeof value === 'object' ? '' : String(value).trim()
+      const text = typeof value === 'object' ? '' : String(value).trim()
       const isThere = !isAbsent(own(given, meant))
       // Ignoring others would charge another amount, another currency, once for ever or twice.
       const isDone =
-        (meant === 'currencyCode' && said.toUpperCase() === currency) ||
-        (meant === 'amount' && said === '1') ||
+        (meant === 'currencyCode' && text.toUpperCase() === currency) ||
+        (meant === 'amount' && text === '1') ||
         (meant === 'transactionId' && isThere) ||
-        (meant === 'recurring' && (isThere || /^(?:once|single|none|one[ _-]?time)$/i.test(said)))
+        (meant === 'recurring' && (isThere || /^(?:once|single|none|one[ _-]?time)$/i.test(text)))
       if (!isDone) refuse(place, name, `nothing: the field is ${meant}`)
     }
   }

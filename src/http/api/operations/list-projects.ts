@@ -78,8 +78,8 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     if ('body' in page.records) {
       const { body, versions } = page.records
       const ids = versions.split(',').map((one) => Number.parseInt(one, 10))
-      const told = await spoken?.projects(store.db, versions === '' ? [] : ids)
-      if (told && told.size > 0) return await render(ids)
+      const spokenTexts = await spoken?.projects(store.db, versions === '' ? [] : ids)
+      if (spokenTexts && spokenTexts.size > 0) return await render(ids)
       const version = `${projectRecordVersion} ${view} ${versions} ${numberFound} ${next}`
       return { page: { records: body, numberFound, next }, version, modifiedUntil }
     }

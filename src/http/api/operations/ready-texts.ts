@@ -21,9 +21,9 @@ export async function projectTextsOf(
   spoken?: Spoken,
 ): Promise<string[]> {
   const name = textName[view][format]
-  const told = await spoken?.projects(store.db, idsOf(rows))
+  const spokenTexts = await spoken?.projects(store.db, idsOf(rows))
   return await fillIn(
-    inLanguages(rows, (id) => told?.get(id)?.[name]),
+    inLanguages(rows, (id) => spokenTexts?.get(id)?.[name]),
     async (ids) => {
       const texts = await renderProjectTexts(store, ids)
       return texts.map((text) => [text.id, text[name]])
@@ -38,9 +38,9 @@ export async function organisationTextsOf(
   rows: readonly TextRow[],
   spoken?: Spoken,
 ): Promise<string[]> {
-  const told = await spoken?.organisations(store.db, idsOf(rows))
+  const spokenTexts = await spoken?.organisations(store.db, idsOf(rows))
   return await fillIn(
-    inLanguages(rows, (id) => told?.get(id)?.[format]),
+    inLanguages(rows, (id) => spokenTexts?.get(id)?.[format]),
     async (ids) => {
       const texts = await renderOrganisationTexts(store, ids)
       return texts.map((text) => [text.id, text[format]])

@@ -74,8 +74,8 @@ export function createSearch(deps: HitListDeps): Search {
     }
     let page = await read()
     if (page.changed) page = await read(page.hits)
-    const told = await spoken?.projects(reads.db, page.ids)
-    const ready = told && told.size > 0 ? undefined : page.body
+    const spokenTexts = await spoken?.projects(reads.db, page.ids)
+    const ready = spokenTexts && spokenTexts.size > 0 ? undefined : page.body
     const records = ready ?? (await renderedRecords(reads, page.ids, text, spoken))
     return { filters, q, start, summary: view === 'summary', records, numberFound: page.hits.ids.length }
   }

@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator'
 import { organisationGraphs } from '../../../catalogue/sql/organisations.js'
 import { projectGraphs } from '../../../catalogue/sql/project-graphs.js'
+import { findOtherLanguages, type OtherLanguages } from '../../../catalogue/sql/ready-texts/other-languages.js'
 import type { OrganisationTexts, ProjectTexts } from '../../../catalogue/sql/ready-texts/ready-texts.js'
-import { findToldLanguages, type ToldLanguages } from '../../../catalogue/sql/ready-texts/told-languages.js'
 import { organisationTexts } from '../../../catalogue/wire/write/organisation.js'
 import { projectTexts } from '../../../catalogue/wire/write/project.js'
 import { fileNameOf, type Noun, namedFields } from '../../../kernel/nouns/field.js'
@@ -20,7 +20,7 @@ export class Spoken {
   readonly #wanted: readonly string[]
   readonly #own: string
   readonly #used = new Set<string>()
-  #isTold = false
+  #hasOther = false
 
   private constructor(wanted: readonly string[], own: string) {
     this.#wanted = wanted
@@ -41,13 +41,13 @@ export class Spoken {
 
   /** What distinguishes the answer from the one in the records' own languages; '': nothing. */
   get version(): string {
-    return this.#isTold ? ` ${this.#wanted.join()}` : ''
+    return this.#hasOther ? ` ${this.#wanted.join()}` : ''
   }
 
   /** Those of these projects that have a text in a wanted language, in these languages. */
   async projects(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, ProjectTexts>> {
-    const told = this.#told(await findToldLanguages(db, 'project', ids))
-    const graphs = told.length === 0 ? [] : await projectGraphs(db, told)
+    const found = this.#inWantedLanguage(await findOtherLanguages(db, 'project', ids))
+    const graphs = found.length === 0 ? [] : await projectGraphs(db, found)
     const texts = writableTexts(graphs, (graph) => {
       const { project, organisation } = graph
       const partner = organisation && { organisation: this.#tell(organisation, organisationFields) }
@@ -58,15 +58,15 @@ export class Spoken {
 
   /** The same of organisations. */
   async organisations(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, OrganisationTexts>> {
-    const told = this.#told(await findToldLanguages(db, 'organisation', ids))
-    const graphs = told.length === 0 ? [] : await organisationGraphs(db, told)
+    const found = this.#inWantedLanguage(await findOtherLanguages(db, 'organisation', ids))
+    const graphs = found.length === 0 ? [] : await organisationGraphs(db, found)
     const texts = writableTexts(graphs, ({ version, organisation }) =>
       organisationTexts({ version, organisation: this.#tell(organisation, organisationFields) }),
     )
     return new Map(texts.map((one) => [one.id, one]))
   }
 
-  #told(rows: readonly ToldLanguages[]): number[] {
+  #inWantedLanguage(rows: readonly OtherLanguages[]): number[] {
     return rows.flatMap(({ id, language = this.#own, keys }) => {
       if (this.#wanted.some((one) => keys.some((key) => key.endsWith(`@${one}`)))) return id
       this.#used.add(language)
@@ -75,18 +75,18 @@ export class Spoken {
   }
 
   /** The record with each text in the first wanted language that it has, else in its own. */
-  #tell<Told extends InLanguages>(record: Told, noun: Noun): Told {
+  #tell<Text extends InLanguages>(record: Text, noun: Noun): Text {
     const { language: own = this.#own } = record
-    const told: Record<string, string> = {}
+    const texts: Record<string, string> = {}
     for (const field of namedFields(noun)) {
       if (!field.inLanguages) continue
       const name = fileNameOf(field)
       const language = this.#wanted.find((one) => one === own || textIn(record, name, one) !== undefined) ?? own
       const text = language === own ? undefined : textIn(record, name, language)
-      if (text !== undefined) told[field.field] = text
+      if (text !== undefined) texts[field.field] = text
       if (text !== undefined || (record as Readonly<Record<string, unknown>>)[field.field]) this.#used.add(language)
     }
-    if (Object.keys(told).length > 0) this.#isTold = true
-    return { ...record, ...told }
+    if (Object.keys(texts).length > 0) this.#hasOther = true
+    return { ...record, ...texts }
   }
 }

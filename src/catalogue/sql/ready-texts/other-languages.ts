@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/database/connection.js'
 
 /** The language that a record names, and the keys of its texts in others; of a project those of its partner too. */
-export type ToldLanguages = { readonly id: number; readonly language: string | undefined; readonly keys: string[] }
+export type OtherLanguages = { readonly id: number; readonly language: string | undefined; readonly keys: string[] }
 
 const statements = {
   project: `select p.id, p.language, array(select jsonb_object_keys(p.texts) union select jsonb_object_keys(o.texts)) as keys
@@ -11,11 +11,11 @@ const statements = {
 } as const
 
 /** The languages of these records. */
-export async function findToldLanguages(
+export async function findOtherLanguages(
   db: Db,
   noun: keyof typeof statements,
   ids: readonly number[],
-): Promise<ToldLanguages[]> {
-  const { rows } = await db.query<ToldLanguages>(statements[noun], [ids])
+): Promise<OtherLanguages[]> {
+  const { rows } = await db.query<OtherLanguages>(statements[noun], [ids])
   return rows
 }
