@@ -241,7 +241,7 @@ export class Portal {
     const key = rest.map(decodeURIComponent).join('/')
     if (Object.hasOwn(groupPages, kind)) {
       return key === ''
-        ? groupsPage(view, kind as GroupPageKind, query.page)
+        ? groupsPage(view, kind as GroupPageKind, query)
         : await groupPage(view, kind as GroupPageKind, key)
     }
     if (kind === 'projects' && rest.length === 2 && rest[1] === 'why') return await whyPage(view, rest[0] ?? '')

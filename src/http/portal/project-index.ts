@@ -4,17 +4,20 @@ import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import type { Decimal } from '../../kernel/money.js'
-import {
-  type ActivityEntry,
-  type OtherNames,
-  paidToPartners,
-  toAmount,
-  toUnits,
-} from '../../release/read/activity-entry.js'
+import { type ActivityEntry, type OtherNames, toAmount, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { countIn, firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
-import { type SplitKind, type SumKind, splitByWeights, splitKinds, splitsOf, sumKinds } from './sum-kinds.js'
+import {
+  amountsOf,
+  byKind,
+  type SplitKind,
+  type SumKind,
+  splitByWeights,
+  splitKinds,
+  splitsOf,
+  sumKinds,
+} from './sum-kinds.js'
 import {
   bitOf,
   hasTerm,
@@ -485,7 +488,7 @@ export class ProjectIndex {
     for (const group of whole) addTo(group, place)
     for (const { groups } of split) for (const group of groups) addTo(group, place)
     for (const [currency, money] of Object.entries(entry.money)) {
-      const amounts = { ...money, partners: paidToPartners(money), expenditure: money.expenditure ?? ('0' as Decimal) }
+      const amounts = amountsOf(money)
       const stored = this.#money.get(currency) ?? byKind(() => new Units(this.#index.count))
       this.#money.set(currency, stored)
       for (const kind of sumKinds) {
@@ -514,15 +517,6 @@ function addTo({ places }: Group, place: number): void {
 
 function yearOf(day = ''): number {
   return Number(day.slice(0, 4)) || 0
-}
-
-function byKind<T>(make: (kind: SumKind) => T): Record<SumKind, T> {
-  return {
-    budget: make('budget'),
-    in: make('in'),
-    partners: make('partners'),
-    expenditure: make('expenditure'),
-  }
 }
 
 /** Whether money is of whole projects. */

@@ -1,6 +1,7 @@
 import { type Decimal, parseXsdDecimal } from '../../kernel/money.js'
 import type { Element } from '../../kernel/xml/element.js'
-import { isOpening, MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
+import { MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
+import type { SumKind } from './sum-kinds.js'
 
 /** Looking things up in a published record, whose values are valid. */
 export function children(element: Element | undefined, name: string): readonly Element[] {
@@ -45,7 +46,7 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
     ref: one.attributes.ref ?? '',
     type: child(one, 'transaction-type')?.attributes.code ?? '',
     date: child(one, 'transaction-date')?.attributes['iso-date'] ?? '',
-    ...valueOfElement(activity, one),
+    ...statedValue(activity, one),
     description: narrative(child(one, 'description')),
     provider: narrative(child(one, 'provider-org')),
     receiver: narrative(child(one, 'receiver-org')),
@@ -53,19 +54,18 @@ export function transactionsOf(activity: Element, language: string): ShownTransa
 }
 
 /** The amount of an element with a `value`; an activity from before a move may state its currency once for all. */
-export function valueOfElement(
-  activity: Element,
-  of: Element | undefined,
-): { readonly currency: string; readonly amount: Decimal } {
+function statedValue(activity: Element, of: Element): { readonly currency: string; readonly amount: Decimal } {
   const value = child(of, 'value')
   const currency = value?.attributes.currency || (activity.attributes['default-currency'] ?? '')
   return { currency, amount: parseXsdDecimal(value?.text ?? '') ?? ('0' as Decimal) }
 }
 
-/** The totals until a day among transactions. */
-export function openingsOf(transactions: readonly ShownTransaction[]): ShownTransaction[] {
-  return transactions.filter(({ type, ref }) => type === '1' && isOpening(ref))
-}
+/** The kinds of money of types of transactions (TransactionType). */
+export const kindsOfTypes: ReadonlyMap<string, SumKind> = new Map([
+  ['1', 'in'],
+  ['3', 'partners'],
+  ['4', 'expenditure'],
+])
 
 /** Sums of transactions by month. */
 export function monthsOf(transactions: readonly ShownTransaction[]): Months {

@@ -1,9 +1,19 @@
-import { splitByLargestRemainder } from '../../kernel/money.js'
-import { type ActivityEntry, toUnits } from '../../release/read/activity-entry.js'
+import { type Decimal, splitByLargestRemainder } from '../../kernel/money.js'
+import { type ActivityEntry, paidToPartners, toUnits } from '../../release/read/activity-entry.js'
 
 /** What is summed, each of its own elements: `partners` of transactions of type 3, `expenditure` of type 4. */
 export const sumKinds = ['budget', 'in', 'partners', 'expenditure'] as const
 export type SumKind = (typeof sumKinds)[number]
+
+export function byKind<T>(make: (kind: SumKind) => T): Record<SumKind, T> {
+  return { budget: make('budget'), in: make('in'), partners: make('partners'), expenditure: make('expenditure') }
+}
+
+/** The amounts of each kind that an index or a year states. */
+export function amountsOf(money: ActivityEntry['money'][string]): Record<SumKind, Decimal> {
+  const { budget, in: received, expenditure = '0' as Decimal } = money
+  return { budget, in: received, partners: paidToPartners(money), expenditure }
+}
 
 /** Groups over which the money of a project is split. */
 export const splitKinds = ['countries', 'sectors', 'themes'] as const

@@ -105,7 +105,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
   }
   const country = await open(`/en/countries/${chosen.country}`)
   const circles = all(all(home, 'svg', 'map')[0], 'title').map((title) => textOf(title).replace(/:.*/, ''))
-  const countries = homeTables[words.home.where] ?? []
+  const countries = homeTables[words.groups.countries] ?? []
   const unlisted = circles.filter((name) => !countries.some((row) => row.startsWith(`${name} | `)))
   return {
     home: {
@@ -126,7 +126,7 @@ export async function shownFigures(app: FastifyInstance, chosen: ChosenPages): P
       tables: Object.fromEntries(
         // Other releases are in their own files.
         Object.entries(tablesOf(quality)).filter(
-          ([caption]) => caption !== words.quality.findings && caption !== words.quality.overTimeNote,
+          ([caption]) => caption !== words.quality.findings && caption !== words.quality.overTime,
         ),
       ),
     },

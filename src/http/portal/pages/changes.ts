@@ -138,31 +138,32 @@ export async function changePage(view: View, differences: Differences, pair: str
     tile(words.changes.money(moneyName(view, kind)), moneyText(view, change as Decimal, currency)),
   )
   const { held } = after.release.manifest
-  const heldItems = held.sample.map(
-    ({ identifier, notices }) =>
-      html`<li>${projectLink(view, after.index, identifier)}: ${notices.map(({ code }) => html`<code>${code}</code> `)}</li>\n`,
-  )
   const end = ({ manifest, id }: ReadableRelease) => html`${dayText(view, manifest.generated)} <code>${id}</code>`
   return {
-    title: words.changes.between(before.release.id, after.release.id),
+    title: `${before.release.id} – ${after.release.id}`,
     description: words.changes.intro,
     section: 'changes',
     isUnlisted: true,
     main: html`<p class="path"><a href="${to(view, 'changes')}">${words.nav.changes}</a></p>
-<h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${words.changes.between(end(before.release), end(after.release))}</p>
+<h1>${words.nav.changes}</h1><p class="lead">${verdictOf(view, { to: after.release, diff })}</p><p class="kind">${end(before.release)} – ${end(after.release)}</p>
 <dl class="tiles">${tile(words.changes.same, countText(view, same))}${tile(words.changes.held, countText(view, diff.held.to))}${money}</dl>
 ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.groups.name, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}
 ${named(words.changes.removed, removed, before.index)}
-${heldSection(view, held.count, heldItems)}`,
+${held.count > 0 ? html`<h2>${words.changes.held} (${countText(view, held.count)})</h2>${heldList(view, after)}\n` : undefined}`,
   }
 }
 
-/** What is held back. Does not name held activities that were never published. */
-function heldSection({ words, language }: View, count: number, items: readonly Html[]): Html | undefined {
-  if (count === 0) return undefined
-  return html`<h2>${words.changes.held} (${countText({ language }, count)})</h2>${items.length > 0 ? html`<ul>${items}</ul>` : undefined}${count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined}\n`
+/** What a release holds back. Does not name held activities that were never published. */
+export function heldList(view: View, { release, index }: IndexedRelease): Html {
+  const { count, sample } = release.manifest.held
+  const items = sample.map(
+    ({ identifier, notices }) =>
+      html`<li>${projectLink(view, index, identifier)}: ${notices.map(({ code, path }) => html`<code>${code}</code> (${path}) `)}</li>\n`,
+  )
+  const unnamed = count > items.length ? html`<p>${view.words.quality.heldUnnamed}</p>` : undefined
+  return html`${items.length > 0 ? html`<ul>${items}</ul>` : undefined}${unnamed}`
 }
 
 function projectLink(view: View, index: ActivityIndex | undefined, identifier: string): Html {

@@ -4,8 +4,8 @@ import { type Table, tables } from '../../../iati/tables/tables.js'
 import type { ManifestFile } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, dayName, type PageBody, pathLink, row, table, to, type View, withColon } from '../view.js'
-import { size } from './developers.js'
+import { countText, dayText, type PageBody, pathLink, row, table, to, unitText, type View, withColon } from '../view.js'
+import type { Framed } from './frame.js'
 
 /** `/data`: every file of the release, the tables in words with what their columns are. */
 export function dataPage(view: View): PageBody {
@@ -29,38 +29,43 @@ export function dataPage(view: View): PageBody {
       description: data.intro,
     }),
     main: html`<h1>${words.nav.data}</h1><p class="lead">${data.intro}</p>
-<p class="kind">${home.freshness(dayName(view, release.manifest.generated))} <a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>
+<p class="kind">${withColon(view, home.published)} ${dayText(view, release.manifest.generated)} <a href="/feeds/manifest.json">manifest.json</a> · <a href="${to(view, 'developers')}">${words.nav.developers}</a></p>
 <h2>${home.files}</h2>
-${table(
-  { shown: home.files },
-  headOf(view),
-  others.map((file) => fileRow(view, file)),
-)}
+${fileTable(view, home.files, others)}
 ${listed.length > 0 ? html`<h2 id="tables">${data.tables}</h2>` : undefined}
-${table(
-  { shown: data.tables },
-  headOf(view),
-  listed.map((one) => tableRow(view, one)),
+${fileTable(
+  view,
+  data.tables,
+  listed.map(({ csv }) => csv),
+  listed.map((one) => tableName(view, one)),
 )}
 ${listed.map((one) => columnsOf(view, one))}`,
   }
 }
 
-function headOf({ words: { home } }: View): string[] {
-  return [home.file, home.records, home.size]
-}
-
-function fileRow(view: View, file: ManifestFile, name = pathLink(file.path)): Html {
-  return row(name, [countText(view, file.records), size(view, file.bytes)])
+/** Files with what is in them, under their paths or other names. */
+export function fileTable(
+  view: Framed,
+  title: string,
+  files: readonly ManifestFile[],
+  names: readonly Html[] = [],
+): Html {
+  const { home } = view.words
+  const rows = files.map(({ path, records, bytes }, at) =>
+    row(names[at] ?? pathLink(path), [
+      countText(view, records),
+      html`<data value="${bytes}">${size(view, bytes)}</data>`,
+    ]),
+  )
+  return table({ shown: title }, [home.file, home.records, home.size], rows)
 }
 
 type ListedTable = Table & { readonly csv: ManifestFile; readonly parquet: ManifestFile | undefined }
 
 /** A table with what a row of it is, in both forms. */
-function tableRow(view: View, { name, csv, parquet }: ListedTable): Html {
+function tableName(view: View, { name, csv, parquet }: ListedTable): Html {
   const { data } = view.words
-  const what = html`<code>${name}</code> <a href="${csv.path}">CSV</a>${parquet && html` <a href="${parquet.path}">Parquet</a>`}<br>${withColon(view, data.row)} ${data.rows[name]}`
-  return fileRow(view, csv, what)
+  return html`<code>${name}</code> <a href="${csv.path}">CSV</a>${parquet && html` <a href="${parquet.path}">Parquet</a>`}<br>${withColon(view, data.row)} ${data.rows[name]}`
 }
 
 /** What each column says, in English alone; the data package has their places in the XML and their code lists. */
@@ -70,4 +75,16 @@ function columnsOf({ words: { data }, language }: View, { name, columns }: Liste
   return html`<details><summary>${data.columns(name)}</summary><dl class="facts"${spoken}>
 ${items}</dl></details>
 `
+}
+
+/** A size for people: decimal units, one digit after the point. */
+function size(view: Pick<Framed, 'language'>, bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+  let value = bytes
+  let unit = 0
+  while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
 }

@@ -1,10 +1,11 @@
 import { isReportArchive, publicKeyPath, themeListPaths } from '../../../iati/addresses.js'
 import { type Assumptions, donorsName } from '../../../iati/mapping/mapping-config.js'
 import type { ThemeRecord } from '../../../kernel/record.js'
-import type { Manifest, ManifestFile } from '../../../release/read/manifest.js'
+import type { Manifest } from '../../../release/read/manifest.js'
 import { type Html, html } from '../html.js'
 import { datasetOf } from '../linked-data.js'
-import { countText, type PageBody, pathLink, pluralOf, table, tile, timeText, unitText, withColon } from '../view.js'
+import { countText, type PageBody, table, tile, timeText, withColon } from '../view.js'
+import { fileTable } from './data.js'
 import type { Framed } from './frame.js'
 
 /** The facts on the page for developers that are not of the release. */
@@ -54,40 +55,24 @@ function releaseSections(view: Framed, manifest: Manifest): Html {
   const { developers: words, home, quality, changes, status } = view.words
   const files = manifest.files.filter(({ path }) => !isReportArchive(path))
   const { projectFeeds } = manifest
-  const head = [words.latest, words.thisVersion, home.records, home.size, words.compressed, home.published]
   const named = html`<a href="/feeds/manifest.json">manifest.json</a>`
   const feeds = words.projectFeeds(
-    countText(view, projectFeeds.count),
     html`<code>/feeds/projects/{id}/reports.atom</code>`,
     html`<a href="${projectFeeds.index}">${projectFeeds.index}</a>`,
-    pluralOf(view, projectFeeds.count),
+    countText(view, projectFeeds.count),
   )
   return html`<section><h2 id="release">${status.live}</h2>
 <dl class="tiles">
 ${tile(home.published, timeText(view, manifest.generated))}
 ${tile(quality.activities, countText(view, manifest.totals.activities))}
-${tile(changes.held, manifest.held.count === 0 ? view.words.none : words.heldReasons(countText(view, manifest.held.count), named))}
+${tile(changes.held, manifest.held.count === 0 ? view.words.none : html`${countText(view, manifest.held.count)} (${named})`)}
 ${tile(changes.release, html`<code>${manifest.release}</code>`)}
 </dl></section>
 <section><h2 id="files">${home.files}</h2>
-${table(
-  words.versions,
-  head,
-  files.map((file) => fileRow(view, file)),
-  2,
-)}
+${fileTable(view, home.files, files)}
 ${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
 <p>${words.register(html`<code>/iati/bulk/activities.xml</code>`)}</p>
 <p>${words.everything(named)}</p></section>`
-}
-
-function fileRow(view: Framed, file: ManifestFile): Html {
-  const hash = file.sha256.slice(0, 12)
-  return html`<tr><th scope="row">${pathLink(file.path)}</th>
-<td><a href="${file.immutablePath}" aria-label="${view.words.developers.versionOf(hash, file.path)}"><code>${hash}</code></a></td>
-<td class="number">${countText(view, file.records)}</td><td class="number">${bytes(view, file.bytes)}</td>
-<td class="number">${file.gzipBytes === 0 ? view.words.none : bytes(view, file.gzipBytes)}</td><td class="number">${timeText(view, file.lastModified)}</td></tr>
-`
 }
 
 // This anchor must stay: document links of category B08 refer to it.
@@ -124,9 +109,9 @@ function themeSection(view: Framed, themes: readonly ThemeRecord[]): Html {
 ${rows.length > 0 ? table(groups.themes, [quality.code, groups.name], rows, 2) : undefined}</section>`
 }
 
-function developerSection({ words: { developers: words }, baseUrl }: Framed, takesAccounts: boolean): Html {
+function developerSection({ words: { developers: words, nav }, baseUrl }: Framed, takesAccounts: boolean): Html {
   const methods = html`<code>HEAD</code>, <code>If-None-Match</code>, <code>Range</code>, <code>Accept-Encoding: gzip</code>`
-  return html`<section><h2 id="developers">${words.heading}</h2>
+  return html`<section><h2 id="developers">${nav.developers}</h2>
 <p>${words.noKey(methods)}</p>
 <pre tabindex="0"><code>curl --compressed -O ${baseUrl}/iati/activities.xml</code></pre>
 <p>${words.oneActivity(html`<a href="/iati/index.json">index.json</a>`)}</p>
@@ -134,20 +119,4 @@ function developerSection({ words: { developers: words }, baseUrl }: Framed, tak
 <p>${words.api(html`<code>api_key</code>`)}</p>
 <pre tabindex="0"><code>curl -H 'Accept: application/json' '${baseUrl}/api/public/projectservice/all/projects?api_key=YOUR_KEY'</code></pre>
 <p>${words.describe(html`<a href="/api/docs">/api/docs</a> (<a href="/api/openapi-json">OpenAPI 3.1</a>)`)} ${takesAccounts ? words.account(html`<code>POST /api/userservice/accounts</code>`, html`<code>POST /api/userservice/keys</code>`) : undefined}</p></section>`
-}
-
-function bytes(view: Framed, count: number): Html {
-  return html`<data value="${count}">${size(view, count)}</data>`
-}
-
-/** A size for people: decimal units, one digit after the point. */
-export function size(view: Pick<Framed, 'language'>, bytes: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
-  let value = bytes
-  let unit = 0
-  while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
-    value /= 1000
-    unit++
-  }
-  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
 }

@@ -1,4 +1,5 @@
 import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
+import { isRightToLeft } from '../../../kernel/right-to-left.js'
 import { type Html, html } from '../html.js'
 import { scriptAddress } from '../script.js'
 import { type Language, type PageBody, to, type View } from '../view.js'
@@ -26,7 +27,7 @@ export function framed(view: Framed, body: PageBody): string {
     ['x-default', canonicalIn('en')],
   ].map(([code, href]) => html`<link rel="alternate" hreflang="${code}" href="${href}">\n`)
   return html`<!doctype html>
-<html lang="${words.code}" dir="${words.direction}">
+<html lang="${words.code}" dir="${isRightToLeft(words.code) ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -36,7 +37,6 @@ ${body.isUnlisted ? html`<meta name="robots" content="noindex, follow">\n` : und
 ${versions}<link rel="icon" href="${brand.icon}">
 <link rel="stylesheet" href="${brand.style.address}">
 <script src="${scriptAddress}" defer data-sort="${words.tables.sort}" data-filter="${words.tables.filter}"></script>
-<meta property="og:locale" content="${words.locale}">
 <meta property="og:site_name" content="${publisherName}">
 <meta property="og:title" content="${body.title}">
 <meta property="og:description" content="${body.description}">
@@ -51,7 +51,7 @@ ${view.hasPortal === false ? undefined : html`${navigation(view, body, shownFirs
 ${view.release && isDemoPublisher(view.release.manifest.publisher.ref) ? html`<p class="trial" role="note">${words.trial}</p>\n` : undefined}${body.main}
 </main>
 <footer class="bottom"><div class="wide">
-${view.release && html`<p>${words.footer(view.release.id)} ${words.licence}${view.licence && html` ${words.underLicence(html`<a href="${view.licence.path}" rel="license">${view.licence.title ?? view.licence.name ?? view.licence.path}</a>`)}`}</p>`}
+${view.release && html`<p>${words.footer(view.release.id)}${view.licence && html` ${words.underLicence(html`<a href="${view.licence.path}" rel="license">${view.licence.title ?? view.licence.name ?? view.licence.path}</a>`)}`}</p>`}
 ${view.release && publisherLine(view, view.release)}
 ${view.hasPortal === false ? undefined : navigation(view, body, shownLast)}
 </div></footer>

@@ -31,8 +31,7 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   const said = groupName(view, kind, group)
   const name = said.text
   const label = words.group[groupPages[kind].parameter]
-  const projects = countText(view, group.places.length)
-  const counted = words.projects(projects, pluralOf(view, group.places.length))
+  const counted = words.projects(countText(view, group.places.length), pluralOf(view, group.places.length))
   const day = dayName(view, view.release.manifest.generated)
   const verdict = words.group.verdict(day, view.publisherName, counted, name, view.release.id)
   const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
@@ -46,7 +45,7 @@ ${moneyStory(view, group.sums)}
 ${kind === 'organisations' ? await siteLink(view, key) : undefined}
 <h2>${words.nav.projects}</h2>
 ${projectCards(view, group.places.slice(0, shownProjects))}
-<p><a href="${all}">${words.group.more(projects, pluralOf(view, group.places.length))}</a></p>
+<p><a href="${all}">${counted}</a></p>
 ${breakdowns(view, kind, group)}
 ${kind === 'organisations' ? undefined : html`<p class="kind">${words.group.split}</p>`}
 ${citation(view, cellHtml(view, said), to(view, kind, key))}`,

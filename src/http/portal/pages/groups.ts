@@ -2,22 +2,32 @@ import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
 import { amountOf, currenciesOf, type Group } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
-import { countText, moneyName, type PageBody, row, sumText, table, to, toldKinds, type View } from '../view.js'
+import {
+  countText,
+  moneyName,
+  type PageBody,
+  row,
+  sumText,
+  table,
+  to,
+  toldKinds,
+  type View,
+  withColon,
+} from '../view.js'
 import { csvDocument } from './csv.js'
 import { type GroupPageKind, groupPages } from './group.js'
-import { pager } from './parts.js'
+import { pageOf } from './parts.js'
 
 const pageSize = 80
 
 /** `/countries` and its like: all groups of a kind with their projects and money, those with most projects first. */
-export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string | undefined): PageBody {
+export function groupsPage(view: View, kind: GroupPageKind, { page }: { readonly page?: string }): PageBody {
   const { words, projectIndex } = view
   const groups = sortedGroups(view, kind)
-  const pages = Math.max(1, Math.ceil(groups.length / pageSize))
-  const page = Math.min(pages, Math.max(1, Math.trunc(Number(wantedPage) || 1)))
+  const { from, to: end, pager } = pageOf(view, kind, page ? { page } : {}, { size: pageSize, count: groups.length })
   const kinds = toldKinds(view)
   const currencies = currenciesOf(projectIndex.all.sums)
-  const rows = groups.slice((page - 1) * pageSize, page * pageSize).map((group) => {
+  const rows = groups.slice(from, end).map((group) => {
     const cells = currencies.flatMap((currency) => {
       const sums = group.sums.get(currency)
       return kinds.map((one) => {
@@ -34,12 +44,12 @@ export function groupsPage(view: View, kind: GroupPageKind, wantedPage: string |
   const title = words.groups[kind]
   return {
     title,
-    description: words.groups.count(title, countText(view, groups.length)),
+    description: `${withColon(view, title)} ${countText(view, groups.length)}`,
     section: 'projects',
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
 <p class="kind">${kind === 'organisations' ? undefined : words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table({ shown: title }, [words.groups.name, words.nav.projects, ...money], rows)}
-${pager(view, kind, {}, page, pages)}`,
+${pager}`,
   }
 }
 

@@ -11,7 +11,6 @@ import {
   cut,
   dayText,
   figures,
-  moneyText,
   type PageBody,
   row,
   table,
@@ -22,12 +21,11 @@ import {
 import { themeNote } from './developers.js'
 import {
   axesOf,
-  legend,
   localAddress,
   moneyStory,
+  monthPanel,
   monthPoints,
   monthTable,
-  openingSum,
   pictureLink,
   projectCards,
 } from './parts.js'
@@ -106,9 +104,9 @@ function whereSection(view: View): Html {
   const rows = countries.map(({ name, href, count }) =>
     row(html`<a href="${href}">${name}</a>`, [countText(view, count)]),
   )
-  return html`<h2><a href="${to(view, 'countries')}">${words.home.where}</a></h2>
+  return html`<h2><a href="${to(view, 'countries')}">${words.groups.countries}</a></h2>
 <div class="panel">${worldMap(countries)}
-${figures(view, table({ shown: words.home.where }, [words.group.country, words.nav.projects], rows))}</div>`
+${figures(view, table({ shown: words.groups.countries }, [words.group.country, words.nav.projects], rows))}</div>`
 }
 
 function monthSection(view: View): Html {
@@ -116,12 +114,11 @@ function monthSection(view: View): Html {
   const [currency] = currenciesOf(projectIndex.all.sums)
   if (currency === undefined) return html``
   const points = monthPoints(index.months, currency, false, view.release.manifest.generated.slice(0, 7))
-  const shown = points.slice(-shownMonths)
-  const openings = openingSum(index.months, currency)
-  const note = html`<p class="kind">${words.home.lastMonths(String(shown.length), String(points.length))} <a href="/months.csv">CSV</a></p>`
-  return html`<h2>${words.home.byMonth} (${currency})</h2>
-<div class="panel">${shown.length > 0 ? html`${legend(view)}${monthBars(shown, `${words.home.byMonth} (${currency})`, axesOf(view))}\n` : undefined}${shown.length < points.length ? note : undefined}${openings === '0' ? undefined : html`<p class="kind">${words.home.openings(moneyText(view, openings, currency))}</p>`}${figures(view, monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths))}</div>
-<p><a href="${to(view, 'years')}">${words.years.title}</a></p>`
+  const title = `${words.home.byMonth} (${currency})`
+  const table = monthTable(view, index.months, { shown: words.home.byMonth }, shownMonths)
+  return html`<h2>${title}</h2>
+${monthPanel(view, index.months, currency, monthBars(points.slice(-shownMonths), title, axesOf(view)), table)}
+<p><a href="/months.csv">${words.home.byMonth} (CSV)</a> · <a href="${to(view, 'years')}">${words.years.title}</a></p>`
 }
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).

@@ -16,6 +16,7 @@ import {
   type Caption,
   countryName,
   countText,
+  figures,
   moneyName,
   moneyText,
   month,
@@ -158,12 +159,6 @@ function receivedIn({ in: received, opening = zero }: Months[string][string]): D
   return toAmount(toUnits(received) - toUnits(opening))
 }
 
-/** The sum of totals until a day, which no month has. */
-export function openingSum(months: Months, currency: string): Decimal {
-  const units = Object.values(months[currency] ?? {}).reduce((sum, { opening = zero }) => sum + toUnits(opening), 0n)
-  return toAmount(units)
-}
-
 /** The months of a currency from the first to the last, at least to `until`, months without money included. */
 export function monthPoints(months: Months, currency: string, withOpenings = false, until = ''): MonthPoint[] {
   const received = (sums: Months[string][string]) => (withOpenings ? sums.in : receivedIn(sums))
@@ -214,10 +209,18 @@ export function monthTable(view: View, months: Months, caption: Caption, last = 
   return table(caption, [words.money.month, ...kinds.map((kind) => moneyName(view, kind))], rows)
 }
 
-/** The colours of a chart in words. */
-export function legend(view: View, hasGoal = false): Html {
-  const { money: names } = view.words
-  return html`<ul class="legend"><li>${names.in}</li><li class="out">${moneyName(view, 'partners')}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>`
+/** A chart of months with its colours in words, what no month has, and the exact figures. */
+export function monthPanel(
+  view: View,
+  months: Months,
+  currency: string,
+  chart: Html,
+  exact: Html,
+  hasGoal = false,
+): Html {
+  const units = Object.values(months[currency] ?? {}).reduce((sum, { opening = zero }) => sum + toUnits(opening), 0n)
+  const { money: names, project } = view.words
+  return html`<div class="panel">${chart.html && html`<ul class="legend"><li>${names.in}</li><li class="out">${moneyName(view, 'partners')}</li>${hasGoal ? html`<li class="goal">${names.budget}</li>` : undefined}</ul>${chart}\n`}${units > 0n ? html`<p class="kind">${project.openings(moneyText(view, toAmount(units), currency))}</p>` : undefined}${figures(view, exact)}</div>`
 }
 
 /** Large numbers of an axis in few characters, and names of months. */
@@ -226,21 +229,22 @@ export function axesOf(view: View): Axes {
   return { amount: (value) => format.format(value), month: (name) => month(view, name) }
 }
 
-/** Links to the pages of a list before and after a page; undefined where there is one page. */
-export function pager(
+/** The page of a list that a query names, as the part from one place to another, and links to the pages before and after. */
+export function pageOf<Query extends { readonly page?: string }>(
   view: View,
   address: string,
-  query: Readonly<Record<string, string | undefined>>,
-  page: number,
-  pages: number,
-): Html | undefined {
-  const { words } = view
-  if (pages === 1) return undefined
+  { page: wanted, ...query }: Query,
+  { size, count }: { readonly size: number; readonly count: number },
+) {
+  const { list } = view.words
+  const pages = Math.max(1, Math.ceil(count / size))
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(wanted) || 1)))
   const link = (target: number, text: string, rel: string) =>
     html`<li><a href="${to(view, address)}${queryText({ ...query, page: String(target) })}" rel="${rel}">${text}</a></li>\n`
-  return html`<nav class="pager" aria-label="${words.list.pages}"><ul>
-${page > 1 ? link(page - 1, words.list.previous, 'prev') : undefined}<li>${words.list.page(countText(view, page), countText(view, pages))}</li>
-${page < pages ? link(page + 1, words.list.next, 'next') : undefined}</ul></nav>`
+  const pager = html`<nav class="pager" aria-label="${list.pages}"><ul>
+${page > 1 ? link(page - 1, list.previous, 'prev') : undefined}<li>${countText(view, page)} / ${countText(view, pages)}</li>
+${page < pages ? link(page + 1, list.next, 'next') : undefined}</ul></nav>`
+  return { from: (page - 1) * size, to: page * size, whole: query, pager: pages === 1 ? undefined : pager }
 }
 
 /** The query of an address with the parameters that have a value; empty when none has. */

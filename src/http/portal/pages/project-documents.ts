@@ -88,7 +88,7 @@ export function reportSection(shown: ShownProject): Html {
   })
   const earlier = items.slice(openReports)
   return html`<h2 id="reports">${words.project.reports}</h2>
-${items.slice(0, openReports)}${earlier.length > 0 ? html`<details><summary>${words.project.earlier(countText(view, earlier.length))}</summary>${earlier}</details>` : undefined}<p><a href="${projectFeedPath(entry.project)}">${words.project.more}</a></p>`
+${items.slice(0, openReports)}${earlier.length > 0 ? html`<details><summary>${words.project.earlier(countText(view, earlier.length))}</summary>${earlier}</details>` : undefined}<p><a href="${projectFeedPath(entry.project)}">${words.project.reports} (Atom)</a></p>`
 }
 
 /** The safe HTML of a report: headings below the page's own, pictures of other hosts as links. */

@@ -1,6 +1,7 @@
-import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
+import { type ActivityEntry, toAmount } from '../../../release/read/activity-entry.js'
 import { isUnscoped, type ListScope, type ProjectIndex, type Sums } from '../project-index.js'
 import { ownLanguage } from '../said.js'
+import { amountsOf } from '../sum-kinds.js'
 import { statusName, toldKinds, type View } from '../view.js'
 import { csvLine } from './csv.js'
 import { moneyColumn } from './groups.js'
@@ -14,8 +15,27 @@ const keptCharacters = 16 * 1_048_576
 type KeptRows = { readonly rows: string[]; characters: number }
 const knownRows = new WeakMap<ProjectIndex, KeptRows>()
 
-const zero = '0'
 const joined = (codes: readonly string[]) => codes.join(';')
+
+/** The columns of a list's CSV that tell no money. */
+const factColumns: Readonly<Record<string, (entry: ActivityEntry, view: View) => string | undefined>> = {
+  project: ({ project }) => String(project),
+  iati_identifier: ({ identifier }) => identifier,
+  title: ({ title }) => title,
+  title_language: ownLanguage,
+  titles: ({ languages }) => languages?.titles && JSON.stringify(languages.titles),
+  status: ({ status }) => status,
+  status_name: ({ status }, view) => statusName(view, status),
+  start: ({ start }) => start,
+  end: ({ end }) => end,
+  countries: ({ countries }) => joined(countries),
+  sectors: ({ sectors }) => joined(sectors),
+  themes: ({ themes }) => joined(Object.values(themes)),
+  partner_ref: ({ partner }) => partner?.ref,
+  partner: ({ partner }) => partner?.name,
+  changed: ({ changed }) => changed,
+  url: ({ project }, { baseUrl }) => `${baseUrl}/projects/${project}`,
+}
 
 /**
  * The projects of a list as CSV (RFC 4180): a row for each project and currency, in the order of the list, with the money that
@@ -23,31 +43,7 @@ const joined = (codes: readonly string[]) => codes.join(';')
  */
 export async function* projectListCsv(view: View, query: ListQuery): AsyncGenerator<string> {
   const { places, scope } = await listOf(view, query)
-  const kinds = toldKinds(view)
-  const facts = [
-    'project',
-    'iati_identifier',
-    'title',
-    'title_language',
-    'titles',
-    'status',
-    'status_name',
-    'start',
-    'end',
-    'countries',
-    'sectors',
-  ]
-  const names = [
-    'themes',
-    'partner_ref',
-    'partner',
-    'changed',
-    'url',
-    'currency',
-    ...kinds.map(moneyColumn),
-    'money_of',
-  ]
-  yield csvLine([...facts, ...names])
+  yield csvLine([...Object.keys(factColumns), 'currency', ...toldKinds(view).map(moneyColumn), 'money_of'])
   const kept = knownRows.get(view.projectIndex) ?? { rows: [], characters: 0 }
   knownRows.set(view.projectIndex, kept)
   const moneyOf = isUnscoped(scope) ? undefined : await view.projectIndex.moneyIn(scope)
@@ -65,10 +61,8 @@ function scopeText({ countries, themes, sectors, year }: ListScope): string {
 }
 
 function keep(kept: KeptRows, view: View, place: number): string {
-  const money = Object.entries(view.projectIndex.entry(place).money).map(([currency, sums]) => {
-    const { budget, in: received, expenditure = zero } = sums
-    return [currency, { budget, in: received, partners: paidToPartners(sums), expenditure }] as const
-  })
+  const { money: told } = view.projectIndex.entry(place)
+  const money = Object.entries(told).map(([currency, sums]) => [currency, amountsOf(sums)] as const)
   const rows = rowsOf(view, place, new Map(money), scopeText({}))
   if (kept.characters > keptCharacters) return rows
   kept.characters += rows.length
@@ -85,14 +79,7 @@ function rowsOf(
 ): string {
   const entry = view.projectIndex.entry(place)
   const kinds = toldKinds(view)
-  const titles = entry.languages?.titles ?? ''
-  const fields = [
-    ...[String(entry.project), entry.identifier, entry.title, ownLanguage(entry), titles && JSON.stringify(titles)],
-    ...[entry.status, statusName(view, entry.status)],
-    ...[entry.start ?? '', entry.end ?? '', joined(entry.countries), joined(entry.sectors)],
-    ...[joined(Object.values(entry.themes)), entry.partner?.ref ?? '', entry.partner?.name ?? '', entry.changed],
-    `${view.baseUrl}/projects/${entry.project}`,
-  ]
+  const fields = Object.values(factColumns).map((of) => of(entry, view) ?? '')
   if (money.size === 0) return csvLine([...fields, '', ...kinds.map(() => ''), of])
   const rows = [...money].map(([currency, sums]) => {
     const amounts = kinds.map((kind) => sums[kind]).map((sum) => (typeof sum === 'bigint' ? toAmount(sum) : sum))

@@ -3,7 +3,7 @@ import type { Element } from '../../../kernel/xml/element.js'
 import { isOpening, toAmount, toUnits } from '../../../release/read/activity-entry.js'
 import { type Html, html } from '../html.js'
 import type { ShownProject } from '../read-project.js'
-import { child, children, type ShownTransaction, transactionsOf } from '../record.js'
+import { child, children, kindsOfTypes, type ShownTransaction, transactionsOf } from '../record.js'
 import { saidBy, saidHtml, spoken } from '../said.js'
 import { countText, dayText, moneyName, moneyText, month, withColon } from '../view.js'
 import { reportAnchor, reportTitle, shownReports } from './project-documents.js'
@@ -78,7 +78,7 @@ function money({ view, activity }: ShownProject): Event[] {
     sums.set(key, sum)
   }
   return [...sums.values()].flatMap(({ first: { type, ref, date, currency }, units }): Event[] => {
-    const kind = ({ '1': 'in', '3': 'partners', '4': 'expenditure' } as const)[type]
+    const kind = kindsOfTypes.get(type)
     if (kind === undefined || units === 0n) return []
     const amount = moneyText(view, toAmount(units) as Decimal, currency)
     const until = isOpening(ref) ? html` (${words.money.until(dayText(view, date))})` : undefined

@@ -148,5 +148,5 @@ function dataSection({ view, entry }: ShownProject): Html {
   return html`<h2>${view.words.project.data}</h2>
 <p><a href="${record}.xml">XML (IATI 2.03)</a> · <a href="${record}.json">JSON</a> · <a href="${to(view, 'projects', `${entry.project}.csv`)}">${view.words.project.transactions} (CSV)</a></p>
 ${citation(view, cellHtml(view, titleOf(view, entry)), to(view, 'projects', String(entry.project)))}
-<p class="kind"><a href="${record}.xml?release=${view.release.id}">XML: ${view.words.project.cited}</a></p>`
+<p class="kind"><a href="${record}.xml?release=${view.release.id}">XML: ${view.words.changes.release} ${view.release.id}</a></p>`
 }

@@ -27,7 +27,7 @@ import {
   type View,
   withColon,
 } from '../view.js'
-import { moneyStory, pager, projectCards, queryText } from './parts.js'
+import { moneyStory, pageOf, projectCards, queryText } from './parts.js'
 
 const pageSize = 24
 
@@ -97,10 +97,9 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const { found, order, filter } = await listedProjects(view, query)
   const { length } = found.places
   const isFiltered = Object.keys(filter).length > 0
-  const pages = Math.max(1, Math.ceil(length / pageSize))
-  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const shown = await projectIndex.ordered(found, filter, order, (page - 1) * pageSize, page * pageSize)
-  const count = words.list.found(countText(view, length), pluralOf(view, length))
+  const { from, to: end, whole, pager } = pageOf(view, 'projects', query, { size: pageSize, count: length })
+  const shown = await projectIndex.ordered(found, filter, order, from, end)
+  const count = words.projects(countText(view, length), pluralOf(view, length))
   const sums = isFiltered ? await projectIndex.sumsOf(found, filter) : projectIndex.all.sums
   const scope = projectIndex.scopeOf(filter)
   const sumsNote = isUnscoped(scope)
@@ -109,7 +108,6 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const terms = termsOf(query.q ?? '')
   const reason =
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
-  const { page: _, ...whole } = query
   return {
     title: words.nav.projects,
     description: count,
@@ -118,9 +116,9 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
     main: html`<h1>${words.nav.projects}</h1>
 ${form(view, query)}
 ${chips(view, query)}
-<p role="status">${length === 0 ? words.list.nothing : count}${length > 0 ? html` ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a>` : undefined}</p>
+<p role="status">${length === 0 ? words.list.nothing : html`<strong>${count}</strong>`}${length > 0 ? html` ${words.list.download} <a href="/projects.csv${queryText(whole)}" rel="nofollow">CSV</a>, <a href="/projects.json${queryText(whole)}" rel="nofollow">JSON</a>` : undefined}</p>
 ${length > 0 ? html`${moneyStory(view, sums)}\n${projectCards(view, [...shown], 'h2', reason)}` : await suggestion(view, query)}
-${pager(view, 'projects', whole, page, pages)}
+${pager}
 ${length > 0 ? html`<p class="kind">${sumsNote}</p>\n${listCitation(view, whole)}` : undefined}`,
   }
 }
@@ -237,7 +235,7 @@ ${selectField(view, 'status', words.project.status, query.status, choices.status
 <div><label for="year">${words.list.year}</label><input id="year" name="year" inputmode="numeric" pattern="[0-9]{4}" value="${query.year ?? ''}" maxlength="4"></div>
 ${selectField(view, 'figure', words.list.inYear, query.figure, figures, false)}
 ${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}
-</div><p class="kind">${words.list.groups} ${groupLinks(view)}</p></details>${kept}</form>`
+</div><p class="kind">${withColon(view, words.years.by)} ${groupLinks(view)}</p></details>${kept}</form>`
 }
 
 /** The kinds of money that a release tells, with their names. */

@@ -18,7 +18,7 @@ import {
   table,
   type View,
 } from '../view.js'
-import type { Differences } from './changes.js'
+import { type Differences, heldList } from './changes.js'
 
 /** What is counted over the entries of a release. */
 type Quality = {
@@ -125,7 +125,7 @@ ${shareTable(
   indexedElements.map((name, at) => [name, quality.having[at] ?? 0] as const).filter(([, found]) => found > 0),
   quality.activities,
 )}
-${heldSection(view)}
+<h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${manifest.held.count === 0 ? html`<p>${words.none}</p>` : heldList(view, view)}
 ${overTime(view, await differences.kept(release))}`,
   }
 }
@@ -204,7 +204,7 @@ function overTime(view: View, kept: readonly ReadableRelease[]): Html {
     ]
     return row(html`${dayText(view, manifest.generated)} <small><code>${id}</code></small>`, cells)
   })
-  return html`<h2>${words.overTime}</h2>${table(words.overTimeNote, head, rows)}`
+  return html`<h2>${words.overTime}</h2>${table({ shown: words.overTime }, head, rows)}`
 }
 
 /** The files whose records are checked. */
@@ -214,20 +214,4 @@ function checkedFiles({ files }: Manifest): Manifest['files'] {
 
 function noticesOf(files: Manifest['files'], of: 'errors' | 'warnings'): number {
   return files.reduce((total, { notices }) => total + notices[of], 0)
-}
-
-function heldSection(view: View): Html {
-  const { words, release } = view
-  const { held } = release.manifest
-  const items = held.sample.map(
-    ({ identifier, notices }) =>
-      html`<li><code>${identifier}</code>: ${notices.map(({ code, path }) => html`<code>${code}</code> (${path}) `)}</li>\n`,
-  )
-  const unnamed = held.count > items.length ? html`<p>${words.quality.heldUnnamed}</p>` : undefined
-  return html`<h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${held.count === 0 ? html`<p>${words.none}</p>` : unnamed}${
-    items.length > 0
-      ? html`<ul>
-${items}</ul>`
-      : undefined
-  }`
 }

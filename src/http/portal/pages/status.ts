@@ -9,7 +9,6 @@ type ShownRun = {
   readonly queuedAt: Date
   readonly startedAt?: Date
   readonly finishedAt?: Date
-  readonly rendered: number
   readonly changed: number
   readonly held: number
   readonly error?: { readonly code: string }
@@ -20,21 +19,19 @@ export type ShownLedger = { readonly runs: readonly ShownRun[]; readonly nextRun
 
 /** `/status`: the last publication runs and the next one. Of failures it names the code only: the rest is the operator's. */
 export function statusPage(view: Framed, ledger: ShownLedger): PageBody {
-  const { status, home, project, nav, changes } = view.words
+  const { status, home, project, nav, changes, none } = view.words
   const live = view.release?.manifest
-  const head = [status.run, project.status, status.started, status.duration]
-  const counts = [status.rendered, changes.changed, changes.held]
+  const head = [status.run, project.status, project.start, status.duration, changes.changed, changes.held]
   const rows = ledger?.runs.map((run) => runRow(view, run)) ?? []
-  const none = html`<p>${ledger ? status.noRuns : status.unreadable}</p>`
   return {
     title: nav.status,
     description: status.intro,
     section: 'status',
     main: html`<h1>${nav.status}</h1>
 <dl class="tiles">${live && html`${tile(status.live, html`<code>${live.release}</code>`)}${tile(home.published, timeText(view, live.generated))}${tile(changes.held, countText(view, live.held.count))}`}
-${ledger && tile(status.next, ledger.nextRun ? timeText(view, ledger.nextRun.toISOString()) : view.words.none)}</dl>
+${ledger && tile(status.next, ledger.nextRun ? timeText(view, ledger.nextRun.toISOString()) : none)}</dl>
 <h2>${status.intro}</h2>
-${rows.length === 0 ? none : table(status.intro, [...head, ...counts], rows)}
+${rows.length === 0 ? html`<p>${ledger ? none : status.unreadable}</p>` : table({ shown: status.intro }, head, rows)}
 <p><a href="/feeds/status.json">JSON</a></p>`,
   }
 }
@@ -47,7 +44,7 @@ function runRow(view: Framed, run: ShownRun): Html {
     state,
     timeText(view, (run.startedAt ?? run.queuedAt).toISOString()),
     seconds === undefined ? '' : unitText(view, seconds, 'second', 1),
-    ...[run.rendered, run.changed, run.held].map((count) => countText(view, count)),
+    ...[run.changed, run.held].map((count) => countText(view, count)),
   ]
   return row(String(run.id), cells)
 }

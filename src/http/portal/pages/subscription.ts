@@ -30,7 +30,9 @@ export type SubscriptionPage = {
 
 /** A page that says what became of a request, or asks to confirm or to end a subscription; without script. */
 export function subscriptionPage({ words }: Pick<View, 'words'>, { says, project = '' }: SubscriptionPage): PageBody {
-  const { [says]: title, [`${says}Note` as const]: note, yes, end } = words.subscription
+  const { [says]: title, yes, end } = words.subscription
+  const notes: Readonly<Record<string, string>> = words.subscription
+  const note = notes[`${says}Note`]
   const button =
     says === 'confirm'
       ? html`<form class="ask" method="post"><button name="confirm" value="yes">${yes}</button></form>`
@@ -40,10 +42,10 @@ export function subscriptionPage({ words }: Pick<View, 'words'>, { says, project
   const of = project && html`<p class="lead" dir="auto">${cut(project, 120)}</p>\n`
   return {
     title,
-    description: note,
+    description: note ?? title,
     isUnlisted: true,
     main: html`<h1>${title}</h1>
-${of || undefined}<p>${note}</p>
+${of || undefined}${note && html`<p>${note}</p>`}
 ${button}`,
   }
 }

@@ -1,3 +1,4 @@
+import type { AssumptionName } from '../../../iati/mapping/assumptions.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import type { ExplainedProject, Origin } from '../explained.js'
 import { type Html, html } from '../html.js'
@@ -9,6 +10,18 @@ import { countText, cut, dayText, type PageBody, to, type View } from '../view.j
 const mostValues = 16
 const mostOrigins = 4
 const longest = 120
+
+/** Why something is assumed that no record says; of others that alone is the reason. */
+const reasons: Readonly<Record<keyof View['words']['why']['unstated'], readonly AssumptionName[]>> = {
+  unset: ['publisher-type', 'language', 'currency'],
+  emergency: ['humanitarian', 'budget-not-provided'],
+  partner: ['partner-at-home', 'partner-from-abroad'],
+  day: ['planned-start', 'actual-start'],
+  shares: ['country-shares', 'sector-shares'],
+  gifts: ['flow-type', 'finance-type', 'aid-type'],
+  goal: ['budget-status'],
+  record: [],
+}
 
 /** `/projects/{id}/why`: where each published value comes from; undefined where the project has no published record. */
 export async function whyPage(view: View, id: string): Promise<PageBody | undefined> {
@@ -68,9 +81,17 @@ ${row(why.values, rest > 0 ? [...shown, html`${why.more(countText(view, rest))}`
   fields.length === 0 ? [] : [html`${fields.map((field) => html`<code>${field}</code> `)}`],
 )}${row(why.origin, isOfAll ? [html`${why.ofAll}`] : origins)}${row(
   why.assumed,
-  assumed.map((one) => html`${why.unstated[one.name]} ${explained?.confirmed === true ? why.confirmed : undefined}`),
+  assumed.map(
+    ({ name: one }) => html`${reasonOf(view, one)} ${explained?.confirmed === true ? why.confirmed : undefined}`,
+  ),
 )}${row(why.rule, clauses.length === 0 ? [] : [html`${clauses.map((clause) => html`<code>${clause}</code> `)}`])}</dl></section>
 `
+}
+
+function reasonOf({ words }: View, name: AssumptionName): string {
+  const { unstated } = words.why
+  const known = (Object.keys(unstated) as (keyof typeof reasons)[]).find((reason) => reasons[reason].includes(name))
+  return unstated[known ?? 'record']
 }
 
 /** Where an element came from. Neither files nor keys of records are named: they may be about people. */

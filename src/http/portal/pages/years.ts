@@ -7,7 +7,7 @@ import { moneyName, type PageBody, row, sumText, table, to, type View, withColon
 import { noGroup, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
 import { groupPages } from './group.js'
-import { pager, queryText } from './parts.js'
+import { pageOf, queryText } from './parts.js'
 import { citation, figureChoices, figureKinds, selectField } from './projects.js'
 
 /** Parameters of `/years`, in the order of its addresses. */
@@ -29,14 +29,12 @@ export async function yearsPage(view: View, query: YearsQuery): Promise<PageBody
   const { words } = view
   const cross = await crossTable(view, query)
   const { figure, currency, rows } = cross
-  const pages = Math.max(1, Math.ceil(rows.length / pageSize))
-  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page) || 1)))
-  const { columns, earlier, later } = columnsOf(view, cross, query.last)
-  const shown = rows.slice((page - 1) * pageSize, page * pageSize)
+  const { from, to: end, whole, pager } = pageOf(view, 'years', query, { size: pageSize, count: rows.length })
+  const { columns, others } = columnsOf(view, cross, query.last)
   const title = `${withColon(view, words.years.title)} ${moneyName(view, figureKinds[figure])}`
-  const { page: _, ...whole } = query
-  const linkTo = (last: string | undefined, text: string) =>
-    last && html`<a class="badge" href="${to(view, 'years')}${queryText({ ...whole, last })}">${text}</a>`
+  const links = others.map(
+    ({ name, last }) => html`<a class="badge" href="${to(view, 'years')}${queryText({ ...whole, last })}">${name}</a>`,
+  )
   return {
     title,
     description: `${title}. ${words.years.intro}`,
@@ -52,14 +50,14 @@ ${
 ${table(
   { shown: `${title} (${currency})` },
   [words.groups[cross.of], ...columns.map(({ name }) => name)],
-  shown.map((row) => rowOf(view, cross, columns, row)),
+  rows.slice(from, end).map((row) => rowOf(view, cross, columns, row)),
   1,
   html`<tfoot>${rowOf(view, cross, columns, cross.all)}</tfoot>`,
 )}
-${earlier || later ? html`<p>${linkTo(earlier, words.years.earlier)}${linkTo(later, words.years.later)}</p>` : undefined}
+${others.length > 0 ? html`<p>${links}</p>` : undefined}
 <p class="kind">${words.years.dash} ${figure === 'budget' ? words.years.budgets : undefined} ${words.group.split}</p>
 ${citation(view, title, `${to(view, 'years')}${queryText(query)}`)}
-${pager(view, 'years', whole, page, pages)}`
+${pager}`
 }`,
   }
 }
@@ -132,9 +130,10 @@ ${currencies.length > 1 ? selectField(view, 'currency', words.years.currency, cu
 <div><button>${words.list.show}</button></div></form>`
 }
 
-type Column = { readonly name: string; readonly years: readonly string[] }
+/** Years with one sum; of those before and after the ones that are shown, the year that a page of them ends with. */
+type Column = { readonly name: string; readonly years: readonly string[]; readonly last?: string | undefined }
 
-/** Some years that follow each other, with the sums of those before and after, and the last years of these. */
+/** Some years that follow each other, with the sums of those before and after. */
 function columnsOf(view: View, { years, figure }: CrossTable, wanted: string | undefined) {
   const { words, release } = view
   const told = years.filter((year) => year !== untilADay)
@@ -144,15 +143,19 @@ function columnsOf(view: View, { years, figure }: CrossTable, wanted: string | u
   const end = Math.max(1, last === undefined ? told.length : told.filter((year) => year <= last).length)
   const start = Math.max(0, end - shownYears)
   const [before, shown, after] = [told.slice(0, start), told.slice(start, end), told.slice(end)]
+  const columnOf = (name: string, of: readonly string[], last?: string): Column[] =>
+    of.length > 0 ? [{ name, years: of, last }] : []
+  const earlier = columnOf(words.years.before(shown[0] ?? ''), before, before.at(-1))
+  const later = columnOf(words.years.after(shown.at(-1) ?? ''), after, after.slice(0, shownYears).at(-1))
   // A phone shows the first few.
   const columns: Column[] = [
     { name: words.years.total, years },
-    ...(after.length > 0 ? [{ name: words.years.after(shown.at(-1) ?? ''), years: after }] : []),
+    ...later,
     ...shown.toReversed().map((year) => ({ name: year, years: [year] })),
-    ...(before.length > 0 ? [{ name: words.years.before(shown[0] ?? ''), years: before }] : []),
+    ...earlier,
     ...(years.includes(untilADay) ? [{ name: words.years.until, years: [untilADay] }] : []),
   ]
-  return { columns, earlier: before.at(-1), later: after.at(Math.min(after.length, shownYears) - 1) }
+  return { columns, others: [...earlier, ...later] }
 }
 
 function rowOf(view: View, cross: CrossTable, columns: readonly Column[], line: Row): Html {

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { isGroup, type Word, type WordGroup, type Words, withForms, wordFrom } from './words.js'
 
 // What pages are built by, and not written with.
-const kept = new Set(['code', 'locale', 'direction', 'language'])
+const kept = new Set(['code', 'language'])
 const longest = 2_000
 
 /**

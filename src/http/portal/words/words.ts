@@ -21,7 +21,7 @@ export type Word = {
 }
 
 // Their keys are codes.
-type Coded = 'rows' | 'states' | 'statuses' | 'themeNames' | 'unstated'
+type Coded = 'rows' | 'states' | 'statuses' | 'themeNames'
 
 type Form = Intl.LDMLPluralRule
 

@@ -39,7 +39,7 @@ describe('the look of a platform', async () => {
     await writeFile(environment.PORTAL_LOGO, svg)
     await words('en', ofDocument)
     await words('fr', {
-      developers: { heldReasons: '{1} retenus <b>, voir {2}' },
+      publisher: '{1} <b>, voir {2}',
       home: { excluded: ['Rien.'] },
       footer: 'par {1}',
     })
@@ -86,8 +86,8 @@ describe('the look of a platform', async () => {
     expect(french).toContain('<li>Rien.</li>')
     expect(french).not.toContain('open books')
     const { fr, en } = (await brandOf()).words
-    expect(fr.developers.heldReasons('3', { html: '<a href="/m">le manifeste</a>' }).html).toBe(
-      '3 retenus &lt;b&gt;, voir <a href="/m">le manifeste</a>',
+    expect(fr.publisher('Nous', { html: '<a href="/m">le manifeste</a>' }).html).toBe(
+      'Nous &lt;b&gt;, voir <a href="/m">le manifeste</a>',
     )
     expect(fr.footer('constructor')).toBe('par constructor')
     expect([en.projects('1', 'one'), en.projects('7', 'other'), en.projects('7', 'few')]).toEqual([

@@ -213,7 +213,7 @@ describe.skipIf(!browserProgram)('what a visitor sees first', () => {
   })
 
   it('takes no word for a year, and splits no partner by percentages', async () => {
-    const count = async (query: string) => /(\d+) projects? fits?\./.exec(await text(`/en/projects${query}`))?.[1]
+    const count = async (query: string) => /<strong>(\d+) projects?</.exec(await text(`/en/projects${query}`))?.[1]
     expect(await count('?year=abcd')).toBe(await count(''))
     expect(await text('/en/projects?year=abcd')).not.toContain('<ul class="chips">')
     expect(await text('/en/organisations')).not.toContain(en.group.split)

@@ -214,7 +214,7 @@ describe('the portal over the demo', async () => {
 
   it('finds projects by words, whatever their accents, and by filters together', async () => {
     const count = async (query: string) =>
-      Number(/(\d+) projects? fits?\./.exec((await app.inject(`/projects?${query}`)).body)?.[1] ?? 0)
+      Number(/<strong>(\d+) projects?</.exec((await app.inject(`/projects?${query}`)).body)?.[1] ?? 0)
     expect(await count('q=another+TITLE')).toBe(1)
     expect(await count('q=%C3%81n%C3%B3ther+title')).toBe(1)
     // At most eight words count, each once; a letter alone is no word, but a character of Chinese is.
@@ -668,7 +668,7 @@ describe('the portal over the demo', async () => {
       releases: createReleaseReader(publisher.feedsDir),
       config: { ...testConfig, portal: false },
     })
-    expect((await alone.inject('/')).body).toContain('For developers')
+    expect((await alone.inject('/')).body).toContain(`<h2 id="developers">${en.nav.developers}`)
     expect((await alone.inject('/')).body).not.toContain('href="/projects"')
     expect((await alone.inject('/projects')).statusCode).toBe(404)
     expect((await alone.inject('/developers')).statusCode).toBe(200)

@@ -388,7 +388,9 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
       it('takes the money of every month', async () => {
         await start()
-        expect(linesOf(await download('CSV'))[0]).toMatch(/^month,currency,received,paid_to_partners,expenditure/)
+        expect(linesOf(await download(`${en.home.byMonth} (CSV)`))[0]).toMatch(
+          /^month,currency,received,paid_to_partners,expenditure/,
+        )
       })
 
       it('takes the table of countries', async () => {
@@ -431,7 +433,7 @@ describe.skipIf(!browserProgram)('visitors of the portal', () => {
 
       it('sees the quality of each kept release', async () => {
         await start('/en/quality')
-        const table = page.locator('table', { has: page.locator('caption', { hasText: en.quality.overTimeNote }) })
+        const table = page.locator('table', { has: page.locator('caption', { hasText: en.quality.overTime }) })
         expect(await table.locator('tbody tr').count()).toBe(2)
       })
 

@@ -67,8 +67,14 @@ describe('why a record says what it says', () => {
       for (const { element, fields, clauses, assumed } of elements) {
         const section = sections.get(element) ?? ''
         for (const part of [...fields, ...clauses]) expect(section).toContain(`<code>${part}</code>`)
-        for (const { name } of assumed)
-          expect(section).toContain(html`<dd>${why.unstated[name]} ${why.confirmed}</dd>`.html)
+        const reasons = Object.values(why.unstated).map((reason) => html`<dd>${reason} ${why.confirmed}</dd>`.html)
+        expect(reasons.reduce((sum, one) => sum + section.split(one).length - 1, 0)).toBe(assumed.length)
+        for (const [name, reason] of [
+          ['flow-type', why.unstated.gifts],
+          ['sector-shares', why.unstated.shares],
+          ['donors', why.unstated.record],
+        ] as const)
+          if (assumed.some((one) => one.name === name)) expect(section).toContain(`<dd>${reason} `)
         const own = activity.children.filter(({ name }) => name === element)
         for (const one of [...own.flatMap(({ children: parts }) => parts), ...own].slice(0, 4))
           if (one.text !== '' && one.text.length < 120) expect(section).toContain(html`${one.text}`.html)

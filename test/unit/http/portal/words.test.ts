@@ -7,14 +7,14 @@ import { textsOf } from '../../../support/portal/portal-words.js'
 // Words that a language writes as English does.
 const alike = {
   fr: [
-    ...['developers.signature', 'direction', 'group.organisation', 'list.pages'],
+    ...['developers.signature', 'group.organisation', 'list.pages'],
     ...['money.budget', 'project.photos', 'project.transactions', 'quality.code', 'themeNames.covid-19'],
     ...['themeNames.finance', 'themeNames.sport', 'years.total'],
   ],
-  es: ['direction', 'group.sector', 'themeNames.covid-19'],
-  pt: ['direction', 'themeNames.covid-19'],
+  es: ['group.sector', 'themeNames.covid-19'],
+  pt: ['themeNames.covid-19'],
   de: [
-    ...['direction', 'groups.name', 'money.budget', 'nav.status', 'project.status', 'quality.code', 'quality.element'],
+    ...['groups.name', 'money.budget', 'nav.status', 'project.status', 'quality.code', 'quality.element'],
     ...['themeNames.covid-19', 'themeNames.sport'],
   ],
   ar: [],
