@@ -17,7 +17,7 @@ import { homePage } from './pages/home.js'
 import { projectPage } from './pages/project.js'
 import { projectCsv } from './pages/project-csv.js'
 import { projectListCsv, projectListJson } from './pages/project-list.js'
-import { definedOf, type ListQuery, projectsPage } from './pages/projects.js'
+import { definedOf, type ListQuery, listParameters, projectsPage } from './pages/projects.js'
 import { qualityPage } from './pages/quality.js'
 import { sitemap } from './pages/sitemap.js'
 import { whyPage } from './pages/why.js'
@@ -66,8 +66,10 @@ const fileTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 /** What pages say that is the operator's and not the release's. */
-type Site = Pick<View, 'publisherName' | 'projectLinkTemplate' | 'brand' | 'contact' | 'explain'> &
-  Partial<Pick<View, 'takesSubscriptions' | 'gifts'>> & { readonly baseUrl: () => string }
+type Site = Pick<
+  View,
+  'publisherName' | 'projectLinkTemplate' | 'brand' | 'contact' | 'explain' | 'takesSubscriptions' | 'gifts'
+> & { readonly baseUrl: () => string }
 
 type Opened = Pick<View, 'release' | 'index' | 'projectIndex' | 'licence'>
 
@@ -148,21 +150,9 @@ export class Portal {
   }
 
   #view(opened: Opened, { language, isChosen }: Pick<PageRequest, 'language' | 'isChosen'>, address: string): View {
-    return {
-      ...opened,
-      language,
-      words: this.#site.brand.words[language],
-      prefix: isChosen ? `/${language}` : '',
-      address,
-      baseUrl: this.#site.baseUrl(),
-      publisherName: this.#site.publisherName,
-      projectLinkTemplate: this.#site.projectLinkTemplate,
-      brand: this.#site.brand,
-      takesSubscriptions: this.#site.takesSubscriptions ?? false,
-      contact: this.#site.contact,
-      explain: this.#site.explain,
-      gifts: this.#site.gifts,
-    }
+    const { brand, baseUrl } = this.#site
+    const prefix = isChosen ? `/${language}` : ''
+    return { ...this.#site, ...opened, language, words: brand.words[language], prefix, address, baseUrl: baseUrl() }
   }
 
   /**
@@ -178,7 +168,7 @@ export class Portal {
   > {
     const opened = await this.#open()
     if (!opened) return undefined
-    const { page: _, ...whole } = definedOf(query)
+    const { page: _, ...whole } = definedOf(query, listParameters)
     const view = this.#view(opened, { language: 'en', isChosen: false }, '/projects')
     const make = form === 'csv' ? projectListCsv : projectListJson
     const { id, manifest } = opened.release
@@ -196,14 +186,16 @@ export class Portal {
   }
 
   async #render(view: View, { address, query }: PageRequest): Promise<RenderedPage | undefined> {
-    const drawn = await this.#draw(view, address, query)
-    if (!drawn) return undefined
-    const identity = Buffer.from(drawn.text)
+    const file = await this.#file(view, address, query)
+    const body = file === undefined ? await this.#body(view, address, query) : undefined
+    const text = file ?? (body && framed(view, body))
+    if (text === undefined) return undefined
+    const identity = Buffer.from(text)
     let twin: Promise<Buffer> | undefined
     return {
       release: view.release.id,
       generated: view.release.manifest.generated,
-      mediaType: drawn.mediaType,
+      mediaType: (file !== undefined && fileTypes.get(path.extname(address))) || htmlType,
       tag: hash('sha256', identity, 'base64url').slice(0, 27),
       identity,
       gzip: () => {
@@ -213,24 +205,13 @@ export class Portal {
     }
   }
 
-  async #draw(
-    view: View,
-    address: string,
-    query: PageRequest['query'],
-  ): Promise<{ text: string; mediaType: string } | undefined> {
-    const file = await this.#file(view, address, query)
-    if (file !== undefined) return { text: file, mediaType: fileTypes.get(path.extname(address)) ?? htmlType }
-    const body = await this.#body(view, address, query)
-    return body && { text: framed(view, body), mediaType: htmlType }
-  }
-
   /** The text of an address that has no frame; undefined for pages. */
   async #file(view: View, address: string, query: PageRequest['query']): Promise<string | undefined> {
     if (address === '/changes.atom') return await changesFeed(view, this.differences)
     if (address.startsWith('/sitemap')) return sitemap(view)
     if (address === '/years.json') return await yearsJson(view, query)
     const [, project, name = ''] = /^\/(?:projects\/(\d{1,15})|([a-z]+))\.csv$/.exec(address) ?? []
-    if (project !== undefined) return await projectCsv(view, Number(project))
+    if (project !== undefined) return await projectCsv(view, project)
     if (name === 'months') return monthsCsv(view)
     if (name === 'years') return await yearsCsv(view, query)
     return Object.hasOwn(groupPages, name) ? groupsCsv(view, name as GroupPageKind) : undefined
@@ -239,29 +220,24 @@ export class Portal {
   async #body(view: View, address: string, query: PageRequest['query']): Promise<PageBody | undefined> {
     const [, kind = '', ...rest] = address.split('/')
     const key = rest.map(decodeURIComponent).join('/')
-    if (Object.hasOwn(groupPages, kind)) {
-      return key === ''
-        ? groupsPage(view, kind as GroupPageKind, query)
-        : await groupPage(view, kind as GroupPageKind, key)
-    }
-    if (kind === 'projects' && rest.length === 2 && rest[1] === 'why') return await whyPage(view, rest[0] ?? '')
-    if (rest.length > 1) return undefined
+    const groups = Object.hasOwn(groupPages, kind) ? (kind as GroupPageKind) : undefined
+    if (groups) return key === '' ? groupsPage(view, groups, query) : await groupPage(view, groups, key)
+    if (rest[1] === 'why') return await whyPage(view, rest[0] ?? '')
     switch (kind) {
       case '':
         return await homePage(view)
       case 'projects':
-        return key === '' ? projectsPage(view, query) : await projectPage(view, key)
+        return await (key === '' ? projectsPage(view, query) : projectPage(view, key))
       case 'data':
-        return key === '' ? dataPage(view) : undefined
+        return dataPage(view)
       case 'quality':
-        return key === '' ? await qualityPage(view, this.differences) : undefined
+        return await qualityPage(view, this.differences)
       case 'years':
-        return key === '' ? await yearsPage(view, query) : undefined
+        return await yearsPage(view, query)
       case 'changes':
-        return key === '' ? await changesPage(view, this.differences) : await changePage(view, this.differences, key)
-      default:
-        return undefined
+        return await (key === '' ? changesPage(view, this.differences) : changePage(view, this.differences, key))
     }
+    return undefined
   }
 
   /** The title of the project of this number; undefined when it has no published record. */
@@ -287,12 +263,7 @@ export class Portal {
 
 /** The part of a query that an address knows. */
 function queryOf({ address, query }: PageRequest): PageParameters {
-  if (isList(address)) return definedOf(query)
-  const names = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
-  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
-}
-
-/** Whether the query of an address chooses what it shows. */
-function isList(address: string): boolean {
-  return address === '/projects' || Object.hasOwn(groupPages, address.slice(1))
+  const isList = address === '/projects' || Object.hasOwn(groupPages, address.slice(1))
+  const ofYears = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
+  return definedOf(query, isList ? listParameters : ofYears)
 }

@@ -47,6 +47,9 @@ export type Group = {
   readonly sums: Map<string, Sums>
 }
 
+/** A group, and how many of some projects are in it. */
+export type Share = { readonly group: Group; readonly count: number }
+
 const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
 export type GroupKind = (typeof groupKinds)[number]
 
@@ -190,13 +193,14 @@ export class ProjectIndex {
     return at === undefined || Number.isNaN(at) ? undefined : isoInstantOf(new Date(at))
   }
 
-  /** How many projects of a group are also in each group of a kind, those that share none left out. */
-  sharedWith(group: Group, kind: GroupKind): { readonly group: Group; readonly count: number }[] {
+  /** The groups of a kind that have projects of a group, those with most of them first. */
+  sharedWith(group: Group, kind: GroupKind): Share[] {
     const isIn = new Uint8Array(this.all.places.length)
     for (const place of group.places) isIn[place] = 1
     return [...this.groups[kind].values()]
       .map((other) => ({ group: other, count: other.places.reduce((sum, place) => sum + (isIn[place] ?? 0), 0) }))
       .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count || compare(a.group.key, b.group.key))
   }
 
   /** Money by year. */

@@ -24,11 +24,18 @@ function rowOf(index: View['index'], id: string) {
   return /^\d{1,15}$/.test(id) ? index.rowOfProject(Number(id)) : undefined
 }
 
-/** The project of this number; undefined when it has no published record. */
-export async function readProject(view: View, id: string): Promise<ShownProject | undefined> {
-  const row = rowOf(view.index, id)
+/** The published record of the project of this number; undefined when it has none. */
+export async function readRecord({ release, index }: View, id: string) {
+  const row = rowOf(index, id)
   if (row === undefined) return undefined
-  const entry = view.index.entry(row)
-  const activity = parseElement(await readActivity(view.release, view.index, row), recordLimits)
-  return { view, entry, activity, reports: await readReports(view.release, projectFeedPath(entry.project)) }
+  return {
+    entry: index.entry(row),
+    activity: parseElement(await readActivity(release, index, row), recordLimits),
+  }
+}
+
+/** The same with its reports. */
+export async function readProject(view: View, id: string): Promise<ShownProject | undefined> {
+  const record = await readRecord(view, id)
+  return record && { view, ...record, reports: await readReports(view.release, projectFeedPath(record.entry.project)) }
 }

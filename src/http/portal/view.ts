@@ -46,13 +46,13 @@ export type View = {
   /** Where people give to a project, with `{id}` for its number. */
   readonly projectLinkTemplate?: string | undefined
   /** Whether readers may get the reports of a project by mail. */
-  readonly takesSubscriptions: boolean
+  readonly takesSubscriptions?: boolean
   /** Where people reach the publisher. */
   readonly contact?: Contact | undefined
   /** Asks the store why the activity of a project says what it says. */
   readonly explain?: ((project: number) => Promise<ExplainedProject | undefined>) | undefined
   /** What certain gifts to a project do, in the currency of the platform. */
-  readonly gifts: Gifts | undefined
+  readonly gifts?: Gifts | undefined
 }
 
 export type Gifts = {

@@ -4,7 +4,7 @@ import { unescapeText } from '../../../release/read/activity-text.js'
 import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
-import type { Group, GroupKind } from '../project-index.js'
+import type { Group, GroupKind, Share } from '../project-index.js'
 import { cellHtml, groupName, spoken } from '../said.js'
 import { countryName, countText, dayName, type PageBody, pluralOf, to, type View, withColon } from '../view.js'
 import { moneyStory, projectCards } from './parts.js'
@@ -67,34 +67,32 @@ async function siteLink(view: View, ref: string): Promise<Html | undefined> {
 }
 
 function breakdowns(view: View, kind: GroupPageKind, group: Group): Html {
-  const { words, projectIndex } = view
-  const parts = {
-    countries: words.groups.countries,
-    sectors: words.groups.sectors,
-    organisations: words.groups.organisations,
-  } satisfies Partial<Record<GroupKind, string>>
-  const map = projectIndex.sharedWith(group, 'countries').map(({ group: { key }, count }) => ({
-    code: key,
-    name: countryName(view, key),
-    count,
-    href: to(view, 'countries', key),
-  }))
-  const sections = (Object.keys(parts) as (keyof typeof parts)[]).flatMap((of) => {
+  const sections = (['countries', 'sectors', 'organisations'] as const).flatMap((of) => {
     if (of === kind) return []
-    const title = parts[of]
-    const shared = projectIndex
-      .sharedWith(group, of)
-      .sort((a, b) => b.count - a.count || (a.group.key < b.group.key ? -1 : 1))
-      .slice(0, shownBars)
-    const list = barList(
-      shared.map(({ group: other, count }) => ({
-        name: cellHtml(view, groupName(view, of, other)),
-        href: to(view, of, other.key),
-        value: count,
-        text: countText(view, count),
-      })),
-    )
-    return [html`<section><h2>${title}</h2>${list}</section>`]
+    const shared = view.projectIndex.sharedWith(group, of).slice(0, shownBars)
+    return [html`<section><h2>${view.words.groups[of]}</h2>${groupBars(view, of, shared)}</section>`]
   })
-  return html`${kind !== 'countries' && map.length > 1 ? html`<div class="panel">${worldMap(map)}</div>` : undefined}<div class="halves">${sections}</div>`
+  const countries = view.projectIndex.sharedWith(group, 'countries')
+  const map = kind !== 'countries' && countries.length > 1 ? countryMap(view, countries) : undefined
+  return html`${map && html`<div class="panel">${map}</div>`}<div class="halves">${sections}</div>`
+}
+
+/** Groups by their projects; themes with their codes. */
+export function groupBars(view: View, kind: GroupPageKind, shares: readonly Share[]): Html {
+  const bars = shares.map(({ group, count }) => ({
+    name: cellHtml(view, groupName(view, kind, group)),
+    ...(kind === 'themes' && { code: group.key }),
+    href: to(view, kind, group.key),
+    value: count,
+    text: countText(view, count),
+  }))
+  return barList(bars)
+}
+
+/** Countries by their projects. */
+export function countryMap(view: View, shares: readonly Share[]): Html {
+  const countries = shares.map(({ group: { key }, count }) => ({
+    ...{ code: key, name: countryName(view, key), count, href: to(view, 'countries', key) },
+  }))
+  return worldMap(countries)
 }

@@ -1,6 +1,6 @@
 import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
-import { amountOf, currenciesOf, type Group } from '../project-index.js'
+import { amountOf, currenciesOf } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
 import {
   countText,
@@ -23,11 +23,11 @@ const pageSize = 80
 /** `/countries` and its like: all groups of a kind with their projects and money, those with most projects first. */
 export function groupsPage(view: View, kind: GroupPageKind, { page }: { readonly page?: string }): PageBody {
   const { words, projectIndex } = view
-  const groups = sortedGroups(view, kind)
+  const groups = projectIndex.sharedWith(projectIndex.all, kind)
   const { from, to: end, pager } = pageOf(view, kind, page ? { page } : {}, { size: pageSize, count: groups.length })
   const kinds = toldKinds(view)
   const currencies = currenciesOf(projectIndex.all.sums)
-  const rows = groups.slice(from, end).map((group) => {
+  const rows = groups.slice(from, end).map(({ group, count }) => {
     const cells = currencies.flatMap((currency) => {
       const sums = group.sums.get(currency)
       return kinds.map((one) => {
@@ -38,7 +38,7 @@ export function groupsPage(view: View, kind: GroupPageKind, { page }: { readonly
     })
     const name = groupName(view, kind, group)
     const link = html`<a href="${to(view, kind, group.key)}">${name.text}</a>`
-    return row(link, [countText(view, group.places.length), ...cells], spoken(view, name))
+    return row(link, [countText(view, count), ...cells], spoken(view, name))
   })
   const money = currencies.flatMap((currency) => kinds.map((one) => `${moneyName(view, one)} (${currency})`))
   const title = words.groups[kind]
@@ -55,9 +55,10 @@ ${pager}`,
 
 /** The same as CSV (RFC 4180), whole: a row for each group and currency. */
 export function groupsCsv(view: View, kind: GroupPageKind): string {
+  const { projectIndex } = view
   const kinds = toldKinds(view)
-  const rows = sortedGroups(view, kind).flatMap((group) => {
-    const facts = [group.key, groupName(view, kind, group).text, String(group.places.length)]
+  const rows = projectIndex.sharedWith(projectIndex.all, kind).flatMap(({ group, count }) => {
+    const facts = [group.key, groupName(view, kind, group).text, String(count)]
     const currencies = currenciesOf(group.sums)
     if (currencies.length === 0) return [[...facts, '', ...kinds.map(() => '')]]
     return currencies.map((currency) => {
@@ -84,10 +85,4 @@ export function monthsCsv({ index }: Pick<View, 'index'>): string {
 /** The name of a kind of money as a column, which is the same in each language. */
 export function moneyColumn(kind: ReturnType<typeof toldKinds>[number]): string {
   return { budget: 'budget', in: 'received', partners: 'paid_to_partners', expenditure: 'expenditure' }[kind]
-}
-
-function sortedGroups(view: View, kind: GroupPageKind): Group[] {
-  return [...view.projectIndex.groups[kind].values()].sort(
-    (a, b) => b.places.length - a.places.length || (a.key < b.key ? -1 : 1),
-  )
 }

@@ -1,10 +1,9 @@
 import { feedListPath, reportsFeedPath } from '../../../iati/addresses.js'
-import { barList, monthBars } from '../charts/bars.js'
-import { worldMap } from '../charts/world-map.js'
+import { monthBars } from '../charts/bars.js'
 import { type Html, html } from '../html.js'
-import { currenciesOf, type Group } from '../project-index.js'
+import { currenciesOf, type GroupKind, type Share } from '../project-index.js'
 import { readReports, type ShownReport } from '../read-reports.js'
-import { cellHtml, groupName, spoken } from '../said.js'
+import { groupName, spoken } from '../said.js'
 import {
   countryName,
   countText,
@@ -19,6 +18,7 @@ import {
   withColon,
 } from '../view.js'
 import { themeNote } from './developers.js'
+import { countryMap, groupBars } from './group.js'
 import {
   axesOf,
   localAddress,
@@ -81,32 +81,29 @@ function picture(view: View): Html | undefined {
 
 /** The largest countries and themes, as searches that need no word. */
 function chips(view: View): Html {
-  const { countries, themes } = view.projectIndex.groups
-  const link = (kind: 'countries' | 'themes') => (group: Group) => {
-    const name = groupName(view, kind, group)
-    return html`<li><a class="badge" href="${to(view, kind, group.key)}"${spoken(view, name)}>${name.text}</a></li>\n`
-  }
-  return html`<ul class="chips">${largest(themes, 2).map(link('themes'))}${largest(countries, 2).map(link('countries'))}</ul>`
+  const links = (kind: 'countries' | 'themes') =>
+    largest(view, kind)
+      .slice(0, 2)
+      .map(({ group }) => {
+        const name = groupName(view, kind, group)
+        return html`<li><a class="badge" href="${to(view, kind, group.key)}"${spoken(view, name)}>${name.text}</a></li>\n`
+      })
+  return html`<ul class="chips">${links('themes')}${links('countries')}</ul>`
 }
 
-function largest(groups: ReadonlyMap<string, Group>, most = groups.size): Group[] {
-  return [...groups.values()].sort((a, b) => b.places.length - a.places.length).slice(0, most)
+function largest({ projectIndex }: View, kind: GroupKind): Share[] {
+  return projectIndex.sharedWith(projectIndex.all, kind)
 }
 
 function whereSection(view: View): Html {
-  const { words, projectIndex } = view
-  const countries = largest(projectIndex.groups.countries).map(({ key, places }) => ({
-    code: key,
-    name: countryName(view, key),
-    count: places.length,
-    href: to(view, 'countries', key),
-  }))
-  const rows = countries.map(({ name, href, count }) =>
-    row(html`<a href="${href}">${name}</a>`, [countText(view, count)]),
+  const { group, groups, nav } = view.words
+  const countries = largest(view, 'countries')
+  const rows = countries.map(({ group: { key }, count }) =>
+    row(html`<a href="${to(view, 'countries', key)}">${countryName(view, key)}</a>`, [countText(view, count)]),
   )
-  return html`<h2><a href="${to(view, 'countries')}">${words.groups.countries}</a></h2>
-<div class="panel">${worldMap(countries)}
-${figures(view, table({ shown: words.groups.countries }, [words.group.country, words.nav.projects], rows))}</div>`
+  return html`<h2><a href="${to(view, 'countries')}">${groups.countries}</a></h2>
+<div class="panel">${countryMap(view, countries)}
+${figures(view, table({ shown: groups.countries }, [group.country, nav.projects], rows))}</div>`
 }
 
 function monthSection(view: View): Html {
@@ -123,18 +120,12 @@ ${monthPanel(view, index.months, currency, monthBars(points.slice(-shownMonths),
 
 // The anchor `themes` must stay, with codes and names: it is the vocabulary-uri of sectors in published files (iati.md 7.2).
 function groupSection(view: View, kind: 'sectors' | 'themes'): Html {
-  const bars = largest(view.projectIndex.groups[kind]).map((group) => ({
-    name: cellHtml(view, groupName(view, kind, group)),
-    ...(kind === 'themes' && { code: group.key }),
-    href: to(view, kind, group.key),
-    value: group.places.length,
-    text: countText(view, group.places.length),
-  }))
+  const shares = largest(view, kind)
   // Published files lead to the codes of all themes.
-  const rest = kind === 'themes' ? bars.slice(shownGroups) : []
+  const rest = kind === 'themes' ? shares.slice(shownGroups) : []
   return html`<section><h2 id="${kind}"><a href="${to(view, kind)}">${view.words.groups[kind]}</a></h2>
-${barList(bars.slice(0, shownGroups))}
-${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${barList(rest)}</details>` : undefined}
+${groupBars(view, kind, shares.slice(0, shownGroups))}
+${rest.length > 0 ? html`<details><summary>+ ${countText(view, rest.length)}</summary>${groupBars(view, kind, rest)}</details>` : undefined}
 ${kind === 'themes' ? html`<p class="kind">${themeNote(view)}</p>` : undefined}</section>`
 }
 

@@ -291,6 +291,9 @@ export function selectField(
 }
 
 /** The parameters that have a value, in the order of addresses. */
-export function definedOf(query: ListQuery): Record<string, string> {
-  return Object.fromEntries(listParameters.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+export function definedOf(
+  query: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }

@@ -2,7 +2,7 @@ import type { AssumptionName } from '../../../iati/mapping/assumptions.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import type { ExplainedProject, Origin } from '../explained.js'
 import { type Html, html } from '../html.js'
-import { readProject } from '../read-project.js'
+import { readRecord } from '../read-project.js'
 import { type Said, saidHtml, spoken, titleOf } from '../said.js'
 import { countText, cut, dayText, type PageBody, to, type View } from '../view.js'
 
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<keyof View['words']['why']['unstated'], readonly 
 
 /** `/projects/{id}/why`: where each published value comes from; undefined where the project has no published record. */
 export async function whyPage(view: View, id: string): Promise<PageBody | undefined> {
-  const shown = await readProject(view, id)
+  const shown = await readRecord(view, id)
   if (!shown) return undefined
   const { entry, activity } = shown
   const { why } = view.words
