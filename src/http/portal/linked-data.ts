@@ -17,11 +17,8 @@ export function datasetOf(
   site: { readonly release: ReadableRelease; readonly licence?: Licence | undefined; readonly baseUrl: string },
   { name, description }: { readonly name: string; readonly description: string },
 ): Html {
-  const {
-    release: { manifest },
-    licence,
-    baseUrl,
-  } = site
+  const { licence, baseUrl } = site
+  const { manifest } = site.release
   return linkedData({
     '@context': 'https://schema.org',
     '@type': 'Dataset',

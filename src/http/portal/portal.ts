@@ -11,7 +11,7 @@ import { type Licence, licenceOf } from './linked-data.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { dataPage } from './pages/data.js'
 import { framed } from './pages/frame.js'
-import { type GroupPageKind, groupPage, groupPages } from './pages/group.js'
+import { groupPage, groupPages } from './pages/group.js'
 import { groupsCsv, groupsPage, monthsCsv } from './pages/groups.js'
 import { homePage } from './pages/home.js'
 import { projectPage } from './pages/project.js'
@@ -214,13 +214,14 @@ export class Portal {
     if (project !== undefined) return await projectCsv(view, project)
     if (name === 'months') return monthsCsv(view)
     if (name === 'years') return await yearsCsv(view, query)
-    return Object.hasOwn(groupPages, name) ? groupsCsv(view, name as GroupPageKind) : undefined
+    const kind = groupPages.find((one) => one === name)
+    return kind && groupsCsv(view, kind)
   }
 
   async #body(view: View, address: string, query: PageRequest['query']): Promise<PageBody | undefined> {
     const [, kind = '', ...rest] = address.split('/')
     const key = rest.map(decodeURIComponent).join('/')
-    const groups = Object.hasOwn(groupPages, kind) ? (kind as GroupPageKind) : undefined
+    const groups = groupPages.find((one) => one === kind)
     if (groups) return key === '' ? groupsPage(view, groups, query) : await groupPage(view, groups, key)
     if (rest[1] === 'why') return await whyPage(view, rest[0] ?? '')
     switch (kind) {
@@ -263,7 +264,7 @@ export class Portal {
 
 /** The part of a query that an address knows. */
 function queryOf({ address, query }: PageRequest): PageParameters {
-  const isList = address === '/projects' || Object.hasOwn(groupPages, address.slice(1))
+  const isList = ['projects', ...groupPages].includes(address.slice(1))
   const ofYears = /^\/years(?:\.csv|\.json)?$/.test(address) ? yearsParameters : []
   return definedOf(query, isList ? listParameters : ofYears)
 }

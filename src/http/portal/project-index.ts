@@ -50,8 +50,13 @@ export type Group = {
 /** A group, and how many of some projects are in it. */
 export type Share = { readonly group: Group; readonly count: number }
 
-const groupKinds = ['countries', 'sectors', 'themes', 'statuses', 'organisations'] as const
-export type GroupKind = (typeof groupKinds)[number]
+/** Kinds of groups, with the parameter of `/projects` that lists the projects of one. */
+export const parameters = {
+  ...({ countries: 'country', themes: 'theme', sectors: 'sector' } as const),
+  ...({ statuses: 'status', organisations: 'organisation' } as const),
+}
+export type GroupKind = keyof typeof parameters
+export const groupKinds = Object.keys(parameters) as GroupKind[]
 
 /** What a list of projects is filtered by: a year in which they ran, or in which they have money of a kind. */
 export type Filter = { readonly words?: string; readonly year?: number; readonly money?: SumKind } & {

@@ -5,7 +5,7 @@ import type { ActivityEntry, OtherNames } from '../../release/read/activity-entr
 import { type Html, html } from './html.js'
 import type { Group, GroupKind } from './project-index.js'
 import { narrativeIn } from './record.js'
-import { countryName, cut, type Language, sectorName, type View } from './view.js'
+import { countryName, cut, type Language, sectorName, statusName, type View } from './view.js'
 
 /** A text of a record, and the language that it is in. */
 export type Said = { readonly text: string; readonly language: string }
@@ -77,13 +77,13 @@ export function saidBy(view: { readonly language: Language }, activity: Element,
   return narrativeIn(of, view.language, activity.attributes['xml:lang'] ?? english)
 }
 
-/** The name of a group in the reader's language, where it has one there. */
-export function groupName(
-  view: View,
-  kind: Exclude<GroupKind, 'statuses'>,
-  { key, name, language, names }: Group,
-): Said {
-  if (kind === 'countries') return { text: countryName(view, key), language: view.language }
-  if (kind === 'sectors') return { text: sectorName(view, key), language: view.language }
+/** The name of a group in the reader's language, where it has one there; of one without projects its key. */
+export function groupName(view: View, kind: GroupKind, group: Group | string): Said {
+  const key = typeof group === 'string' ? group : group.key
+  const coded = { countries: countryName, sectors: sectorName, statuses: statusName }
+  const nameOf = Object.hasOwn(coded, kind) ? coded[kind as keyof typeof coded] : undefined
+  const known = typeof group === 'string' ? view.projectIndex.groups[kind].get(key) : group
+  if (nameOf || !known) return { text: nameOf?.(view, key) ?? key, language: view.language }
+  const { name, language, names } = known
   return kind === 'themes' ? themeIn(view, key, name, language) : namedIn(view, name || key, language, names)
 }

@@ -38,7 +38,6 @@ p, li, dd { max-width: 46rem; }
 .tile { padding: .8rem 1rem; }
 .tile dt { color: var(--soft); font-size: .9rem; }
 .tile dd { margin: 0; font: 700 1.35rem/1.3 Georgia, "Noto Serif", serif; font-variant-numeric: tabular-nums; }
-.tile dd.note { font: .8rem/1.4 system-ui, sans-serif; color: var(--soft); }
 .panel { padding: 1rem 1.2rem; margin: 1rem 0; }
 .halves { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 2.5rem; }
 .halves > * { min-width: 0; }

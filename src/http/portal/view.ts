@@ -166,24 +166,16 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
   return `${view.prefix}/${parts.map(encodeURIComponent).join('/')}`
 }
 
-// Asking the runtime for a name takes longer than the rest of its row. Two letters alone are kept: readers may write any code in an address.
+// Asking the runtime for a name takes longer than the rest of its row.
 const countryNames = new Map<string, string>()
 
 export function countryName({ language }: Pick<View, 'language'>, code: string): string {
+  // Readers may write any code in an address.
+  if (!/^[A-Z]{2}$/.test(code)) return code
   const key = language + code
-  const known = countryNames.get(key)
-  if (known !== undefined) return known
-  const name = namedCountry(language, code)
-  if (/^[A-Z]{2}$/.test(code)) countryNames.set(key, name)
+  const name = countryNames.get(key) ?? regionNames(language, { type: 'region' }).of(code) ?? code
+  countryNames.set(key, name)
   return name
-}
-
-function namedCountry(language: View['language'], code: string): string {
-  try {
-    return regionNames(language, { type: 'region' }).of(code) ?? code
-  } catch {
-    return code
-  }
 }
 
 const codeNames: Partial<Record<Language, typeof codeName>> = {
@@ -235,8 +227,8 @@ export function sumText(view: View, amount: Decimal, currency: string, options: 
   return amount === '0' ? view.words.money.none : moneyText(view, amount, currency, options)
 }
 
-export function tile(label: string | Html, value: string | Html, note?: Html): Html {
-  return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd>${note && html`<dd class="note">${note}</dd>`}</div>`
+export function tile(label: string | Html, value: string | Html): Html {
+  return html`<div class="tile"><dt>${label}</dt><dd>${value}</dd></div>`
 }
 
 /** What a table shows; one that a heading shows is read out only, and one of a record may be in another language. */

@@ -67,7 +67,7 @@ export function portalRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal
     }
     serve(`${prefix}/status`, (request, reply) => serveStatus(deps, drawing, request, reply, code))
   }
-  const files = [...Object.keys(groupPages), 'months', 'years'].map((name) => `/${name}.csv`)
+  const files = [...groupPages, 'months', 'years'].map((name) => `/${name}.csv`)
   for (const file of ['/changes.atom', ...files, '/years.json']) {
     serve(file, (request, reply) => servePage(deps, portal, request, reply, 'en', file))
   }

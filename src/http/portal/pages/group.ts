@@ -4,21 +4,15 @@ import { unescapeText } from '../../../release/read/activity-text.js'
 import { barList } from '../charts/bars.js'
 import { worldMap } from '../charts/world-map.js'
 import { type Html, html } from '../html.js'
-import type { Group, GroupKind, Share } from '../project-index.js'
+import { type Group, parameters, type Share } from '../project-index.js'
 import { cellHtml, groupName, spoken } from '../said.js'
 import { countryName, countText, dayName, type PageBody, pluralOf, to, type View, withColon } from '../view.js'
 import { moneyStory, projectCards } from './parts.js'
 import { citation } from './projects.js'
 
-/** Kinds of groups that have pages, with the parameter of `/projects` that lists them. */
-export const groupPages = {
-  organisations: { parameter: 'organisation' },
-  countries: { parameter: 'country' },
-  sectors: { parameter: 'sector' },
-  themes: { parameter: 'theme' },
-} as const satisfies Partial<Record<GroupKind, object>>
-
-export type GroupPageKind = keyof typeof groupPages
+/** Kinds of groups that have pages. */
+export const groupPages = ['organisations', 'countries', 'sectors', 'themes'] as const
+export type GroupPageKind = (typeof groupPages)[number]
 
 const shownProjects = 12
 const shownBars = 12
@@ -30,11 +24,11 @@ export async function groupPage(view: View, kind: GroupPageKind, key: string): P
   if (!group) return undefined
   const said = groupName(view, kind, group)
   const name = said.text
-  const label = words.group[groupPages[kind].parameter]
+  const label = words.group[parameters[kind]]
   const counted = words.projects(countText(view, group.places.length), pluralOf(view, group.places.length))
   const day = dayName(view, view.release.manifest.generated)
   const verdict = words.group.verdict(day, view.publisherName, counted, name, view.release.id)
-  const all = html`${to(view, 'projects')}?${new URLSearchParams({ [groupPages[kind].parameter]: key }).toString()}`
+  const all = html`${to(view, 'projects')}?${new URLSearchParams({ [parameters[kind]]: key }).toString()}`
   return {
     title: name,
     description: `${withColon(view, label)} ${verdict}`,

@@ -1,6 +1,6 @@
 import { paidToPartners } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
-import { amountOf, currenciesOf } from '../project-index.js'
+import { amountOf, currenciesOf, parameters } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
 import {
   countText,
@@ -15,7 +15,7 @@ import {
   withColon,
 } from '../view.js'
 import { csvDocument } from './csv.js'
-import { type GroupPageKind, groupPages } from './group.js'
+import type { GroupPageKind } from './group.js'
 import { pageOf } from './parts.js'
 
 const pageSize = 80
@@ -47,7 +47,7 @@ export function groupsPage(view: View, kind: GroupPageKind, { page }: { readonly
     description: `${withColon(view, title)} ${countText(view, groups.length)}`,
     section: 'projects',
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p><h1>${title}</h1>
-<p class="kind">${kind === 'organisations' ? undefined : words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${groupPages[kind].parameter}">${words.years.title}</a>`}</p>
+<p class="kind">${kind === 'organisations' ? undefined : words.group.split} <a href="/${kind}.csv">CSV</a>${kind === 'organisations' ? undefined : html` <a href="${to(view, 'years')}?by=${parameters[kind]}">${words.years.title}</a>`}</p>
 ${rows.length === 0 ? html`<p>${words.none}</p>` : table({ shown: title }, [words.groups.name, words.nav.projects, ...money], rows)}
 ${pager}`,
   }

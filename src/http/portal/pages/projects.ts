@@ -2,26 +2,24 @@ import { type Html, html } from '../html.js'
 import {
   type Filter,
   type Found,
-  type Group,
+  type GroupKind,
+  groupKinds,
   isUnscoped,
   type ListOrder,
-  type ListScope,
   listOrders,
   type ProjectIndex,
+  parameters,
 } from '../project-index.js'
 import { cellHtml, groupName, type Said, spoken } from '../said.js'
-import type { SumKind } from '../sum-kinds.js'
+import { type SumKind, splitKinds } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
 import {
-  countryName,
   countText,
   dayText,
   type Language,
   moneyName,
   type PageBody,
   pluralOf,
-  sectorName,
-  statusName,
   to,
   toldKinds,
   type View,
@@ -30,6 +28,8 @@ import {
 import { moneyStory, pageOf, projectCards, queryText } from './parts.js'
 
 const pageSize = 24
+// Parameters that choose parts of projects.
+const scoped = splitKinds.map((kind) => parameters[kind])
 
 /** Parameters of `/projects`, in the order of its addresses. */
 export const listParameters = [
@@ -66,6 +66,11 @@ function yearOf({ year = '' }: ListQuery): number | undefined {
   return /^\d{4}$/.test(year) ? Number(year) : undefined
 }
 
+/** The groups that a list is filtered by. */
+function groupsIn(query: ListQuery): (readonly [GroupKind, string])[] {
+  return groupKinds.map((kind) => [kind, query[parameters[kind]] ?? ''] as const).filter(([, key]) => key !== '')
+}
+
 /** The projects of a list, and their order, as all its forms have them. */
 export async function listedProjects(
   { projectIndex }: View,
@@ -74,11 +79,7 @@ export async function listedProjects(
   const [year, money] = [yearOf(query), kindOf(query)]
   const filter: Filter = {
     ...(query.q && { words: query.q }),
-    ...(query.country && { countries: query.country }),
-    ...(query.theme && { themes: query.theme }),
-    ...(query.sector && { sectors: query.sector }),
-    ...(query.status && { statuses: query.status }),
-    ...(query.organisation && { organisations: query.organisation }),
+    ...Object.fromEntries(groupsIn(query)),
     ...(year !== undefined && { year }),
     ...(money && { money }),
   }
@@ -104,7 +105,9 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const scope = projectIndex.scopeOf(filter)
   const sumsNote = isUnscoped(scope)
     ? words.list.totals
-    : words.list.scope(joined(view, Object.values(scopeNames(view, scope))))
+    : words.list.scope(
+        joined(view, Object.values(namesOfQuery(view, definedOf(query, [...scoped, ...(scope.year ? ['year'] : [])])))),
+      )
   const terms = termsOf(query.q ?? '')
   const reason =
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
@@ -167,37 +170,13 @@ function chips(view: View, query: ListQuery): Html | undefined {
   return items.length === 0 ? undefined : html`<ul class="chips">${items}</ul>`
 }
 
-type NamesOfQuery = { readonly [Name in keyof ListQuery]?: Said }
-
-/** What the money of a list is of, in the reader's language. */
-function scopeNames(view: View, { countries, sectors, themes, year }: ListScope): NamesOfQuery {
-  const own = (text: string): Said => ({ text, language: view.language })
-  return {
-    ...(countries && { country: own(countryName(view, countries)) }),
-    ...(themes && { theme: nameOfGroup(view, 'themes', themes) }),
-    ...(sectors && { sector: own(sectorName(view, sectors)) }),
-    ...(year !== undefined && { year: own(String(year)) }),
-  }
-}
-
-function nameOfGroup(view: View, kind: 'themes' | 'organisations', key: string): Said {
-  const group = view.projectIndex.groups[kind].get(key)
-  return group ? groupName(view, kind, group) : { text: key, language: view.language }
-}
-
 /** What each filter chooses, in the reader's language. */
-function namesOfQuery(view: View, query: ListQuery): NamesOfQuery {
+function namesOfQuery(view: View, query: ListQuery): { readonly [Name in keyof ListQuery]?: Said } {
   const own = (text: string): Said => ({ text, language: view.language })
-  const money = kindOf(query)
-  const year = yearOf(query)
-  const { country: countries = '', theme: themes = '', sector: sectors = '' } = query
+  const [year, money] = [yearOf(query), kindOf(query)]
   return {
     ...(query.q && { q: own(view.words.list.quoted(query.q)) }),
-    ...scopeNames(view, { countries, themes, sectors }),
-    ...(query.status && { status: own(statusName(view, query.status)) }),
-    ...(query.organisation && {
-      organisation: nameOfGroup(view, 'organisations', query.organisation),
-    }),
+    ...Object.fromEntries(groupsIn(query).map(([kind, key]) => [parameters[kind], groupName(view, kind, key)])),
     ...(year !== undefined && {
       year: own(money ? `${withColon(view, moneyName(view, money))} ${year}` : String(year)),
     }),
@@ -222,8 +201,8 @@ function form(view: View, query: ListQuery): Html {
   )
   const orders = listOrders
     .filter((one) => (one === 'best' ? query.q : one === 'newest' || toldKinds(view).includes(one)))
-    .map((key) => ({ key, name: key === 'best' || key === 'newest' ? words.list[key] : moneyName(view, key) }))
-  const figures = [{ key: '', name: words.list.ran }, ...figureChoices(view)]
+    .map((key) => ({ key, text: key === 'best' || key === 'newest' ? words.list[key] : moneyName(view, key) }))
+  const figures = [{ key: '', text: words.list.ran }, ...figureChoices(view)]
   const { q: _, sort, ...chosen } = query
   const isOpen = sort !== undefined || Object.keys(chosen).some((name) => name !== 'page')
   return html`<form class="search" action="${to(view, 'projects')}" role="search">
@@ -239,15 +218,15 @@ ${selectField(view, 'sort', words.list.order, orderOf(query), orders, false)}
 }
 
 /** The kinds of money that a release tells, with their names. */
-export function figureChoices(view: View): { readonly key: keyof typeof figureKinds; readonly name: string }[] {
+export function figureChoices(view: View): { readonly key: keyof typeof figureKinds; readonly text: string }[] {
   const kinds: readonly SumKind[] = toldKinds(view)
   return (Object.keys(figureKinds) as (keyof typeof figureKinds)[])
     .filter((key) => kinds.includes(figureKinds[key]))
-    .map((key) => ({ key, name: moneyName(view, figureKinds[key]) }))
+    .map((key) => ({ key, text: moneyName(view, figureKinds[key]) }))
 }
 
-type Option = { readonly key: string; readonly name: string; readonly language?: string }
-type Choices = { readonly countries: Option[]; readonly themes: Option[]; readonly statuses: Option[] }
+type Option = { readonly key: string } & Pick<Said, 'text'> & Partial<Said>
+type Choices = Readonly<Record<'countries' | 'themes' | 'statuses', readonly Option[]>>
 
 // Sorting names by the rules of a language takes longer than the rest of a page.
 const knownChoices = new WeakMap<ProjectIndex, Partial<Record<Language, Choices>>>()
@@ -256,22 +235,12 @@ function choicesOf(view: View): Choices {
   const { projectIndex, language } = view
   const known = knownChoices.get(projectIndex) ?? {}
   knownChoices.set(projectIndex, known)
-  const { countries, themes, statuses } = projectIndex.groups
-  known[language] ??= {
-    countries: sorted(language, countries, (group) => groupName(view, 'countries', group)),
-    themes: sorted(language, themes, (group) => groupName(view, 'themes', group)),
-    statuses: sorted(language, statuses, ({ key }) => ({ text: statusName(view, key), language })),
-  }
+  const sorted = (kind: keyof Choices) =>
+    [...projectIndex.groups[kind].values()]
+      .map((group) => ({ key: group.key, ...groupName(view, kind, group) }))
+      .sort((a, b) => a.text.localeCompare(b.text, language))
+  known[language] ??= { countries: sorted('countries'), themes: sorted('themes'), statuses: sorted('statuses') }
   return known[language]
-}
-
-function sorted(language: Language, groups: ReadonlyMap<string, Group>, name: (group: Group) => Said): Option[] {
-  return [...groups.values()]
-    .map((group) => {
-      const { text, language: own } = name(group)
-      return { key: group.key, name: text, language: own }
-    })
-    .sort((a, b) => a.name.localeCompare(b.name, language))
 }
 
 /** A list to choose from. */
@@ -285,7 +254,7 @@ export function selectField(
 ): Html {
   const items = options.map(
     (option) =>
-      html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}${option.language && option.language !== view.language ? spoken(view, { language: option.language }) : undefined}>${option.name}</option>\n`,
+      html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}${option.language && option.language !== view.language ? spoken(view, { language: option.language }) : undefined}>${option.text}</option>\n`,
   )
   return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${hasAny ? html`<option value="">${view.words.list.any}</option>\n` : undefined}${items}</select></div>`
 }

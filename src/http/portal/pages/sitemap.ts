@@ -1,6 +1,6 @@
 import { escapeText } from '../../../kernel/xml/writer.js'
 import type { View } from '../view.js'
-import { type GroupPageKind, groupPages } from './group.js'
+import { groupPages } from './group.js'
 
 // The most that the protocol allows in one sitemap.
 const mostAddresses = 50_000
@@ -8,10 +8,9 @@ const mostAddresses = 50_000
 /** `/sitemap.xml`, which names the others, or one of them with the addresses of pages; undefined when there is no such one. */
 export function sitemap({ address, baseUrl, projectIndex, release }: View): string | undefined {
   const paths = ['/', '/projects', '/years', '/data', '/quality', '/changes', '/developers']
-  for (const kind of Object.keys(groupPages)) {
+  for (const kind of groupPages) {
     paths.push(`/${kind}`)
-    for (const key of projectIndex.groups[kind as GroupPageKind].keys())
-      paths.push(`/${kind}/${encodeURIComponent(key)}`)
+    for (const key of projectIndex.groups[kind].keys()) paths.push(`/${kind}/${encodeURIComponent(key)}`)
   }
   const { generated } = release.manifest
   const total = paths.length + projectIndex.all.places.length

@@ -1,12 +1,11 @@
 import { toAmount } from '../../../release/read/activity-entry.js'
 import { type Html, html } from '../html.js'
-import { currenciesOf } from '../project-index.js'
+import { currenciesOf, parameters } from '../project-index.js'
 import { groupName, type Said, spoken } from '../said.js'
 import { type SplitKind, splitKinds } from '../sum-kinds.js'
 import { moneyName, type PageBody, row, sumText, table, to, type View, withColon } from '../view.js'
 import { noGroup, untilADay } from '../year-sums.js'
 import { csvDocument } from './csv.js'
-import { groupPages } from './group.js'
 import { pageOf, queryText } from './parts.js'
 import { citation, figureChoices, figureKinds, selectField } from './projects.js'
 
@@ -80,7 +79,7 @@ export async function yearsJson(view: View, query: YearsQuery): Promise<string> 
     total: toAmount(total),
   })
   return `${JSON.stringify({
-    ...{ release: view.release.id, by: groupPages[of].parameter, figure, currency, columns: years.map(columnName) },
+    ...{ release: view.release.id, by: parameters[of], figure, currency, columns: years.map(columnName) },
     rows: rows.map((row) => ({ code: row.key, name: row.name.text, ...told(row) })),
     all: told(all),
   })}\n`
@@ -95,11 +94,7 @@ async function crossTable(view: View, query: YearsQuery): Promise<CrossTable> {
     ? sums.table(of, figureKinds[figure], currency)
     : { years: [], all: new Map(), groups: new Map<string, Sums>() }
   const own = (text: string): Said => ({ text, language: view.language })
-  const nameOf = (key: string): Said => {
-    if (key === noGroup) return own(words.unknown)
-    const group = projectIndex.groups[of].get(key)
-    return group ? groupName(view, of, group) : own(key)
-  }
+  const nameOf = (key: string) => (key === noGroup ? own(words.unknown) : groupName(view, of, key))
   const rowFrom = (key: string, name: Said, of: Sums): Row => ({
     ...{ key, name, sums: of, total: [...of.values()].reduce((sum, units) => sum + units, 0n) },
   })
@@ -113,7 +108,7 @@ async function crossTable(view: View, query: YearsQuery): Promise<CrossTable> {
 function chosenBy(view: View, query: YearsQuery): Chosen {
   const currencies = currenciesOf(view.projectIndex.all.sums)
   return {
-    of: splitKinds.find((kind) => groupPages[kind].parameter === query.by) ?? 'countries',
+    of: splitKinds.find((kind) => parameters[kind] === query.by) ?? 'countries',
     figure: figureChoices(view).find(({ key }) => key === query.figure)?.key ?? 'received',
     currency: currencies.find((one) => one === query.currency) ?? currencies[0] ?? '',
   }
@@ -121,10 +116,10 @@ function chosenBy(view: View, query: YearsQuery): Chosen {
 
 function form(view: View, { of, figure, currency }: Chosen): Html {
   const { words, projectIndex } = view
-  const by = splitKinds.map((kind) => ({ key: groupPages[kind].parameter, name: words.groups[kind] }))
-  const currencies = currenciesOf(projectIndex.all.sums).map((key) => ({ key, name: key }))
+  const by = splitKinds.map((kind) => ({ key: parameters[kind], text: words.groups[kind] }))
+  const currencies = currenciesOf(projectIndex.all.sums).map((key) => ({ key, text: key }))
   return html`<form class="filters panel" action="${to(view, 'years')}">
-${selectField(view, 'by', words.years.by, groupPages[of].parameter, by, false)}
+${selectField(view, 'by', words.years.by, parameters[of], by, false)}
 ${selectField(view, 'figure', words.years.figure, figure, figureChoices(view), false)}
 ${currencies.length > 1 ? selectField(view, 'currency', words.years.currency, currency, currencies, false) : undefined}
 <div><button>${words.list.show}</button></div></form>`
@@ -168,7 +163,7 @@ function rowOf(view: View, cross: CrossTable, columns: readonly Column[], line: 
     const shown = html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`
     const [year] = years
     const leads = years.length === 1 && year !== untilADay && (isGroup || line === all)
-    const query = { ...(isGroup && { [groupPages[of].parameter]: line.key }), year, figure }
+    const query = { ...(isGroup && { [parameters[of]]: line.key }), year, figure }
     return leads ? html`<a href="${to(view, 'projects')}${queryText(query)}">${shown}</a>` : shown
   })
   const name = isGroup ? html`<a href="${to(view, of, line.key)}">${line.name.text}</a>` : line.name.text
