@@ -167,17 +167,16 @@ export class TextIndex {
   /** Makes the lists of places of each word: first how long each is, then what is in it. */
   async #order(pause: Pause): Promise<void> {
     const words = this.#numbers.size
-    const lists = [new PostingSizes(words), new PostingSizes(words)] as const
-    await this.#eachWord((place, number, bits) => {
-      if (bits > textBit) lists[0].add(number, place, bits & ~textBit)
-      if ((bits & textBit) !== 0) lists[1].add(number, place, textBit)
-    }, pause)
-    this.#names = new Postings(lists[0].sizes)
-    this.#texts = new Postings(lists[1].sizes)
-    await this.#eachWord((place, number, bits) => {
-      if (bits > textBit) this.#names.add(number, place, bits & ~textBit)
-      if ((bits & textBit) !== 0) this.#texts.add(number, place, textBit)
-    }, pause)
+    const addTo = (names: PostingSizes | Postings, texts: PostingSizes | Postings) =>
+      this.#eachWord((place, number, bits) => {
+        if (bits > textBit) names.add(number, place, bits & ~textBit)
+        if ((bits & textBit) !== 0) texts.add(number, place, textBit)
+      }, pause)
+    const [names, texts] = [new PostingSizes(words), new PostingSizes(words)]
+    await addTo(names, texts)
+    this.#names = new Postings(names.sizes)
+    this.#texts = new Postings(texts.sizes)
+    await addTo(this.#names, this.#texts)
   }
 
   /** Each word of each place once, with the bits of the fields that have it. */

@@ -1,14 +1,13 @@
 import { demoPath, projectFeedPath } from '../../../iati/addresses.js'
 import { type Html, html } from '../html.js'
 import { linkedData } from '../linked-data.js'
-import { organisationId } from '../project-index.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children } from '../record.js'
 import { cellHtml, partnerOf, type Said, saidBy, spoken, themesOf, titleOf } from '../said.js'
 import { countryName, cut, moneyText, type PageBody, statusName, to, type View, withColon } from '../view.js'
 import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
-import { factsSection } from './project-facts.js'
+import { factsSection, partnerLink } from './project-facts.js'
 import { moneySection, projectMoney } from './project-money.js'
 import { resultSection } from './project-results.js'
 import { storySection } from './project-story.js'
@@ -41,7 +40,7 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
 <h1${spoken(view, title)}>${title.text}</h1>
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
 <div class="columns"><div>${heroPicture(shown)}${paragraphs(view, summary, 'lead')}</div>
-<aside><div class="panel">${projectMoney(shown)}${await giftOptions(shown)}${giveLink(shown)}${partnerLine(shown)}</div>
+<aside><div class="panel">${projectMoney(shown)}${await giftOptions(shown)}${giveLink(shown)}${entry.partner && html`<p>${withColon(view, words.project.partner)} ${partnerLink(view, entry, entry.partner)}</p>`}</div>
 ${subscriptionForm(shown)}</aside>
 <div>${textSection(view, words.project.needs, text('2'))}${textSection(view, words.project.activities, text('4'))}
 ${storySection(shown)}
@@ -117,14 +116,6 @@ async function giftOptions({ view, entry }: ShownProject): Promise<Html | undefi
       html`<li><strong>${moneyText(view, amount, currency, { whole: true })}</strong> <span dir="auto">${description}</span></li>\n`,
   )
   return html`<h2>${view.words.project.options}</h2><ul class="options">${items}</ul>`
-}
-
-function partnerLine({ view, entry }: ShownProject): Html | undefined {
-  const { partner } = entry
-  if (!partner) return undefined
-  const page = to(view, 'organisations', organisationId(partner))
-  const name = partnerOf(view, entry)
-  return html`<p>${withColon(view, view.words.project.partner)} <a href="${page}"${spoken(view, name)}>${name.text}</a></p>`
 }
 
 function heroPicture({ view, entry }: ShownProject): Html | undefined {

@@ -32,14 +32,14 @@ type Quality = {
   readonly changedIn: ReadonlyMap<string, number>
 }
 
-const counted = new WeakMap<ActivityIndex, { readonly manifest: Manifest; readonly quality: Promise<Quality> }>()
+const known = new WeakMap<ActivityIndex, { readonly manifest: Manifest; readonly quality: Promise<Quality> }>()
 
 /** The counts of a release, made once for all languages. */
 async function qualityOf({ index, release }: View): Promise<Quality> {
-  const known = counted.get(index)
-  if (known?.manifest === release.manifest) return await known.quality
+  const last = known.get(index)
+  if (last?.manifest === release.manifest) return await last.quality
   const quality = countQuality({ index, release })
-  counted.set(index, { manifest: release.manifest, quality })
+  known.set(index, { manifest: release.manifest, quality })
   return await quality
 }
 
@@ -96,6 +96,11 @@ export async function qualityPage(view: View, differences: Differences): Promise
   const files = checkedFiles(manifest)
   const errors = noticesOf(files, 'errors')
   const { activities } = quality
+  const forward = [...quality.forward].map(([year, found]) => [String(year), found] as const)
+  const newest = [...quality.changedIn].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, 12)
+  const months = newest.map(([name, found]) => [month(view, name), found] as const)
+  const counted = indexedElements.map((name, at) => [name, quality.having[at] ?? 0] as const)
+  const elements = counted.filter(([, found]) => found > 0)
   const valid = percent(view, Math.max(0, activities - errors), activities)
   const projects = words.projects(countText(view, activities), pluralOf(view, activities))
   const day = dayName(view, manifest.generated)
@@ -108,40 +113,16 @@ export async function qualityPage(view: View, differences: Differences): Promise
     main: html`<h1>${words.nav.quality}</h1><p class="lead">${verdict}</p><p class="kind">${words.quality.intro}</p>
 ${findings(view, files)}
 ${comprehensivenessSection(view, quality)}
-<div class="halves"><div>${shareTable(
-      view,
-      words.quality.forward,
-      words.quality.forwardNote,
-      words.list.year,
-      [...quality.forward].map(([year, found]) => [String(year), found]),
-      quality.current,
-    )}</div>
-<div>${timeliness(view, quality)}</div></div>
-${shareTable(
-  view,
-  words.quality.coverage,
-  words.quality.coverageNote,
-  words.quality.element,
-  indexedElements.map((name, at) => [name, quality.having[at] ?? 0] as const).filter(([, found]) => found > 0),
-  quality.activities,
-)}
+<div class="halves"><div><h2>${words.quality.forward}</h2>${shareTable(view, words.quality.forwardNote, words.list.year, forward, quality.current)}</div>
+<div><h2>${words.quality.timeliness}</h2>${shareTable(view, words.quality.timelinessNote, words.money.month, months, activities)}</div></div>
+<h2>${words.quality.coverage}</h2>${shareTable(view, words.quality.coverageNote, words.quality.element, elements, activities)}
 <h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${manifest.held.count === 0 ? html`<p>${words.none}</p>` : heldList(view, view)}
 ${overTime(view, await differences.kept(release))}`,
   }
 }
 
+/** How many activities of a whole have each thing. */
 function shareTable(
-  view: View,
-  title: string,
-  note: string,
-  kind: string,
-  shares: readonly (readonly [name: string, found: number])[],
-  whole: number,
-): Html {
-  return html`<h2>${title}</h2>${shareRows(view, note, kind, shares, whole)}`
-}
-
-function shareRows(
   view: View,
   note: Caption,
   kind: string,
@@ -162,18 +143,9 @@ function comprehensivenessSection(view: View, quality: Quality): Html {
     const shares = comprehensiveness[kind].map(
       (name) => [name, quality.currentHaving[indexedElements.indexOf(name)] ?? 0] as const,
     )
-    return html`<div><h3>${words.quality[kind]}</h3>${shareRows(view, { shown: words.quality[kind] }, words.quality.element, shares, quality.current)}</div>`
+    return html`<div><h3>${words.quality[kind]}</h3>${shareTable(view, { shown: words.quality[kind] }, words.quality.element, shares, quality.current)}</div>`
   })
   return html`<h2>${words.quality.comprehensiveness}</h2><p>${words.quality.comprehensivenessNote}</p><div class="halves">${parts}</div>`
-}
-
-function timeliness(view: View, { changedIn, activities }: Quality): Html {
-  const { words } = view
-  const shares = [...changedIn]
-    .sort(([a], [b]) => (a < b ? 1 : -1))
-    .slice(0, 12)
-    .map(([name, found]) => [month(view, name), found] as const)
-  return shareTable(view, words.quality.timeliness, words.quality.timelinessNote, words.money.month, shares, activities)
 }
 
 function findings(view: View, files: View['release']['manifest']['files']): Html {
@@ -195,7 +167,7 @@ function overTime(view: View, kept: readonly ReadableRelease[]): Html {
   const head = [changes.release, words.activities, words.validity, words.errors, words.warnings, changes.held]
   const rows = kept.map(({ id, manifest }) => {
     const files = checkedFiles(manifest)
-    const [wrong, doubtful] = (['errors', 'warnings'] as const).map((of) => noticesOf(files, of)) as [number, number]
+    const [wrong, doubtful] = [noticesOf(files, 'errors'), noticesOf(files, 'warnings')]
     const all = manifest.totals.activities
     const cells = [
       countText(view, all),
