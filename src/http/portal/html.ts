@@ -14,6 +14,11 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { html: out }
 }
 
+/** Markup with a sign between its parts. */
+export function joinedHtml(parts: readonly Html[], between: string): Html {
+  return html`${parts.map((part, at) => html`${at > 0 ? between : ''}${part}`)}`
+}
+
 function toMarkup(part: Part): string {
   if (part === undefined) return ''
   if (typeof part === 'string' || typeof part === 'number') return escapeAttribute(String(part))

@@ -3,8 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
-import type { Decimal } from '../../kernel/money.js'
-import { type ActivityEntry, type OtherNames, toAmount, toUnits } from '../../release/read/activity-entry.js'
+import { type ActivityEntry, type OtherNames, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { countIn, firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
@@ -236,13 +235,9 @@ export class ProjectIndex {
   }
 
   /** What the money of a list with a filter is of. An index before format 6 tells no years. */
-  scopeOf({ year, countries, sectors, themes }: Filter): ListScope {
-    return {
-      ...(year !== undefined && this.#index.tellsYears && { year }),
-      ...(countries !== undefined && { countries }),
-      ...(sectors !== undefined && { sectors }),
-      ...(themes !== undefined && { themes }),
-    }
+  scopeOf({ year, ...groups }: Filter): ListScope {
+    const parts = splitKinds.filter((kind) => groups[kind] !== undefined).map((kind) => [kind, groups[kind]])
+    return { ...(year !== undefined && this.#index.tellsYears && { year }), ...Object.fromEntries(parts) }
   }
 
   /** The sums of what was found with a filter, by currency: of its scope alone. */
@@ -387,7 +382,11 @@ export class ProjectIndex {
   /** Whether a place ran in a year, or has money of a kind in it. */
   async #yearTest(year: number, money: SumKind | undefined): Promise<(place: number) => boolean> {
     if (money) return (await this.yearSums()).having(money, String(year), this.#rows)
-    return (place) => this.#isInYear(place, year)
+    // A project without a stated end goes on.
+    return (place) => {
+      const [first = 0, last = 0] = [this.#years[2 * place], this.#years[2 * place + 1]]
+      return first !== 0 && first <= year && (last === 0 || year <= last)
+    }
   }
 
   /** Keeps projects with all terms, plus the one whose number or identifier was typed, of those that passed the filters. */
@@ -464,12 +463,6 @@ export class ProjectIndex {
   #placeNamed(text: string): number | undefined {
     const row = /^\d{1,15}$/.test(text) ? this.#index.rowOfProject(Number(text)) : this.#index.rowOf(text)
     return row === undefined ? undefined : this.#places[row]
-  }
-
-  /** A project without a stated end goes on. */
-  #isInYear(place: number, year: number): boolean {
-    const [first = 0, last = 0] = [this.#years[2 * place], this.#years[2 * place + 1]]
-    return first !== 0 && first <= year && (last === 0 || year <= last)
   }
 
   #add(entry: ActivityEntry, place: number): void {
@@ -617,10 +610,6 @@ export function currenciesOf(sums: ReadonlyMap<string, Sums>): string[] {
     return budget + received
   }
   return [...sums.keys()].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : compare(a, b)))
-}
-
-export function amountOf(sums: Sums, kind: SumKind): Decimal {
-  return toAmount(sums[kind])
 }
 
 function emptyGroup(key: string, name: string, language?: string, names?: OtherNames): Group {

@@ -5,24 +5,24 @@ import type { ActivityEntry, OtherNames } from '../../release/read/activity-entr
 import { type Html, html } from './html.js'
 import type { Group, GroupKind } from './project-index.js'
 import { narrativeIn } from './record.js'
-import { countryName, cut, type Language, sectorName, statusName, type View } from './view.js'
+import { countryName, cut, type Language, type Reader, sectorName, statusName, type View } from './view.js'
 
 /** A text of a record, and the language that it is in. */
 export type Said = { readonly text: string; readonly language: string }
 
 /** Where a text of a record is shown: attributes that name its language where the page has another one (WCAG 3.1.2). */
-export function spoken({ language: reader }: Pick<View, 'language'>, { language }: Pick<Said, 'language'>): Html {
+export function spoken({ language: reader }: Reader, { language }: Pick<Said, 'language'>): Html {
   if (language === reader) return html` dir="auto"`
   return html` lang="${language}" dir="${isRightToLeft(language) ? 'rtl' : 'ltr'}"`
 }
 
 /** A text of a record in a cell of its own, which is `dir="auto"`: without markup where it is in the reader's language. */
-export function cellHtml(view: Pick<View, 'language'>, said: Said): Html {
+export function cellHtml(view: Reader, said: Said): Html {
   return said.language === view.language ? html`${said.text}` : saidHtml(view, said)
 }
 
 /** A text of a record among words of the page. */
-export function saidHtml(view: Pick<View, 'language'>, said: Said, characters?: number): Html {
+export function saidHtml(view: Reader, said: Said, characters?: number): Html {
   return html`<span${spoken(view, said)}>${characters === undefined ? said.text : cut(said.text, characters)}</span>`
 }
 
@@ -30,12 +30,7 @@ export function saidHtml(view: Pick<View, 'language'>, said: Said, characters?: 
 const english = 'en'
 
 /** A name in the reader's language where it has that, else in its own. */
-function namedIn(
-  { language }: Pick<View, 'language'>,
-  name: string,
-  own: string | undefined,
-  others: OtherNames | undefined,
-): Said {
+function namedIn({ language }: Reader, name: string, own: string | undefined, others: OtherNames | undefined): Said {
   const text = own === language ? undefined : others?.[language]
   return text === undefined ? { text: name, language: own ?? english } : { text, language }
 }
@@ -45,11 +40,11 @@ export function ownLanguage({ languages }: ActivityEntry): string {
   return languages?.title ?? english
 }
 
-export function titleOf(view: Pick<View, 'language'>, { title, languages }: ActivityEntry): Said {
+export function titleOf(view: Reader, { title, languages }: ActivityEntry): Said {
   return namedIn(view, title, languages?.title, languages?.titles)
 }
 
-export function partnerOf(view: Pick<View, 'language'>, { partner, languages }: ActivityEntry): Said {
+export function partnerOf(view: Reader, { partner, languages }: ActivityEntry): Said {
   return namedIn(view, partner?.name ?? '', languages?.partner, languages?.partners)
 }
 

@@ -60,6 +60,9 @@ export type Gifts = {
   readonly optionsOf: (project: number) => Promise<readonly DonationOption[]>
 }
 
+/** Who reads, as far as texts depend on it. */
+export type Reader = Pick<View, 'language'>
+
 /** A page before its frame. */
 export type PageBody = {
   readonly title: string
@@ -101,26 +104,26 @@ function localeOf(language: Language): string {
 }
 
 /** The form of words beside a count, by the rules of the language (CLDR). */
-export function pluralOf(view: Pick<View, 'language'>, count: number): Intl.LDMLPluralRule {
+export function pluralOf(view: Reader, count: number): Intl.LDMLPluralRule {
   return pluralRules(view.language, {}).select(count)
 }
 
 /** A label before what it is of. */
-export function withColon({ language }: Pick<View, 'language'>, label: string): string {
+export function withColon({ language }: Reader, label: string): string {
   return withFrenchSpaces(language === 'fr' ? `${label} :` : `${label}:`, language)
 }
 
-export function countText(view: Pick<View, 'language'>, value: number): string {
+export function countText(view: Reader, value: number): string {
   return numberFormat(view.language, {}).format(value)
 }
 
-export function percent(view: Pick<View, 'language'>, part: number, whole: number): string {
+export function percent(view: Reader, part: number, whole: number): string {
   const options = { style: 'percent', maximumFractionDigits: 1 } as const
   return numberFormat(view.language, options).format(whole === 0 ? 0 : part / whole)
 }
 
 /** A measure in a unit of the runtime, such as `second`. */
-export function unitText({ language }: Pick<View, 'language'>, value: number, unit: string, digits: number): string {
+export function unitText({ language }: Reader, value: number, unit: string, digits: number): string {
   const places = { minimumFractionDigits: digits, maximumFractionDigits: digits }
   // The short form has no plural in English and Portuguese: "74 byte".
   const unitDisplay = unit === 'byte' ? 'long' : 'short'
@@ -128,35 +131,30 @@ export function unitText({ language }: Pick<View, 'language'>, value: number, un
 }
 
 /** An exact amount; `whole` leaves out what is below one. */
-export function moneyText(
-  view: Pick<View, 'language'>,
-  amount: Decimal,
-  currency: string,
-  { whole = false } = {},
-): string {
+export function moneyText(view: Reader, amount: Decimal, currency: string, { whole = false } = {}): string {
   const options = { style: 'currency', currency, ...(whole && { maximumFractionDigits: 0 }) } as const
   return numberFormat(view.language, options).format(amount as `${number}`)
 }
 
-export function dayText(view: Pick<View, 'language'>, date: string): Html {
+export function dayText(view: Reader, date: string): Html {
   const name = dayName(view, date)
   return name === date ? html`${date}` : html`<time datetime="${date}">${name}</time>`
 }
 
 /** The day of a date or an instant; what is neither stays as it is. */
-export function dayName(view: Pick<View, 'language'>, date: string): string {
+export function dayName(view: Reader, date: string): string {
   const at = new Date(`${date.slice(0, 10)}T00:00:00Z`)
   if (Number.isNaN(at.getTime())) return date
   return dateFormat(view.language, { dateStyle: 'long', timeZone: 'UTC' }).format(at)
 }
 
 /** A day with its time. */
-export function timeText(view: Pick<View, 'language'>, instant: string): Html {
+export function timeText(view: Reader, instant: string): Html {
   const options = { dateStyle: 'long', timeStyle: 'short', hourCycle: 'h23', timeZone: 'UTC' } as const
   return html`<time datetime="${instant}">${dateFormat(view.language, options).format(new Date(instant))} UTC</time>`
 }
 
-export function month(view: Pick<View, 'language'>, text: string): string {
+export function month(view: Reader, text: string): string {
   const options = { year: 'numeric', month: 'short', timeZone: 'UTC' } as const
   return dateFormat(view.language, options).format(new Date(`${text}-01T00:00:00Z`))
 }
@@ -169,7 +167,7 @@ export function to(view: Pick<View, 'prefix'>, ...parts: readonly string[]): str
 // Asking the runtime for a name takes longer than the rest of its row.
 const countryNames = new Map<string, string>()
 
-export function countryName({ language }: Pick<View, 'language'>, code: string): string {
+export function countryName({ language }: Reader, code: string): string {
   // Readers may write any code in an address.
   if (!/^[A-Z]{2}$/.test(code)) return code
   const key = language + code
@@ -185,17 +183,17 @@ const codeNames: Partial<Record<Language, typeof codeName>> = {
 }
 
 /** The name of a code in the reader's language, else in English. */
-function codeText({ language }: Pick<View, 'language'>, list: string, code: string): string {
+function codeText({ language }: Reader, list: string, code: string): string {
   return codeNames[language]?.(list, code) ?? codeName(list, code) ?? code
 }
 
 /** The same for the text of a page, where a name that is in English alone says so. */
-export function codeHtml(view: Pick<View, 'language'>, list: string, code: string): Html {
+export function codeHtml(view: Reader, list: string, code: string): Html {
   const isForeign = view.language !== 'en' && codeNames[view.language]?.(list, code) === undefined
   return html`<span${isForeign ? html` lang="en"` : undefined}>${codeText(view, list, code)}</span>`
 }
 
-export function sectorName(view: Pick<View, 'language'>, code: string): string {
+export function sectorName(view: Reader, code: string): string {
   return codeText(view, 'Sector', code)
 }
 

@@ -87,7 +87,7 @@ function stateOf({ stillPublished }: HeldProject): string {
 }
 
 function sinceOf({ since }: HeldProject): Html {
-  return since ? dayText({ language: 'en' }, since.toISOString()) : html`${en.unknown}`
+  return since ? dayText({ language: 'en' }, since.toISOString()) : html`${en.money.none}`
 }
 
 /** What to do about an error, in one sentence. */

@@ -51,17 +51,12 @@ export class Differences {
     return await this.#kept.get(`${from.id}..${to.id}`, compare)
   }
 
-  /** The two releases of `{from}..{to}`, if both are kept, with their indexes where they have them. */
-  async open(pair: string): Promise<Compared | undefined> {
-    const [, from = '', to = ''] = /^([^.]+)\.\.([^.]+)$/.exec(pair) ?? []
-    const [before, after] = [await this.#releases.byId(from), await this.#releases.byId(to)]
-    if (!before || !after) return undefined
-    const indexed = async (release: ReadableRelease) => ({ release, index: await this.#readIndex(release) })
-    return { before: await indexed(before), after: await indexed(after) }
+  /** A release that is kept, with its index where it has one. */
+  async open(id: string): Promise<IndexedRelease | undefined> {
+    const release = await this.#releases.byId(id)
+    return release && { release, index: await this.#readIndex(release) }
   }
 }
-
-type Compared = { readonly before: IndexedRelease; readonly after: IndexedRelease }
 
 /** `/changes`: what each kept release changed. */
 export async function changesPage(view: View, differences: Differences): Promise<PageBody> {
@@ -70,12 +65,9 @@ export async function changesPage(view: View, differences: Differences): Promise
   const rows = all.map(({ from, to: after, diff: { activities, held } }) => {
     const { added, changed, ended, removed, same } = activities
     const counts = [added.count, changed.count, ended.count, removed.count, same, held.to]
+    const texts = counts.map((count) => countText(view, count))
     const name = html`${dayText(view, after.manifest.generated)} <small><code>${after.id}</code></small>`
-    const link = html`<a href="${to(view, 'changes')}/${from.id}..${after.id}">${name}</a>`
-    return row(
-      link,
-      counts.map((count) => countText(view, count)),
-    )
+    return row(html`<a href="${to(view, 'changes')}/${from.id}..${after.id}">${name}</a>`, texts)
   })
   const head = [words.release, words.added, words.changed, words.ended, words.removed, words.same, words.held]
   const newest = all[0] && verdictOf(view, all[0])
@@ -111,17 +103,16 @@ async function steps({ release }: Pick<View, 'release'>, differences: Difference
 /** `/changes/{from}..{to}`: which activities two kept releases have in different states; undefined when one is not kept. */
 export async function changePage(view: View, differences: Differences, pair: string): Promise<PageBody | undefined> {
   const { words } = view
-  const compared = await differences.open(pair)
-  if (!compared) return undefined
-  const { before, after } = compared
+  const [, from = '', until = ''] = /^([^.]+)\.\.([^.]+)$/.exec(pair) ?? []
+  const [before, after] = [await differences.open(from), await differences.open(until)]
+  if (!before || !after) return undefined
   const diff = await differences.between(before.release, after.release)
   const { added, changed, ended, removed, same } = diff.activities
   const changedRows: Html[] = []
   for (const identifier of changed.sample) {
-    const elements = await changedElements(before, after, identifier)
-    changedRows.push(
-      html`<tr><th scope="row">${projectLink(view, after.index, identifier)}</th><td>${elements.map(({ name }) => html`<code>${name}</code> `)}</td></tr>\n`,
-    )
+    const names = (await changedElements(before, after, identifier)).map(({ name }) => html`<code>${name}</code> `)
+    const project = projectLink(view, after.index, identifier)
+    changedRows.push(html`<tr><th scope="row">${project}</th><td>${names}</td></tr>\n`)
   }
   const section = (title: string, { count, sample }: Sample, list: Html) =>
     count === 0
@@ -151,12 +142,12 @@ ${named(words.changes.added, added, after.index)}
 ${section(words.changes.changed, changed, table(words.changes.elements, [words.groups.name, words.changes.elements], changedRows, 2))}
 ${named(words.changes.ended, ended, after.index)}
 ${named(words.changes.removed, removed, before.index)}
-${held.count > 0 ? html`<h2>${words.changes.held} (${countText(view, held.count)})</h2>${heldList(view, after)}\n` : undefined}`,
+${held.count > 0 ? html`<h2>${words.changes.held} (${countText(view, held.count)})</h2>${heldActivities(view, after)}\n` : undefined}`,
   }
 }
 
 /** What a release holds back. Does not name held activities that were never published. */
-export function heldList(view: View, { release, index }: IndexedRelease): Html {
+export function heldActivities(view: View, { release, index }: IndexedRelease): Html {
   const { count, sample } = release.manifest.held
   const items = sample.map(
     ({ identifier, notices }) =>
@@ -181,17 +172,16 @@ export async function changesFeed(view: View, differences: Differences): Promise
   const address = `${baseUrl}/changes.atom`
   const all = await steps(view, differences)
   const entries = all.map(({ from, to: after, diff }) => {
-    const { added, changed, ended, removed } = diff.activities
+    const told = (['added', 'changed', 'ended', 'removed'] as const).map(
+      (kind) => [words.changes[kind], diff.activities[kind]] as const,
+    )
     const link = `${baseUrl}/changes/${from.id}..${after.id}`
     return element('entry', undefined, [
       textElement('id', link),
       textElement('title', `${words.changes.release} ${after.id}`),
       textElement('updated', after.manifest.generated),
       element('link', { rel: 'alternate', type: 'text/html', href: link }),
-      textElement(
-        'summary',
-        `${words.changes.added}: ${added.count}; ${words.changes.changed}: ${changed.count}; ${words.changes.ended}: ${ended.count}; ${words.changes.removed}: ${removed.count}`,
-      ),
+      textElement('summary', told.map(([name, { count }]) => `${name}: ${count}`).join('; ')),
     ])
   })
   const feed = element('feed', { xmlns: 'http://www.w3.org/2005/Atom', 'xml:lang': words.code }, [

@@ -65,7 +65,7 @@ type ListedTable = Table & { readonly csv: ManifestFile; readonly parquet: Manif
 /** A table with what a row of it is, in both forms. */
 function tableName(view: View, { name, csv, parquet }: ListedTable): Html {
   const { data } = view.words
-  return html`<code>${name}</code> <a href="${csv.path}">CSV</a>${parquet && html` <a href="${parquet.path}">Parquet</a>`}<br>${withColon(view, data.row)} ${data.rows[name]}`
+  return html`<code>${name}</code> <a href="${csv.path}">CSV</a>${parquet && html` <a href="${parquet.path}">Parquet</a>`}<br>${data.rows[name]}`
 }
 
 /** What each column says, in English alone; the data package has their places in the XML and their code lists. */

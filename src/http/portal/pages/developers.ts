@@ -25,15 +25,16 @@ export async function developersPage(
   const title = `${withColon(view, view.publisherName)} ${view.words.openData}`
   const { release } = view
   const manifest = release?.manifest
-  const dataset = release && datasetOf({ ...view, release }, { name: title, description: words.intro })
+  const { intro } = view.words.data
+  const dataset = release && datasetOf({ ...view, release }, { name: title, description: intro })
   const publicKey = await release?.find(publicKeyPath)
   return {
     title,
-    description: words.intro,
+    description: intro,
     section: 'developers',
     head: html`<link rel="alternate" type="application/atom+xml" title="${view.words.project.reports}" href="/feeds/reports.atom">\n${dataset}`,
     main: html`<h1>${title}</h1>
-<p class="lead">${words.intro}</p>
+<p class="lead">${intro}</p>
 ${manifest ? releaseSections(view, manifest) : html`<section><h2 id="files">${view.words.home.files}</h2>\n<p>${words.nothing}</p></section>`}
 ${publicKey && keySection(view, await publicKey.identity.text())}
 ${policySection(view)}
@@ -71,12 +72,11 @@ ${tile(changes.release, html`<code>${manifest.release}</code>`)}
 <section><h2 id="files">${home.files}</h2>
 ${fileTable(view, home.files, files)}
 ${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
-<p>${words.register(html`<code>/iati/bulk/activities.xml</code>`)}</p>
 <p>${words.everything(named)}</p></section>`
 }
 
 // This anchor must stay: document links of category B08 refer to it.
-function policySection({ words: { home } }: Framed): Html {
+export function policySection({ words: { home } }: Framed): Html {
   return html`<section><h2 id="exclusions">${home.exclusions}</h2>
 <ul>
 ${home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul></section>`

@@ -1,6 +1,6 @@
 import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
 import { isRightToLeft } from '../../../kernel/right-to-left.js'
-import { type Html, html } from '../html.js'
+import { type Html, html, joinedHtml } from '../html.js'
 import { scriptAddress } from '../script.js'
 import { type Language, type PageBody, to, type View } from '../view.js'
 import { languages } from '../words/words.js'
@@ -69,7 +69,7 @@ function publisherLine({ words, contact }: Framed, { manifest: { publisher } }: 
     ...(contact?.email ? [html`<a href="mailto:${contact.email}">${contact.email}</a>`] : []),
     ...(contact?.page ? [html`<a href="${contact.page}" rel="external">${contact.page}</a>`] : []),
   ]
-  return html`<p>${words.publisher(html`<span dir="auto">${publisher.name}</span>`, html`<code>${publisher.ref}</code>`)} ${ways.length === 0 ? undefined : words.contact(html`${ways.map((way, at) => html`${at > 0 ? ' · ' : ''}${way}`)}`)} ${words.guarantee}</p>`
+  return html`<p>${words.publisher(html`<span dir="auto">${publisher.name}</span>`, html`<code>${publisher.ref}</code>`)} ${ways.length === 0 ? undefined : words.contact(joinedHtml(ways, ' · '))} ${words.guarantee}</p>`
 }
 
 function navigation(view: Framed, body: PageBody, names: typeof shownFirst | typeof shownLast): Html {

@@ -1,6 +1,6 @@
-import { paidToPartners } from '../../../release/read/activity-entry.js'
+import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
 import { html } from '../html.js'
-import { amountOf, currenciesOf, parameters } from '../project-index.js'
+import { currenciesOf, parameters } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
 import {
   countText,
@@ -31,7 +31,7 @@ export function groupsPage(view: View, kind: GroupPageKind, { page }: { readonly
     const cells = currencies.flatMap((currency) => {
       const sums = group.sums.get(currency)
       return kinds.map((one) => {
-        const amount = sums && amountOf(sums, one)
+        const amount = sums && toAmount(sums[one])
         if (amount === undefined || amount === '0') return words.money.none
         return html`<data value="${amount}">${sumText(view, amount, currency, { whole: true })}</data>`
       })
@@ -63,7 +63,7 @@ export function groupsCsv(view: View, kind: GroupPageKind): string {
     if (currencies.length === 0) return [[...facts, '', ...kinds.map(() => '')]]
     return currencies.map((currency) => {
       const sums = group.sums.get(currency)
-      return [...facts, currency, ...kinds.map((one) => (sums ? amountOf(sums, one) : ''))]
+      return [...facts, currency, ...kinds.map((one) => (sums ? toAmount(sums[one]) : ''))]
     })
   })
   return csvDocument(['code', 'name', 'projects', 'currency', ...kinds.map(moneyColumn)], rows)

@@ -17,7 +17,7 @@ import {
   type View,
   withColon,
 } from '../view.js'
-import { themeNote } from './developers.js'
+import { policySection, themeNote } from './developers.js'
 import { countryMap, groupBars } from './group.js'
 import {
   axesOf,
@@ -66,8 +66,7 @@ ${monthSection(view)}
 <div class="halves">${groupSection(view, 'sectors')}
 ${groupSection(view, 'themes')}</div>
 ${reportSection(view, reports)}
-<h2 id="exclusions">${words.home.exclusions}</h2>
-<ul>${words.home.excluded.map((text) => html`<li>${text}</li>\n`)}</ul>`,
+${policySection(view)}`,
   }
 }
 

@@ -7,8 +7,8 @@ import {
   toUnits,
 } from '../../../release/read/activity-entry.js'
 import { type Axes, type MonthPoint, meter } from '../charts/bars.js'
-import { type Html, html } from '../html.js'
-import { amountOf, currenciesOf, type GroupKind, type Sums } from '../project-index.js'
+import { type Html, html, joinedHtml } from '../html.js'
+import { currenciesOf, type GroupKind, type Sums } from '../project-index.js'
 import { cellHtml, partnerOf, type Said, spoken, themesOf, titleOf } from '../said.js'
 import type { SumKind } from '../sum-kinds.js'
 import { bitOf, type SearchedField, type Term } from '../text-index.js'
@@ -58,7 +58,7 @@ function projectCard(
   const link = html`<a href="${to(view, 'projects', String(entry.project))}">${title.text}</a>`
   const heading = { html: `<${level}${spoken(view, title).html}>${link.html}</${level}>` }
   return html`<li class="card hue${hueOf(theme)}">${image}<div>${heading}
-<p><span class="badge">${statusName(view, entry.status)}</span>${places}</p>${entry.partner && html`<p${spoken(view, partner)}>${partner.text}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${reasons.map((one, at) => html`${at > 0 ? ', ' : ''}${one}`)}</span></p>` : undefined}</div></li>
+<p><span class="badge">${statusName(view, entry.status)}</span>${places}</p>${entry.partner && html`<p${spoken(view, partner)}>${partner.text}</p>`}${sums}${reasons.length > 0 ? html`<p class="kind">${view.words.list.foundIn} <span dir="auto">${joinedHtml(reasons, ', ')}</span></p>` : undefined}</div></li>
 `
 }
 
@@ -133,7 +133,7 @@ export function moneyStory(view: View, sums: ReadonlyMap<string, Sums>, { whole 
     const of = sums.get(currency) as Sums
     const text = (amount: Decimal) => sumText(view, amount, currency, { whole })
     const told = (kind: SumKind) =>
-      html`${withColon(view, moneyName(view, kind))} <strong>${text(amountOf(of, kind))}</strong>`
+      html`${withColon(view, moneyName(view, kind))} <strong>${text(toAmount(of[kind]))}</strong>`
     const own = view.index.tellsExpenditure ? of.expenditure : 0n
     const left = of.in - of.partners - own
     const isWhole = view.index.tellsExpenditure && of.in > 0n && of.partners >= 0n && own >= 0n && left >= 0n
@@ -141,11 +141,11 @@ export function moneyStory(view: View, sums: ReadonlyMap<string, Sums>, { whole 
       return html`<ul class="legend plain">${toldKinds(view).map((kind) => html`<li>${told(kind)}</li>`)}</ul>\n`
     const share = (part: bigint) => (100 * Number(part)) / Number(of.in)
     const [partners, expenditure] = [share(of.partners), share(own)]
-    const received = text(amountOf(of, 'in'))
+    const received = text(toAmount(of.in))
     const sentence =
       of.partners === 0n
         ? money.unspent(received)
-        : money.spent(received, text(amountOf(of, 'partners')), percent(view, Number(of.partners), Number(of.in)))
+        : money.spent(received, text(toAmount(of.partners)), percent(view, Number(of.partners), Number(of.in)))
     return html`<p class="sentence">${sentence}</p>
 <svg class="stack" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="out" width="${partners.toFixed(2)}" height="6"/><rect class="own" x="${partners.toFixed(2)}" width="${expenditure.toFixed(2)}" height="6"/></svg>
 <ul class="legend"><li class="out">${told('partners')}</li>${own > 0n ? html`<li class="own">${told('expenditure')}</li>` : undefined}${left > 0n ? html`<li class="left">${withColon(view, money.left)} <strong>${text(toAmount(left))}</strong></li>` : undefined}${of.budget === 0n ? undefined : html`<li class="goal">${told('budget')}</li>`}</ul>

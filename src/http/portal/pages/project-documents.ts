@@ -29,14 +29,17 @@ export function photoSection({ view, activity }: ShownProject): Html {
   if (photos.length === 0) return html``
   const items = photos.map((one) => {
     const title = saidBy(view, activity, child(one, 'title'))
-    const url = one.attributes.url ?? ''
-    const address = localAddress(view, url)
-    return address
-      ? html`<li><img src="${address}" alt="${title.text}"${spoken(view, title)} loading="lazy" width="384" height="256"></li>\n`
-      : html`<li>${outside(view, url, title)}</li>\n`
+    return html`<li>${picture(view, one.attributes.url ?? '', title, { width: 384, height: 256 })}</li>\n`
   })
   return html`<h2>${view.words.project.photos}</h2><details class="wideopen"><summary>${countText(view, photos.length)}</summary><ul class="photos">
 ${items}</ul></details>`
+}
+
+/** A picture that this service serves, else the way to it. */
+function picture(view: View, url: string, title: Said, { width, height }: Readonly<Record<string, number>>): Html {
+  const address = localAddress(view, url)
+  if (!address) return outside(view, url, title)
+  return html`<img src="${address}" alt="${title.text}"${spoken(view, title)} loading="lazy" width="${width}" height="${height}">`
 }
 
 function outside(view: View, url: string, title: Said): Html {
@@ -75,15 +78,11 @@ export function reportSection(shown: ShownProject): Html {
   const { words } = view
   if (reports.length === 0) return html``
   const items = reports.slice(0, shownReports).map((report, at) => {
-    const pictures = report.images.map(({ url }) => {
-      const address = localAddress(view, url)
-      return address
-        ? html`<img src="${address}" alt="${words.project.picture(cut(report.title, 120))}" loading="lazy" width="320" height="213">`
-        : html`<p>${outside(view, url, { text: words.project.picture(cut(report.title, 120)), language: view.language })}</p>`
-    })
+    const shownAs = { text: words.project.picture(cut(report.title, 120)), language: view.language }
+    const pictures = report.images.map(({ url }) => picture(view, url, shownAs, { width: 320, height: 213 }))
     const title = reportTitle(shown, report)
     return html`<article class="report" id="${reportAnchor(at)}"><h3${spoken(view, title)}>${title.text}</h3><p class="kind">${dayText(view, report.published)}${report.author && html` · <span dir="auto">${report.author}</span>`}</p>
-<div${spoken(view, report)}>${{ html: contentOf(view, report) }}</div>${pictures}</article>
+<div${spoken(view, report)}>${{ html: contentOf(view, report) }}</div>${pictures.length > 0 ? html`<p>${pictures}</p>` : undefined}</article>
 `
   })
   const earlier = items.slice(openReports)

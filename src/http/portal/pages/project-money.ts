@@ -1,6 +1,6 @@
 import { toUnits } from '../../../release/read/activity-entry.js'
 import { sumLines } from '../charts/bars.js'
-import { type Html, html } from '../html.js'
+import { type Html, html, joinedHtml } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import { kindsOfTypes, monthsOf, transactionsOf } from '../record.js'
 import { cellHtml } from '../said.js'
@@ -52,9 +52,8 @@ function transactionTable({ view, entry, activity }: ShownProject): Html {
   )
   if (listed.length === 0) return html``
   const rows = listed.slice(0, shownTransactions).map(({ date, type, description, currency, amount, ...one }) => {
-    const names = [one.provider, one.receiver].filter(({ text }) => text !== '')
-    const between = names.map((name, place) => html`${place > 0 ? ' → ' : ''}${cellHtml(view, name)}`)
-    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${between}${names.length > 0 && description.text !== '' ? html`<br>` : undefined}${cellHtml(view, description)}</td><td class="number"><data value="${amount}">${moneyText(view, amount, currency)}</data></td></tr>\n`
+    const names = [one.provider, one.receiver].filter(({ text }) => text !== '').map((name) => cellHtml(view, name))
+    return html`<tr><th scope="row">${dayText(view, date)}</th><td>${kindHtml(view, type)}</td><td dir="auto">${joinedHtml(names, ' → ')}${names.length > 0 && description.text !== '' ? html`<br>` : undefined}${cellHtml(view, description)}</td><td class="number"><data value="${amount}">${moneyText(view, amount, currency)}</data></td></tr>\n`
   })
   const head = [project.date, project.kind, project.between, money.amount]
   const csv = to(view, 'projects', `${entry.project}.csv`)

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.js'
+import { type Html, html, joinedHtml } from '../html.js'
 import {
   type Filter,
   type Found,
@@ -105,9 +105,7 @@ export async function projectsPage(view: View, query: ListQuery): Promise<PageBo
   const scope = projectIndex.scopeOf(filter)
   const sumsNote = isUnscoped(scope)
     ? words.list.totals
-    : words.list.scope(
-        joined(view, Object.values(namesOfQuery(view, definedOf(query, [...scoped, ...(scope.year ? ['year'] : [])])))),
-      )
+    : words.list.scope(chosenBy(view, definedOf(query, [...scoped, ...(scope.year ? ['year'] : [])])))
   const terms = termsOf(query.q ?? '')
   const reason =
     terms.length === 0 ? undefined : { terms, fieldsOf: (place: number) => projectIndex.fieldsOf(found, place) }
@@ -133,16 +131,20 @@ async function suggestion(view: View, query: ListQuery): Promise<Html | undefine
   return html`<p>${view.words.list.meant(html`<a href="${to(view, 'projects')}${queryText({ ...query, q: meant })}" dir="auto">${meant}</a>`)}</p>\n`
 }
 
-/** Names with commas between them. */
-function joined(view: View, names: readonly Said[]): Html {
-  return html`${names.map((name, at) => html`${at > 0 ? ', ' : ''}${cellHtml(view, name)}`)}`
+/** What filters choose, with commas between. */
+function chosenBy(view: View, query: ListQuery): Html {
+  const names = Object.values(namesOfQuery(view, query)).map((name) => cellHtml(view, name))
+  return joinedHtml(names, ', ')
 }
 
 function listCitation(view: View, query: ListQuery): Html {
-  const chosen = Object.values(namesOfQuery(view, query))
-  const what =
-    chosen.length === 0 ? view.words.nav.projects : html`${view.words.nav.projects} (${joined(view, chosen)})`
-  return citation(view, what, `${to(view, 'projects')}${queryText(query)}`)
+  const { projects } = view.words.nav
+  const chosen = chosenBy(view, query)
+  return citation(
+    view,
+    chosen.html ? html`${projects} (${chosen})` : projects,
+    `${to(view, 'projects')}${queryText(query)}`,
+  )
 }
 
 /** What a text names that uses a list: who, what, of which release, where. */

@@ -18,7 +18,7 @@ import {
   table,
   type View,
 } from '../view.js'
-import { type Differences, heldList } from './changes.js'
+import { type Differences, heldActivities } from './changes.js'
 
 /** What is counted over the entries of a release. */
 type Quality = {
@@ -116,7 +116,7 @@ ${comprehensivenessSection(view, quality)}
 <div class="halves"><div><h2>${words.quality.forward}</h2>${shareTable(view, words.quality.forwardNote, words.list.year, forward, quality.current)}</div>
 <div><h2>${words.quality.timeliness}</h2>${shareTable(view, words.quality.timelinessNote, words.money.month, months, activities)}</div></div>
 <h2>${words.quality.coverage}</h2>${shareTable(view, words.quality.coverageNote, words.quality.element, elements, activities)}
-<h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${manifest.held.count === 0 ? html`<p>${words.none}</p>` : heldList(view, view)}
+<h2>${words.changes.held}</h2><p>${words.quality.heldNote}</p>${manifest.held.count === 0 ? html`<p>${words.none}</p>` : heldActivities(view, view)}
 ${overTime(view, await differences.kept(release))}`,
   }
 }

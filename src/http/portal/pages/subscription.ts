@@ -33,12 +33,11 @@ export function subscriptionPage({ words }: Pick<View, 'words'>, { says, project
   const { [says]: title, yes, end } = words.subscription
   const notes: Readonly<Record<string, string>> = words.subscription
   const note = notes[`${says}Note`]
-  const button =
-    says === 'confirm'
-      ? html`<form class="ask" method="post"><button name="confirm" value="yes">${yes}</button></form>`
-      : says === 'active'
-        ? html`<form class="ask" method="post"><button name="List-Unsubscribe" value="One-Click">${end}</button></form>`
-        : undefined
+  const buttons: Readonly<Record<string, Html>> = {
+    confirm: html`<button name="confirm" value="yes">${yes}</button>`,
+    active: html`<button name="List-Unsubscribe" value="One-Click">${end}</button>`,
+  }
+  const button = buttons[says] && html`<form class="ask" method="post">${buttons[says]}</form>`
   const of = project && html`<p class="lead" dir="auto">${cut(project, 120)}</p>\n`
   return {
     title,

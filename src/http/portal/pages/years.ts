@@ -54,7 +54,7 @@ ${table(
   html`<tfoot>${rowOf(view, cross, columns, cross.all)}</tfoot>`,
 )}
 ${others.length > 0 ? html`<p>${links}</p>` : undefined}
-<p class="kind">${words.years.dash} ${figure === 'budget' ? words.years.budgets : undefined} ${words.group.split}</p>
+<p class="kind">${withColon(view, dash)} ${words.money.none}. ${figure === 'budget' ? words.years.budgets : undefined} ${words.group.split}</p>
 ${citation(view, title, `${to(view, 'years')}${queryText(query)}`)}
 ${pager}`
 }`,
@@ -94,7 +94,7 @@ async function crossTable(view: View, query: YearsQuery): Promise<CrossTable> {
     ? sums.table(of, figureKinds[figure], currency)
     : { years: [], all: new Map(), groups: new Map<string, Sums>() }
   const own = (text: string): Said => ({ text, language: view.language })
-  const nameOf = (key: string) => (key === noGroup ? own(words.unknown) : groupName(view, of, key))
+  const nameOf = (key: string) => (key === noGroup ? own(words.money.none) : groupName(view, of, key))
   const rowFrom = (key: string, name: Said, of: Sums): Row => ({
     ...{ key, name, sums: of, total: [...of.values()].reduce((sum, units) => sum + units, 0n) },
   })

@@ -39,5 +39,5 @@ it('says of each reason the rule, the place, the value and how to fix it', () =>
   expect(page).toContain('Correct projects.title, ')
   expect(page).toContain('No imported field is written there')
   const { since: _, ...unknown } = project
-  expect(heldReasons(unknown).html).toContain('Since: not stated')
+  expect(heldReasons(unknown).html).toContain('Since: not reported')
 })
