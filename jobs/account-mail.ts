@@ -4,7 +4,7 @@ import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Work } from './work-row.js'
 
 /** Mails codes of accounts every minute. Each is claimed by one tick, so ticks that come twice do no harm. */
-export const accountMail: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
+export const accountMail: Work = {
   name: 'account mail',
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },

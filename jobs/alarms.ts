@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { Clock } from '../src/kernel/dates.js'
 import { ServiceError } from '../src/kernel/errors.js'
 import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/outbound/alarms.js'
-import type { ConfigOf, Secrets } from '../src/platform/config/config.js'
+import type { Config, Secrets } from '../src/platform/config/config.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Log } from '../src/platform/observability/log.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
@@ -11,7 +11,7 @@ import type { Work } from './work-row.js'
 const answerMs = 10_000
 
 /** Checks every minute what needs a person, and sends changes by webhook and mail. */
-export const alarms: Work<'alerts' | 'mail'> = {
+export const alarms: Work = {
   name: 'alarms',
   fields: ['alerts', 'mail'],
   queues: { settlement: 4 },
@@ -35,7 +35,7 @@ type Telling = (changes: readonly AlarmChange[], signal: AbortSignal) => Promise
 
 /** Tells by webhook and mail, as configured; throws when no way took the message. Undefined: nobody is to be told. */
 export function openAlarmWays(
-  { alerts, mail }: ConfigOf<'alerts' | 'mail'>,
+  { alerts, mail }: Config,
   { alertWebhookSecret, smtpUrl }: Secrets,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Telling | undefined {

@@ -7,7 +7,7 @@ import type { Work } from './work-row.js'
  * Writes a backup every day and restores one on trial every week. It looks every hour, so a backup that was missed is made up
  * for; one too many does no harm, so the ledger has no runs of it.
  */
-export const backups: Work<'backup'> = {
+export const backups: Work = {
   name: 'backups',
   fields: ['backup'],
   queues: { settlement: 5 },

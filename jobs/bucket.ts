@@ -4,7 +4,7 @@ import type { Work } from './work-row.js'
  * Delivers the live release to the bucket, when a worker starts and every minute, so that nothing that makes a release
  * live waits for the bucket. A tick that comes twice or not at all does no harm.
  */
-export const bucket: Work<'bucket'> = {
+export const bucket: Work = {
   name: 'bucket',
   fields: ['bucket'],
   // One more than the other work of the queue: a delivery may take minutes.

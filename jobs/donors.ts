@@ -5,7 +5,7 @@ import type { Work } from './work-row.js'
  * Encrypts donors that were stored in clear before there was a key: when a worker starts and every night. Doing it twice does
  * no harm, so the ledger has no runs of it.
  */
-export const donors: Work<never> = {
+export const donors: Work = {
   name: 'donors',
   fields: [],
   queues: { settlement: 2 },

@@ -3,7 +3,7 @@ import { pruneDatabase } from '../src/release/sql/pruning.js'
 import type { Work } from './work-row.js'
 
 /** Prunes rows that nothing needs any more, and makes again what an earlier version made otherwise. Pruning twice, or an hour later, does no harm, so it has no runs. */
-export const pruning: Work<'publish' | 'donors'> = {
+export const pruning: Work = {
   name: 'pruning',
   fields: ['publish', 'donors'],
   queues: { publish: 1 },

@@ -4,7 +4,7 @@ import { attemptOf, startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'
 
 /** Publications: one job does a whole run, whose shards the other processes help to render. */
-export const publication: Work<'publish'> = {
+export const publication: Work = {
   name: 'publication',
   fields: ['publish'],
   // Ticks must not wait behind a publication that takes minutes; the ledger lets one be worked on at a time.

@@ -10,7 +10,7 @@ import type { Work } from './work-row.js'
  * Mails receipts and other messages to donors every minute. Each is claimed by one tick, so ticks that come twice do no
  * harm.
  */
-export const receipts: Work<'mail' | 'language' | 'reportingOrg' | 'baseUrl'> = {
+export const receipts: Work = {
   name: 'receipts',
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },

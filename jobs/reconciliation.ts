@@ -5,7 +5,7 @@ import type { Work } from './work-row.js'
  * Compares the last days of the payment processor with the books, every night. The comparison of a day replaces the one
  * before, so that ticks that come twice or not at all do no harm.
  */
-export const reconciliation: Work<never> = {
+export const reconciliation: Work = {
   name: 'reconciliation',
   fields: [],
   queues: { settlement: 4 },

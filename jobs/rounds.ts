@@ -6,7 +6,7 @@ import { enterMissed, enterWithoutTick, type ScheduledRuns } from '../src/work/d
 import type { RunKind } from '../src/work/run.js'
 import { dispatchNext } from './dispatch.js'
 import { restoreSchedulers } from './schedulers.js'
-import type { WorkTable, WorkTableDeps } from './work.js'
+import type { Work, WorkDeps } from './work-row.js'
 
 const lateEveryMs = 10_000
 
@@ -14,7 +14,7 @@ const lateEveryMs = 10_000
 type WatchdogSettings = { readonly pattern: string; readonly graceSeconds: number }
 
 export type Rounds = {
-  readonly rows: WorkTable
+  readonly rows: readonly Work[]
   readonly scheduled: readonly ScheduledRuns[]
   /** Every minute, and five minutes of grace, when absent. */
   readonly watchdog?: WatchdogSettings
@@ -29,7 +29,7 @@ export type Rounds = {
  * Resolves after the first round.
  */
 export async function startRounds(
-  deps: WorkTableDeps,
+  deps: WorkDeps,
   { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, pruneFiles }: Rounds,
 ): Promise<{ stop(): void }> {
   const { log } = deps
@@ -63,7 +63,7 @@ export async function startRounds(
 }
 
 /** Queues the run of a dead worker again and gives the queue whatever is due to begin. */
-async function recoverRuns(deps: WorkTableDeps, kind: RunKind): Promise<void> {
+async function recoverRuns(deps: WorkDeps, kind: RunKind): Promise<void> {
   await takeOverDead(deps, kind)
   await dispatchNext(deps, kind)
 }

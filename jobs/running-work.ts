@@ -5,8 +5,8 @@ import { type Ending, startHelping } from './helping.js'
 import type { JobCall, JobHandler, QueueWorker } from './queue-worker.js'
 import { type Rounds, startRounds } from './rounds.js'
 import { installSchedulers } from './schedulers.js'
-import { queueNames, type WorkTable, type WorkTableDeps } from './work.js'
-import type { OpenWork } from './work-row.js'
+import { queueNames } from './work.js'
+import type { OpenWork, Work, WorkDeps } from './work-row.js'
 
 /** The table of work while this process does it. */
 export type RunningWork = {
@@ -16,15 +16,15 @@ export type RunningWork = {
   close(): Promise<void>
 }
 
-type Part = OpenWork & { readonly row: WorkTable[number] }
+type Part = OpenWork & { readonly row: Work }
 
 /**
  * Begins the work of the table: puts the configured schedules in force, makes up for the latest instant that was missed,
  * takes jobs, and starts the rounds outside the queue.
  */
 export async function startWork(
-  deps: WorkTableDeps,
-  rows: WorkTable,
+  deps: WorkDeps,
+  rows: readonly Work[],
   given: Omit<Rounds, 'rows' | 'scheduled'>,
 ): Promise<RunningWork> {
   const { queue, config } = deps
@@ -73,7 +73,7 @@ export async function startWork(
 }
 
 /** What is done with the jobs of one queue, by the rows that share it. */
-function handlerOf(deps: WorkTableDeps, parts: readonly Part[]): JobHandler {
+function handlerOf(deps: WorkDeps, parts: readonly Part[]): JobHandler {
   const jobs = new Map(parts.flatMap((part) => Object.entries(part.jobs ?? {})))
   return async (call) => {
     const handle = call.name === 'tick' ? tickOf(deps, parts, call) : jobs.get(call.name)
@@ -83,7 +83,7 @@ function handlerOf(deps: WorkTableDeps, parts: readonly Part[]): JobHandler {
 }
 
 /** What a scheduler's job does: runs of the ledger are entered, other work is done. */
-function tickOf(deps: WorkTableDeps, parts: readonly Part[], { data, dueAt }: JobCall) {
+function tickOf(deps: WorkDeps, parts: readonly Part[], { data, dueAt }: JobCall) {
   const schedule = typeof data === 'object' && data !== null && 'schedule' in data ? String(data.schedule) : ''
   const part = parts.find(({ row }) => schedule in row.schedules(deps.config))
   const runs = part?.scheduled?.find((one) => one.schedule === schedule)

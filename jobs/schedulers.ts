@@ -1,9 +1,9 @@
 import { findSchedule } from '../src/work/sql/schedules.js'
-import type { WorkTable, WorkTableDeps } from './work.js'
+import type { Work, WorkDeps } from './work-row.js'
 import { schedulerQueue } from './work-row.js'
 
 /** Makes the queue's schedulers those of the table, as configured: ours in place, no others in the same queues. */
-export async function installSchedulers({ queue, config, log }: WorkTableDeps, rows: WorkTable): Promise<void> {
+export async function installSchedulers({ queue, config, log }: WorkDeps, rows: readonly Work[]): Promise<void> {
   const names = new Map<string, string[]>()
   for (const row of rows) {
     const place = schedulerQueue(row)
@@ -22,8 +22,8 @@ export async function installSchedulers({ queue, config, log }: WorkTableDeps, r
  * ago. The schedule in force comes from the ledger: a worker with a newer configuration may have put it there.
  */
 export async function restoreSchedulers(
-  { queue, config, store, clock, log }: WorkTableDeps,
-  rows: WorkTable,
+  { queue, config, store, clock, log }: WorkDeps,
+  rows: readonly Work[],
   graceSeconds: number,
 ): Promise<void> {
   const limit = clock().getTime() - graceSeconds * 1000

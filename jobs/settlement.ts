@@ -8,7 +8,7 @@ import type { Work } from './work-row.js'
  * round that is missed or comes twice does no harm: each takes all that is open, and a donation belongs to one round at a
  * time.
  */
-export const settlement: Work<never> = {
+export const settlement: Work = {
   name: 'settlement',
   fields: [],
   queues: { settlement: 1 },

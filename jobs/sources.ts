@@ -7,7 +7,7 @@ import type { Work } from './work-row.js'
  * Reads the sources that are due, every minute. A source is claimed in its row, so a tick that comes twice reads
  * nothing twice, and one that is missed is made up for. It takes one place of its queue at most, however long files take.
  */
-export const sources: Work<'currency' | 'reportingOrg' | 'allowPrivateNetworks' | 'dataDir' | 'publish' | 'donors'> = {
+export const sources: Work = {
   name: 'sources',
   fields: ['currency', 'reportingOrg', 'allowPrivateNetworks', 'dataDir', 'publish', 'donors'],
   queues: { settlement: 6 },

@@ -3,7 +3,7 @@ import { startAttempt } from './run-jobs.js'
 import type { Work } from './work-row.js'
 
 /** Mirrors the catalogue of UPSTREAM_URL; without it only the schedulers of an earlier configuration are removed. */
-export const sync: Work<(typeof syncFields)[number]> = {
+export const sync: Work = {
   name: 'sync',
   fields: syncFields,
   // Ticks must not wait behind a sync that takes hours; the ledger lets one sync be worked on at a time.

@@ -5,7 +5,7 @@ import type { Work } from './work-row.js'
  * Handles what payment processors have sent, every minute. Following a charge twice does no harm, so it has no runs. It shares
  * the queue of the settlement, so that a worker needs no further connections.
  */
-export const webhooks: Work<'payments'> = {
+export const webhooks: Work = {
   name: 'webhooks',
   fields: ['payments'],
   queues: { settlement: 4 },

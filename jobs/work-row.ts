@@ -1,6 +1,6 @@
 import type { Cause } from '../src/kernel/conditions.js'
 import type { Payments } from '../src/money/payments.js'
-import type { Config, ConfigOf, Secrets } from '../src/platform/config/config.js'
+import type { Config, Secrets } from '../src/platform/config/config.js'
 import type { PublicationRunDeps } from '../src/release/run.js'
 import type { ScheduledRuns } from '../src/work/due.js'
 import type { Schedule } from '../src/work/schedule.js'
@@ -8,8 +8,8 @@ import type { JobQueue } from './queue.js'
 import type { JobCall } from './queue-worker.js'
 
 /** What a row of work is given when a worker starts. */
-export type WorkDeps<Field extends keyof Config = never> = PublicationRunDeps & {
-  readonly config: ConfigOf<Field>
+export type WorkDeps = PublicationRunDeps & {
+  readonly config: Config
   readonly secrets: Secrets
   readonly queue: JobQueue
   /** Checks this process's clock; false: no runs may be taken now. */
@@ -34,20 +34,20 @@ type Telling = {
 }
 
 /** One kind of scheduled work: a row of the table in `work.ts`. */
-export type Work<Field extends keyof Config = keyof Config> = {
+export type Work = {
   /** Names the work in the log. */
   readonly name: string
   /** The fields of the configuration that it uses. */
-  readonly fields: readonly Field[]
+  readonly fields: readonly (keyof Config)[]
   /**
    * Its queues, and how many jobs of each a process works on at a time. Its schedulers are in the first one. Rows may
    * share a queue; then the largest number counts, and a worker needs no further connections.
    */
   readonly queues: Readonly<Record<string, number>>
   /** When it is due, by the scheduler's name; {} when the configuration does not want it. */
-  readonly schedules: (config: ConfigOf<Field>) => Readonly<Record<string, Schedule>>
+  readonly schedules: (config: Config) => Readonly<Record<string, Schedule>>
   /** The work in this process; undefined when this process has no part in it. */
-  readonly open: (deps: WorkDeps<Field>) => OpenWork | undefined
+  readonly open: (deps: WorkDeps) => OpenWork | undefined
 }
 
 export type OpenWork = {

@@ -12,10 +12,10 @@ import { settlement } from './settlement.js'
 import { sources } from './sources.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
-import type { Work, WorkDeps } from './work-row.js'
+import type { Work } from './work-row.js'
 
 /** All scheduled work, that of extensions too. Queues, their counts, schedulers, the watchdog and shutdown follow from this table. */
-export const work = [
+export const work: readonly Work[] = [
   // In this order they are started and shown.
   publication,
   sync,
@@ -31,14 +31,7 @@ export const work = [
   bucket,
   ...ofExtensions('work'),
   pruning,
-] as const satisfies readonly Work[]
-
-/** The fields of the configuration that the table uses. */
-export type WorkField = (typeof work)[number]['fields'][number]
-
-/** A table like this one, and what its rows are given. */
-export type WorkTable = readonly Work<WorkField>[]
-export type WorkTableDeps = WorkDeps<WorkField>
+]
 
 /** The queues of these rows, each once. */
 export function queueNames(rows: readonly { readonly queues: object }[]): string[] {

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../src/kernel/errors.js'
-import type { ConfigOf } from '../src/platform/config/config.js'
+import type { Config } from '../src/platform/config/config.js'
 import { createOwner } from '../src/work/attempt.js'
 import { createClockCheck } from '../src/work/clock-check.js'
 import { onceReachable } from '../src/work/outage.js'
 import { openQueue, type QueueSettings, queueSettings } from './queue.js'
 import { guarded, type Rounds } from './rounds.js'
 import { type RunningWork, startWork } from './running-work.js'
-import { queueNames, type WorkField, type WorkTable, type WorkTableDeps, work } from './work.js'
+import { queueNames, work } from './work.js'
+import type { Work, WorkDeps } from './work-row.js'
 
 /** The fields of the configuration that a worker uses. */
-export const workerFields = [
-  'queue',
-  'shutdownSeconds',
-  ...work.flatMap(({ fields }): WorkField[] => [...fields]),
-] as const
+export const workerFields: readonly (keyof Config)[] = [
+  ...(['queue', 'shutdownSeconds'] as const),
+  ...work.flatMap(({ fields }) => fields),
+]
 
-export type WorkerDeps = Omit<WorkTableDeps, 'config' | 'queue' | 'owner' | 'lockSeconds' | 'clockAgrees'> &
+export type WorkerDeps = Omit<WorkDeps, 'config' | 'queue' | 'owner' | 'lockSeconds' | 'clockAgrees'> &
   Omit<Rounds, 'rows' | 'scheduled'> & {
-    readonly config: ConfigOf<(typeof workerFields)[number]>
+    readonly config: Config
     /** Where the database is, embedded or given: the queue opens connections of its own to it. */
     readonly databaseUrl: string
     /** Departures from the queue's defaults. */
     readonly queue?: Partial<QueueSettings>
     /** The table of work, unless a test has another one. */
-    readonly work?: WorkTable
+    readonly work?: readonly Work[]
     /** Aborted when the process is asked to stop: ends a start that waits. */
     readonly signal?: AbortSignal
   }
@@ -58,7 +58,7 @@ export async function startWorker(given: WorkerDeps): Promise<Worker> {
     (late) => late.close(),
   )
   const ledger = { ...given, owner: createOwner(), lockSeconds: settings.lockSeconds }
-  const deps: WorkTableDeps = { ...ledger, queue, clockAgrees: createClockCheck(ledger) }
+  const deps: WorkDeps = { ...ledger, queue, clockAgrees: createClockCheck(ledger) }
   const begin = async () => ((await deps.clockAgrees()) ? await startWork(deps, rows, given) : undefined)
   let running: RunningWork | undefined
   try {

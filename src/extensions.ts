@@ -7,7 +7,7 @@ import { subscriptions } from './extensions/subscriptions/extension.js'
 import { verify } from './extensions/verify/extension.js'
 
 /** All extensions, in the order in which they are shown. None imports another one. */
-const extensions = [
+const extensions: readonly Extension[] = [
   // Who charges donations.
   stripe,
   braintree,
@@ -17,15 +17,9 @@ const extensions = [
   hub,
   // How a stranger checks it.
   verify,
-] as const satisfies readonly Extension[]
-
-type All = (typeof extensions)[number]
-type Part<Key extends keyof Extension> = Extract<All, { readonly [Name in Key]: unknown }>[Key]
+]
 
 /** What all extensions say of one thing, in the order of the list. */
-export function ofExtensions<Key extends keyof Extension>(
-  key: Key,
-): ([Part<Key>] extends [never] ? NonNullable<Extension<never>[Key]> : Part<Key>)[] {
-  const parts = (extensions as readonly Extension[]).map((extension) => extension[key])
-  return parts.filter((part) => part !== undefined) as ReturnType<typeof ofExtensions<Key>>
+export function ofExtensions<Key extends keyof Extension>(key: Key): NonNullable<Extension[Key]>[] {
+  return extensions.map((extension) => extension[key]).filter((said) => said !== undefined)
 }

@@ -67,18 +67,18 @@ export class CommandLine {
     }
 
   /**
-   * The same for work on the store: opens it, reads these fields of the configuration, and closes everything at the end.
-   * The modules of the store are loaded here, since loading them takes as long as a short command.
+   * The same for work on the store: reads the needed fields of the configuration, opens the store, and closes everything at the
+   * end. The modules of the store are loaded here, since loading them takes as long as a short command.
    */
-  readonly storeAction = <Given extends unknown[], Field extends keyof Config = never>(
-    fields: readonly Field[],
-    work: (runtime: Runtime<NoInfer<Field>>, output: Output, ...given: Given) => Promise<number>,
+  readonly storeAction = <Given extends unknown[]>(
+    needed: readonly (keyof Config)[],
+    work: (runtime: Runtime, output: Output, ...given: Given) => Promise<number>,
     options?: RuntimeOptions,
   ) =>
     this.action(async (output, ...given: Given) => {
       try {
         const { openRuntime } = await import('./wiring/runtime.js')
-        await using runtime = await openRuntime(this.environment, fields, {
+        await using runtime = await openRuntime(this.environment, needed, {
           signal: this.signal,
           note: output.note,
           ...options,

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Work } from '../../jobs/work-row.js'
 import type { Cause } from '../kernel/conditions.js'
 import type { Gateway } from '../money/gateways/gateway.js'
-import type { Config, ConfigOf, Secrets } from '../platform/config/config.js'
+import type { Config, Secrets } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
@@ -27,27 +27,27 @@ export type Inspection = {
  * composition root concatenates what they say; without its folder and its line the service compiles, runs and publishes
  * (docs/adr/0036-extensions.md).
  */
-export type Extension<Field extends keyof Config = keyof Config> = {
+export type Extension = {
   readonly name: string
-  readonly work?: Work<Field>
+  readonly work?: Work
   readonly commands?: CommandFile
   readonly inspection?: Inspection
-  readonly state?: StateOf<Field>
+  readonly state?: StateOf
   /** A gauge of all processes. */
   readonly gauge?: ExtensionGauge
   readonly processor?: Processor
 }
 
 /** What `giving status`, alarms and the console tell of it. */
-type StateOf<Field extends keyof Config> = {
+type StateOf = {
   readonly about: string
-  readonly fields: readonly Field[]
+  readonly fields: readonly (keyof Config)[]
   /** Undefined while it is not configured. Asks nobody but the store. */
-  readonly look: (deps: StateDeps<Field>) => Promise<ExtensionState | undefined>
+  readonly look: (deps: StateDeps) => Promise<ExtensionState | undefined>
 }
 
-export type StateDeps<Field extends keyof Config> = {
-  readonly config: ConfigOf<Field>
+export type StateDeps = {
+  readonly config: Config
   readonly db: Db
   readonly live: ReadableRelease | undefined
 }
@@ -74,7 +74,5 @@ type ExtensionGauge = {
 type Processor = {
   readonly name: string
   /** Loads the processor's library. */
-  readonly open: (deps: GatewayDeps) => Promise<Gateway>
+  readonly open: (deps: { readonly config: Config; readonly secrets: Secrets }) => Promise<Gateway>
 }
-
-type GatewayDeps = { readonly config: ConfigOf<'payments' | 'currency'>; readonly secrets: Secrets }

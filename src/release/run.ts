@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../kernel/errors.js'
-import type { ConfigOf } from '../platform/config/config.js'
+import type { Config } from '../platform/config/config.js'
 import { type RunDeps, tellOfRun, underLease } from '../work/attempt.js'
 import type { EnteringDeps, ScheduledRuns } from '../work/due.js'
 import { runInline } from '../work/inline.js'
@@ -41,7 +41,7 @@ const waitMs = 250
 const scheduleName = 'publish'
 
 /** When publications are due, as configured. */
-export function publicationSchedule({ publish }: ConfigOf<'publish'>): Schedule {
+export function publicationSchedule({ publish }: Pick<Config, 'publish'>): Schedule {
   return { expression: publish.schedule, timezone: publish.timezone }
 }
 

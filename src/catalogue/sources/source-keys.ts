@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
 import { errnoOf } from '../../kernel/system-errors.js'
-import type { ConfigOf, Secrets } from '../../platform/config/config.js'
+import type { Config, Secrets } from '../../platform/config/config.js'
 import { keysIn, makeKeyFile, readKeyFile } from '../../platform/files/key-file.js'
 import type { SourceKeys } from './sealed-place.js'
 
@@ -10,7 +10,7 @@ export async function openSourceKeys({
   config,
   secrets,
 }: {
-  readonly config: ConfigOf<'dataDir'>
+  readonly config: Pick<Config, 'dataDir'>
   readonly secrets: Secrets
 }): Promise<SourceKeys> {
   const given = keysIn(secrets.donorKeys)

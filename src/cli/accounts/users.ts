@@ -93,7 +93,7 @@ type ByEmail = { readonly email: string }
 
 /** Creates an account with its first API key, which is shown once. */
 async function create(
-  runtime: Runtime<'tokenTimeoutHours'>,
+  runtime: Runtime,
   output: Output,
   { email, password, tokenTimeout }: ByEmail & { readonly password: string; readonly tokenTimeout?: number },
 ): Promise<number> {

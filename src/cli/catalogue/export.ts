@@ -80,7 +80,7 @@ type ExportFlags = {
 }
 
 async function exportFiles(
-  runtime: Runtime<'bucket' | 'readMaxLagSeconds'>,
+  runtime: Runtime,
   output: Output,
   directory: string,
   { since, published, format, bom, withDonors, withAccounts, ...flags }: ExportFlags,
@@ -113,7 +113,7 @@ async function exportFiles(
   ])
 }
 
-async function liveRelease(runtime: Runtime<'bucket'>): Promise<ReadableRelease> {
+async function liveRelease(runtime: Runtime): Promise<ReadableRelease> {
   await followOnce(runtime)
   return orNotFound(await createReleaseReader(runtime.feedsDir).live(), 'nothing is published from this folder')
 }
@@ -135,7 +135,7 @@ async function copyFiles(release: ReadableRelease, directory: string) {
 }
 
 async function exportDonations(
-  runtime: Runtime<(typeof donorFields)[number]>,
+  runtime: Runtime,
   output: Output,
   { project: name, since, bom }: { readonly project: string; readonly since: IsoDate; readonly bom: boolean },
 ): Promise<number> {

@@ -169,7 +169,7 @@ async function describeKind(
 
 /** Exit code 0 all records kept, 1 some refused, 2 nothing usable. */
 async function importRecords(
-  { config, clock, signal, store }: Runtime<(typeof importFields)[number]>,
+  { config, clock, signal, store }: Runtime,
   output: Output,
   files: readonly string[],
   { problems, ...options }: ImportingOptions & Pick<CommandLine, 'stdin'>,

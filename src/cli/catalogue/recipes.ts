@@ -88,7 +88,7 @@ function jsonOf(recipe: Recipe): string[] {
 
 /** Exit code as that of an import. */
 async function tryRecipe(
-  { store, config, clock, signal }: Runtime<(typeof importFields)[number]>,
+  { store, config, clock, signal }: Runtime,
   output: Output,
   file: string,
   { recipe: name }: { readonly recipe: string },

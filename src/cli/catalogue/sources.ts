@@ -40,8 +40,6 @@ import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recip
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
 
-type SourceRuntime = Runtime<(typeof sourceFields)[number]>
-
 /** `giving sources`. */
 export function registerSources(program: Command, { storeAction }: CommandLine): void {
   const sources = program.command('sources').description('files that are fetched on a schedule and imported')
@@ -120,7 +118,7 @@ type AddOptions = ReadingOptions &
     readonly dryRun: boolean
   }
 
-async function add(runtime: SourceRuntime, output: Output, name: string, options: AddOptions): Promise<number> {
+async function add(runtime: Runtime, output: Output, name: string, options: AddOptions): Promise<number> {
   const { dryRun, problems, from, secretFile, hostKey, correct, photoConsent, kind, schedule, complete, guard, names } =
     options
   const definition = readDefinition({
@@ -147,12 +145,7 @@ function isAddress(from: string): boolean {
 }
 
 /** Makes the sources those of a file. */
-async function apply(
-  runtime: SourceRuntime,
-  output: Output,
-  file: string,
-  { dryRun }: { dryRun: boolean },
-): Promise<number> {
+async function apply(runtime: Runtime, output: Output, file: string, { dryRun }: { dryRun: boolean }): Promise<number> {
   const definitions = await readDefinitions(runtime.store.db, file)
   const names = definitions.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
@@ -329,7 +322,7 @@ async function remove(runtime: Runtime, output: Output, name: string): Promise<n
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
 }
 
-async function depsOf(runtime: SourceRuntime, output: Output, { problems }: TellingOptions): Promise<SourceDeps> {
+async function depsOf(runtime: Runtime, output: Output, { problems }: TellingOptions): Promise<SourceDeps> {
   const { store, config, clock, signal } = runtime
   const { currency, dataDir, allowPrivateNetworks } = config
   return {
@@ -344,7 +337,7 @@ async function depsOf(runtime: SourceRuntime, output: Output, { problems }: Tell
 }
 
 async function run(
-  runtime: SourceRuntime,
+  runtime: Runtime,
   output: Output,
   name: string,
   { dryRun, ...telling }: TellingOptions & { readonly dryRun: boolean },
@@ -353,7 +346,7 @@ async function run(
   return await tryIt(runtime, output, await sourceNamed(runtime.store.db, name), telling)
 }
 
-async function runNow(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {
+async function runNow(runtime: Runtime, output: Output, name: string, telling: TellingOptions): Promise<number> {
   boundHeap()
   const result = await runSource(await depsOf(runtime, output, telling), name)
   noteImports(result.imports, output, telling)
@@ -381,7 +374,7 @@ function codeOf({ outcome, imports }: SourceResult): number {
 }
 
 async function tryIt(
-  runtime: SourceRuntime,
+  runtime: Runtime,
   output: Output,
   source: SourceDefinition,
   telling: TellingOptions,
@@ -410,7 +403,7 @@ async function tryIt(
   )
 }
 
-async function approve(runtime: SourceRuntime, output: Output, name: string, telling: TellingOptions): Promise<number> {
+async function approve(runtime: Runtime, output: Output, name: string, telling: TellingOptions): Promise<number> {
   await decideSource(runtime, name, 'approve')
   return await runNow(runtime, output, name, telling)
 }

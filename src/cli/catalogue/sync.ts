@@ -33,12 +33,10 @@ export function registerSync(program: Command, { storeAction }: CommandLine): vo
 
 const mirrorFields = ['queue', ...syncFields] as const
 
-type MirrorRuntime = Runtime<(typeof mirrorFields)[number]>
-
 type SyncOptions = { readonly full: boolean; readonly acceptLoss: boolean; readonly wait: boolean }
 
 /** Enters a sync for the queue; `wait` stays until its end. Exit code 0 done (or queued), 1 held, 2 failed. */
-async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptions): Promise<number> {
+async function mirror(runtime: Runtime, output: Output, options: SyncOptions): Promise<number> {
   const { signal } = runtime
   const deps = syncDepsOf(runtime)
   await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
@@ -64,7 +62,7 @@ async function mirror(runtime: MirrorRuntime, output: Output, options: SyncOptio
 }
 
 /** The last syncs, and how far the mirror is behind. Exit code 1 when the last one needs a person. */
-async function showStatus(runtime: Runtime<'upstreamUrl'>, output: Output): Promise<number> {
+async function showStatus(runtime: Runtime, output: Output): Promise<number> {
   const mirror = await lookAtMirror(runtime.store.db, runtime.config.upstreamUrl, runtime.clock())
   const { upstream, lagSeconds, runs } = mirror
   const ended = runs.find(isFinished)
@@ -93,7 +91,7 @@ function report(runtime: Runtime, run: SyncSummary, output: Output): number {
   return run.state === 'done' ? 0 : run.state === 'held' ? 1 : 2
 }
 
-function syncDepsOf(runtime: MirrorRuntime): SyncRunDeps {
+function syncDepsOf(runtime: Runtime): SyncRunDeps {
   const { config, secrets, store, log, clock } = runtime
   const settings = syncSettings(config, secrets)
   if (!settings) {

@@ -23,7 +23,7 @@ import { demoReportingOrgRef, isDemoPublisher } from '../../kernel/demo-publishe
 import { type CurrencyCode, parseCurrencyCode } from '../../kernel/money.js'
 import { hasError, type Notice } from '../../kernel/notice.js'
 import { writeElement } from '../../kernel/xml/writer.js'
-import { type ConfigOf, readConfig } from '../../platform/config/config.js'
+import { type Config, readConfig } from '../../platform/config/config.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
@@ -76,9 +76,9 @@ async function tryFiles(
   options: TryOptions,
 ): Promise<number> {
   boundHeap()
-  const { config: configured } = readConfig(environment, trialFields)
+  const configured = readConfig(environment, trialFields)
   const named = environment.DEFAULT_CURRENCY ? undefined : await currencyNamedIn(files)
-  const config = { ...configured, currency: named ?? configured.currency }
+  const { config } = named ? readConfig({ ...environment, DEFAULT_CURRENCY: named }, trialFields) : configured
   const now = new Date()
   const recipe = await recipeOf(undefined, options)
   const tally = new ImportTally(100)
@@ -123,7 +123,7 @@ async function tryFiles(
   const isWritten = options.out !== undefined && texts.length > 0
   const report = isWritten ? await writeFile(options.out ?? '', texts, root, now, config, signal) : undefined
   if (!output.json) {
-    if (named && named !== configured.currency)
+    if (named && named !== configured.config.currency)
       output.note(`amounts are in ${named}, which the files name most: DEFAULT_CURRENCY says another`)
     noteProblems(summary, output, false)
     if (trial.hasStandIns)
@@ -275,7 +275,7 @@ function judge(verdict: Verdict, notices: readonly Notice[]): boolean {
 }
 
 /** Whatever is configured, a trial is published under nobody's identifier. */
-function mappingOf(config: ConfigOf<(typeof trialFields)[number]>): MappingConfig {
+function mappingOf(config: Config): MappingConfig {
   const { reportingOrg, currency, language, contact, assumed, baseUrl } = config
   const { name, type } = reportingOrg
   return {
@@ -291,7 +291,7 @@ async function writeFile(
   texts: readonly string[],
   root: 'iati-activities' | 'iati-organisations',
   now: Date,
-  config: ConfigOf<(typeof schemaFields)[number]>,
+  config: Config,
   signal: AbortSignal,
 ): Promise<FileReport> {
   const { head, tail } = iatiEnvelope(root, isoInstantOf(now))

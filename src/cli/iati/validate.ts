@@ -9,7 +9,7 @@ import {
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
-import { type ConfigOf, readConfig } from '../../platform/config/config.js'
+import { type Config, readConfig } from '../../platform/config/config.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { openOfficialSchema, openThreadedSchema, schemaFields } from '../wiring/official-schema.js'
@@ -71,10 +71,7 @@ async function validate(
 const largeBytes = 4_000_000
 
 /** The official schema where it is configured: for a large file in a thread of its own. */
-async function openSchemaFor(
-  config: ConfigOf<(typeof schemaFields)[number]>,
-  files: readonly string[],
-): Promise<SchemaCheck | undefined> {
+async function openSchemaFor(config: Config, files: readonly string[]): Promise<SchemaCheck | undefined> {
   const sizes = await Promise.all(files.map(sizeOf))
   const large = sizes.some((size) => size !== undefined && size > largeBytes)
   return await (large ? openThreadedSchema(config) : openOfficialSchema(config))

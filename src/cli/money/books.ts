@@ -56,7 +56,7 @@ async function checkBooks({ store }: Runtime, output: Output): Promise<number> {
 
 /** Reads the processor's list of a day, brings the books in line as far as possible, and names what differs. */
 async function reconcile(
-  runtime: Runtime<(typeof paymentFields)[number]>,
+  runtime: Runtime,
   output: Output,
   { day: given, adopt, accept }: { readonly day?: IsoDate; readonly adopt: boolean; readonly accept: boolean },
 ): Promise<number> {

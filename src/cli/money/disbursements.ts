@@ -44,11 +44,7 @@ const payouts: Correctable<StoredDisbursement, { readonly amount?: Decimal; read
 }
 
 /** The same as `giving import --kind disbursements`, with the summary that this command has always printed. */
-async function importPayouts(
-  { config, clock, signal, store }: Runtime<'currency'>,
-  output: Output,
-  file: string,
-): Promise<number> {
+async function importPayouts({ config, clock, signal, store }: Runtime, output: Output, file: string): Promise<number> {
   const summary = await importFiles(store, [file], {
     source: 'import',
     kind: 'disbursements',

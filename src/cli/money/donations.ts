@@ -154,7 +154,7 @@ function describeHistory({ donation, events, donorKnown }: DonationHistory): str
 
 /** Refunds what is left, or a part; a chargeback is only entered in the books. */
 async function refund(
-  runtime: Runtime<(typeof paymentFields)[number]>,
+  runtime: Runtime,
   output: Output,
   id: number,
   options: { readonly amount?: string; readonly chargeback: boolean },
@@ -172,11 +172,10 @@ async function refund(
   )
 }
 
-type ReceiptRuntime = Runtime<'mail' | 'language' | 'reportingOrg' | (typeof donorFields)[number]>
 type ReceiptOptions = { readonly allUnknown: boolean; readonly pdf?: string }
 
 async function receipt(
-  runtime: ReceiptRuntime,
+  runtime: Runtime,
   output: Output,
   id: number | undefined,
   { allUnknown, pdf }: ReceiptOptions,
@@ -187,7 +186,7 @@ async function receipt(
 }
 
 /** Writes a receipt into a file that only its owner can read. */
-async function writeReceipt(runtime: ReceiptRuntime, output: Output, id: number, file: string): Promise<number> {
+async function writeReceipt(runtime: Runtime, output: Output, id: number, file: string): Promise<number> {
   const { config, store } = runtime
   const donors = await openDonorVault(runtime, { makesKey: false })
   const choice = { language: config.language, operatorsDir: config.mail?.templatesDir }
@@ -199,7 +198,7 @@ async function writeReceipt(runtime: ReceiptRuntime, output: Output, id: number,
 
 /** Makes a receipt due, or all that may have been sent; the next minute's job mails them. */
 async function mailReceipts(
-  runtime: Runtime<'mail'>,
+  runtime: Runtime,
   output: Output,
   id: number | undefined,
   allUnknown: boolean,

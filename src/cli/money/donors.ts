@@ -56,12 +56,11 @@ export function registerDonors(program: Command, { storeAction }: CommandLine): 
 
 const statementFields = [...donorFields, 'mail', 'language'] as const
 
-type StatementRuntime = Runtime<(typeof statementFields)[number]>
 type StatementOptions = { readonly mail: boolean; readonly email?: string; readonly pdf?: string }
 
 /** Shows the statement of one person as it would be mailed, or writes it as PDF. */
 async function previewStatement(
-  runtime: StatementRuntime,
+  runtime: Runtime,
   output: Output,
   { year, email, pdf }: { readonly year: number; readonly email: string; readonly pdf: string | undefined },
 ): Promise<number> {
@@ -79,7 +78,7 @@ async function previewStatement(
 
 /** Tells how many donors a statement of a year would go to, or makes them due. */
 async function statements(
-  runtime: StatementRuntime,
+  runtime: Runtime,
   output: Output,
   year: number,
   { mail, email, pdf }: StatementOptions,
@@ -105,10 +104,9 @@ async function statements(
   ])
 }
 
-type DonorRuntime = Runtime<(typeof donorFields)[number]>
 type Person = { readonly email: string }
 
-async function show(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
+async function show(runtime: Runtime, output: Output, { email }: Person): Promise<number> {
   const { donations, subscriptions } = await disclose(runtime, output, email)
   const lines = [...donations.flatMap(describe), ...subscriptions.map(describeSubscription)]
   return output.result({ donations, subscriptions }, () => (lines.length > 0 ? lines : nobody), {
@@ -119,7 +117,7 @@ async function show(runtime: DonorRuntime, output: Output, { email }: Person): P
 const nobody = 'nobody with this e-mail is known'
 
 /** Looks a person up, and enters into the audit trail that it was done. */
-async function disclose(runtime: DonorRuntime, output: Output, email: string) {
+async function disclose(runtime: Runtime, output: Output, email: string) {
   const vault = await openDonorVault(runtime, { makesKey: false })
   const { db } = runtime.store
   const donations = await discloseDonations(runtime, vault, email)
@@ -131,7 +129,7 @@ async function disclose(runtime: DonorRuntime, output: Output, email: string) {
   return { donations, subscriptions }
 }
 
-async function erase(runtime: DonorRuntime, output: Output, { email }: Person): Promise<number> {
+async function erase(runtime: Runtime, output: Output, { email }: Person): Promise<number> {
   const vault = await openDonorVault(runtime, { makesKey: false })
   const hashes = vault.lookupHashes(email)
   const { donations, subscriptions } = await runtime.store.transaction(async (db) => {
@@ -157,13 +155,13 @@ async function erase(runtime: DonorRuntime, output: Output, { email }: Person): 
 }
 
 /** A person may also be among those that cannot be read; whether there are such. */
-async function noteMissingKeys({ store }: DonorRuntime, output: Output, vault: DonorVault): Promise<boolean> {
+async function noteMissingKeys({ store }: Runtime, output: Output, vault: DonorVault): Promise<boolean> {
   const sentences = await missingKeys(store.db, vault)
   for (const sentence of sentences) output.note(sentence)
   return sentences.length > 0
 }
 
-async function rekey(runtime: DonorRuntime, output: Output): Promise<number> {
+async function rekey(runtime: Runtime, output: Output): Promise<number> {
   const { store, signal } = runtime
   const vault = await openDonorVault(runtime)
   const subscriptions = await rekeySubscriptions(store, vault, signal)

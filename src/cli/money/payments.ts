@@ -11,8 +11,6 @@ import { compareByHand } from '../wiring/money-actions.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
-type PaymentRuntime = Runtime<(typeof paymentFields)[number]>
-
 const webhookStates = ['due', 'done', 'ignored', 'failed'] satisfies WebhookState[]
 
 /** `giving payments`. */
@@ -38,7 +36,7 @@ export function registerPayments(program: Command, { storeAction }: CommandLine)
     .action(storeAction([], webhooks))
 }
 
-async function check(runtime: PaymentRuntime, output: Output, { nonce }: { readonly nonce?: string }): Promise<number> {
+async function check(runtime: Runtime, output: Output, { nonce }: { readonly nonce?: string }): Promise<number> {
   const payments = await openPayments(runtime, { makesDonorKey: false })
   const gateway = payments.gateway.name
   if (!output.json) output.line(`gateway: ${gateway}`)
@@ -52,7 +50,7 @@ async function check(runtime: PaymentRuntime, output: Output, { nonce }: { reado
 }
 
 async function follow(
-  runtime: PaymentRuntime,
+  runtime: Runtime,
   output: Output,
   donation: number | undefined,
   { charge, accept }: { readonly charge?: string; readonly accept: boolean },

@@ -36,8 +36,6 @@ import type { Output } from '../output.js'
 import { openPayments, paymentFields } from '../wiring/payments.js'
 import type { Runtime } from '../wiring/runtime.js'
 
-type PaymentRuntime = Runtime<(typeof paymentFields)[number]>
-
 const dayOrNow = argument('a day such as 2026-11-01, or now', (text) => (text === 'now' ? text : parseIsoDate(text)))
 const currencyCode = argument('a currency such as CHF', parseCurrencyCode)
 const rateOf = argument('a rate above 0 with at most 6 decimals, such as 1.12', (text) => {
@@ -80,13 +78,13 @@ export function registerSandbox(program: Command, { storeAction }: CommandLine):
 }
 
 /** The payments of a rehearsal. Throws `request-invalid` where they are none. */
-async function open(runtime: PaymentRuntime): Promise<Payments> {
+async function open(runtime: Runtime): Promise<Payments> {
   const payments = await openPayments(runtime)
   await rehearsalOf(payments).refresh()
   return payments
 }
 
-async function show(runtime: PaymentRuntime, output: Output, { limit }: { readonly limit: number }): Promise<number> {
+async function show(runtime: Runtime, output: Output, { limit }: { readonly limit: number }): Promise<number> {
   const payments = await open(runtime)
   const { db } = runtime.store
   const { rates } = await readSandboxSettings(db)
@@ -116,7 +114,7 @@ async function show(runtime: PaymentRuntime, output: Output, { limit }: { readon
   ])
 }
 
-async function time(runtime: PaymentRuntime, output: Output, to: IsoDate | 'now'): Promise<number> {
+async function time(runtime: Runtime, output: Output, to: IsoDate | 'now'): Promise<number> {
   const payments = await open(runtime)
   const now = runtime.clock()
   // The time of day stays that of the clock.
@@ -125,7 +123,7 @@ async function time(runtime: PaymentRuntime, output: Output, to: IsoDate | 'now'
   return output.result({ time: reached }, () => `the time of the sandbox is ${reached}`)
 }
 
-async function advance(runtime: PaymentRuntime, output: Output, seconds: number): Promise<number> {
+async function advance(runtime: Runtime, output: Output, seconds: number): Promise<number> {
   const payments = await open(runtime)
   const { to, steps, differences } = await advanceTime(payments, seconds * 1000, runtime.signal)
   return output.result(
@@ -141,7 +139,7 @@ async function advance(runtime: PaymentRuntime, output: Output, seconds: number)
   )
 }
 
-async function rate(runtime: PaymentRuntime, output: Output, currency: CurrencyCode, worth: Decimal): Promise<number> {
+async function rate(runtime: Runtime, output: Output, currency: CurrencyCode, worth: Decimal): Promise<number> {
   const payments = await open(runtime)
   await changeSandboxSettings(runtime.store, payments.clock(), ({ rates }) => ({
     rates: new Map([...rates, [currency, worth] as const].sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -149,12 +147,7 @@ async function rate(runtime: PaymentRuntime, output: Output, currency: CurrencyC
   return output.result({ currency, rate: worth }, () => `1 ${currency} is ${worth} ${payments.currency}`)
 }
 
-async function card(
-  runtime: PaymentRuntime,
-  output: Output,
-  donation: number,
-  state: number | 'works',
-): Promise<number> {
+async function card(runtime: Runtime, output: Output, donation: number, state: number | 'works'): Promise<number> {
   await open(runtime)
   const { reference } = await chargeOf(runtime, donation)
   await setCard(runtime.store.db, reference, state === 'works' ? undefined : state)
@@ -165,12 +158,7 @@ async function card(
   )
 }
 
-async function dispute(
-  runtime: PaymentRuntime,
-  output: Output,
-  donation: number,
-  status: DisputeStatus,
-): Promise<number> {
+async function dispute(runtime: Runtime, output: Output, donation: number, status: DisputeStatus): Promise<number> {
   const payments = await open(runtime)
   const { id } = await chargeOf(runtime, donation)
   await setDispute(runtime.store.db, id, status)

@@ -24,12 +24,7 @@ export function registerExplain(program: Command, { storeAction }: CommandLine):
     .action(storeAction(factsFields, explain))
 }
 
-async function explain(
-  runtime: Runtime<(typeof factsFields)[number]>,
-  output: Output,
-  name: string,
-  element: string | undefined,
-): Promise<number> {
+async function explain(runtime: Runtime, output: Output, name: string, element: string | undefined): Promise<number> {
   const { store, config, clock } = runtime
   const id = await numberOf(store.db, 'project', name)
   const mapping = { ...(await currentMapping(runtime)), unset: config.unset }

@@ -18,11 +18,7 @@ export function registerFacts(program: Command, { storeAction }: CommandLine): v
 }
 
 /** Exit code 0 when the newest edition is confirmed, or nothing hangs on it yet; 1 when it needs --confirm. */
-async function facts(
-  runtime: Runtime<(typeof factsFields)[number]>,
-  output: Output,
-  { confirm }: { readonly confirm: boolean },
-): Promise<number> {
+async function facts(runtime: Runtime, output: Output, { confirm }: { readonly confirm: boolean }): Promise<number> {
   if (confirm) await confirmFacts(runtime)
   const {
     isOpen,

@@ -36,12 +36,10 @@ export function registerPublish(program: Command, { storeAction }: CommandLine):
 
 const publishFields = ['queue', 'bucket', 'unset', ...publicationFields] as const
 
-type PublishRuntime = Runtime<(typeof publishFields)[number]>
-
 type PublishOptions = Readonly<Record<'force' | 'wait' | 'inline' | 'dryRun', boolean>>
 
 /** Enters a run; `wait` and `inline` stay to its end. Exit code 0 published, unchanged or queued, 1 held, 2 failed. */
-async function publish(runtime: PublishRuntime, output: Output, options: PublishOptions): Promise<number> {
+async function publish(runtime: Runtime, output: Output, options: PublishOptions): Promise<number> {
   const { force } = options
   if (options.dryRun) return await showChanges(runtime, output)
   if (options.inline) {
@@ -66,7 +64,7 @@ async function publish(runtime: PublishRuntime, output: Output, options: Publish
 }
 
 /** What a publication would change in the live release. */
-async function showChanges(runtime: PublishRuntime, output: Output): Promise<number> {
+async function showChanges(runtime: Runtime, output: Output): Promise<number> {
   await followOnce(runtime)
   const { activities, next } = await output.withProgress((update) =>
     lookAtFacts(runtime, (done) => update('map', done, undefined)),
@@ -79,7 +77,7 @@ async function showChanges(runtime: PublishRuntime, output: Output): Promise<num
 }
 
 async function publishHere(
-  runtime: PublishRuntime,
+  runtime: Runtime,
   options: PublishOptions,
   output: Output,
   runId: number,
@@ -98,7 +96,7 @@ async function publishHere(
 }
 
 /** Delivers to the bucket without waiting for a worker; a failure is no failure of the publication. */
-async function deliverHere(runtime: PublishRuntime, output: Output): Promise<void> {
+async function deliverHere(runtime: Runtime, output: Output): Promise<void> {
   try {
     await (await openDelivery(runtime))?.(runtime.signal)
   } catch (error) {

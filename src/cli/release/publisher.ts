@@ -37,12 +37,10 @@ export function registerPublisher(program: Command, { storeAction }: CommandLine
     .action(storeAction(publisherFields, changePublisher))
 }
 
-type PublisherRuntime = Runtime<(typeof publisherFields)[number]>
-
 const names = { ref: 'identifier', type: 'type', currency: 'currency', language: 'language' } as const
 
 /** Exit code 1 when a variable differs from what is recorded. */
-async function show({ config, store }: PublisherRuntime, output: Output): Promise<number> {
+async function show({ config, store }: Runtime, output: Output): Promise<number> {
   const all = await listPublishers(store.db)
   const recorded = all.at(-1)
   if (!recorded) {
@@ -74,7 +72,7 @@ function next(all: readonly Recorded[], one: Recorded): string {
 
 /** Exit code 0 when it is recorded, 1 when that needs --confirm. Throws `publisher-change-refused`. */
 async function changePublisher(
-  runtime: Runtime<(typeof publisherFields)[number]>,
+  runtime: Runtime,
   output: Output,
   { from, to, confirm }: { readonly from: string; readonly to: string; readonly confirm: boolean },
 ): Promise<number> {

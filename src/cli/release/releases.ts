@@ -53,10 +53,8 @@ export function registerReleases(program: Command, { storeAction }: CommandLine)
 
 const releaseFields = ['publish', 'reportingOrg', 'bucket'] as const
 
-type ReleaseRuntime = Runtime<(typeof releaseFields)[number]>
-
 /** Exit code 1 when a release newer than the live one is held. */
-async function list(runtime: ReleaseRuntime, output: Output): Promise<number> {
+async function list(runtime: Runtime, output: Output): Promise<number> {
   await followOnce(runtime)
   const releases = await listReleases(releaseDeps(runtime))
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
@@ -64,7 +62,7 @@ async function list(runtime: ReleaseRuntime, output: Output): Promise<number> {
   return newest?.state === 'held' ? 1 : 0
 }
 
-async function show(runtime: ReleaseRuntime, output: Output, id: string): Promise<number> {
+async function show(runtime: Runtime, output: Output, id: string): Promise<number> {
   await followOnce(runtime)
   const { release, known, events } = await getRelease(releaseDeps(runtime), id)
   const { files, totals, held } = release.manifest
@@ -85,7 +83,7 @@ async function show(runtime: ReleaseRuntime, output: Output, id: string): Promis
   ])
 }
 
-async function diff(runtime: Runtime<'bucket'>, output: Output, from: string, to: string): Promise<number> {
+async function diff(runtime: Runtime, output: Output, from: string, to: string): Promise<number> {
   await followOnce(runtime)
   const { feedsDir } = runtime
   const [before, after] = await Promise.all([openIndexedRelease(feedsDir, from), openIndexedRelease(feedsDir, to)])
@@ -100,7 +98,7 @@ async function diff(runtime: Runtime<'bucket'>, output: Output, from: string, to
 }
 
 async function approve(
-  runtime: ReleaseRuntime,
+  runtime: Runtime,
   output: Output,
   id: string,
   options: { acceptLoss: boolean },
@@ -110,7 +108,7 @@ async function approve(
   return output.result(result, () => `release ${result.release} is live${given}`)
 }
 
-async function rollback(runtime: ReleaseRuntime, output: Output, id: string): Promise<number> {
+async function rollback(runtime: Runtime, output: Output, id: string): Promise<number> {
   const result = await rollBackTo(runtime, id)
   output.result(result, () => [
     `release ${result.release} is live again in place of ${result.from}`,
@@ -124,7 +122,7 @@ async function rollback(runtime: ReleaseRuntime, output: Output, id: string): Pr
 }
 
 /** Exit code 1 when this process may not publish into its folder. */
-async function showFolder(runtime: ReleaseRuntime, output: Output): Promise<number> {
+async function showFolder(runtime: Runtime, output: Output): Promise<number> {
   const { store, feedsDir, config } = runtime
   const known = await findFolderOfStore(store.db)
   const [here, anyBecause] = [placeOfFolder(feedsDir), anyFolderBecause(config)]
@@ -148,7 +146,7 @@ async function showFolder(runtime: ReleaseRuntime, output: Output): Promise<numb
 
 /** Exit code 0 when the folder of this process is the store's, 1 when that needs --confirm. */
 async function changeFolder(
-  runtime: ReleaseRuntime,
+  runtime: Runtime,
   output: Output,
   { confirm }: { readonly confirm: boolean },
 ): Promise<number> {

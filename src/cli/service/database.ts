@@ -30,7 +30,7 @@ export function registerDatabase(program: Command, { storeAction }: CommandLine)
 }
 
 /** Which database it is, and the reasons not to write to it. */
-async function look(runtime: Runtime<'bucket'>) {
+async function look(runtime: Runtime) {
   const { store, fence } = runtime
   const unknown = await shareSeenOnce(runtime)
   const lineage = await findLineage(store.db)
@@ -43,7 +43,7 @@ async function look(runtime: Runtime<'bucket'>) {
   }
 }
 
-async function show(runtime: Runtime<'bucket'>, output: Output): Promise<number> {
+async function show(runtime: Runtime, output: Output): Promise<number> {
   const { lineage, seen, refusal, restored, unknown } = await look(runtime)
   const problems = [refusal, restored, unknown].filter((one) => one !== undefined)
   return output.result(
@@ -64,11 +64,7 @@ async function show(runtime: Runtime<'bucket'>, output: Output): Promise<number>
 }
 
 /** Exit code 0 when there is no reason against the database or it is accepted, 1 when that needs --confirm. */
-async function accept(
-  runtime: Runtime<'bucket'>,
-  output: Output,
-  { confirm }: { readonly confirm: boolean },
-): Promise<number> {
+async function accept(runtime: Runtime, output: Output, { confirm }: { readonly confirm: boolean }): Promise<number> {
   const { store, fence, clock } = runtime
   const { lineage, seen, refusal, restored, unknown } = await look(runtime)
   if (refusal === undefined && restored === undefined) {

@@ -31,11 +31,7 @@ export function registerDemoData(program: Command, { storeAction }: CommandLine)
 }
 
 /** Writes deterministic, invented data after the highest id in use. Throws `demo-data-refused` under a real publisher. */
-async function seedProjects(
-  runtime: Runtime<'reportingOrg' | 'currency' | (typeof baseUrlFields)[number]>,
-  output: Output,
-  { projects }: { projects: number },
-): Promise<number> {
+async function seedProjects(runtime: Runtime, output: Output, { projects }: { projects: number }): Promise<number> {
   const { ref } = runtime.config.reportingOrg
   if (!isDemoPublisher(ref)) {
     const instead = 'leave it unset, or set a trial identifier such as XE-EXAMPLE-OURS, in a store of its own'
@@ -71,7 +67,7 @@ async function seedProjects(
  * the demo publisher is withdrawn, also from the bucket; so is any live release when no project is left to publish. Otherwise
  * a publication is entered that replaces the live release and may lose every demo activity.
  */
-async function removeDemo(runtime: Runtime<'reportingOrg' | 'bucket' | 'publish'>, output: Output): Promise<number> {
+async function removeDemo(runtime: Runtime, output: Output): Promise<number> {
   const { config, store, clock, feedsDir, signal } = runtime
   const { db } = store
   const shared = sharedFolders(runtime, ofPerson)

@@ -14,7 +14,7 @@ import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
 import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
-import { type ConfigOf, readConfig } from '../../platform/config/config.js'
+import { type Config, readConfig } from '../../platform/config/config.js'
 import { unreadVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
@@ -216,10 +216,7 @@ async function inspectDatabase({ environment, signal }: CommandLine): Promise<re
 }
 
 /** The connections of the processes that run, or of one API and one worker where none does (docs/reference/limits.md). */
-function connectionBudget(
-  config: ConfigOf<'databasePoolSize' | 'workerProcesses' | 'queue' | 'upstreamUrl'>,
-  { api, worker, start }: ServerFacts['processes'],
-) {
+function connectionBudget(config: Config, { api, worker, start }: ServerFacts['processes']) {
   const pool = config.databasePoolSize
   const ofApi =
     pool + Math.max(2, Math.floor(pool / 3)) + ofConsole + (config.queue.engine === 'redis' ? 0 : ofItsQueues)
@@ -250,7 +247,7 @@ async function inspectLineage({ store, fence, clock }: Runtime): Promise<readonl
 }
 
 /** The standbys of DATABASE_READ_URL. */
-async function inspectReplicas(runtime: Runtime<'readMaxLagSeconds'>): Promise<readonly Finding[]> {
+async function inspectReplicas(runtime: Runtime): Promise<readonly Finding[]> {
   const replicas = openReplicas(runtime, runtime.store, () => [])
   if (!replicas) return []
   try {
@@ -265,7 +262,7 @@ async function inspectReplicas(runtime: Runtime<'readMaxLagSeconds'>): Promise<r
 }
 
 /** The connections to PostgreSQL that the queue of a worker process opens: two for each queue, and two for each that it takes jobs of. */
-function queueConnections({ queue, upstreamUrl }: ConfigOf<'queue' | 'upstreamUrl'>): number {
+function queueConnections({ queue, upstreamUrl }: Config): number {
   if (queue.engine === 'redis') return 0
   const queues = queueNames(work)
   const consumed = queues.filter((name) => name !== 'sync' || upstreamUrl !== undefined)

@@ -9,7 +9,7 @@ import type { CommandLine } from '../command-line.js'
 import { watchFromApi } from '../wiring/api-alarms.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openMetrics } from '../wiring/metrics.js'
-import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
+import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
 import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -38,10 +38,9 @@ export const apiAction = ({ storeAction, environment }: CommandLine) =>
   })
 
 type Serve = (runtime: Runtime) => Promise<void>
-type ServiceRuntime = Runtime<(typeof serverFields)[number]>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
-async function start(runtime: WorkRuntime & ServiceRuntime, serve: Serve): Promise<number> {
+async function start(runtime: Runtime, serve: Serve): Promise<number> {
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
   const metrics = openMetrics(apiRuntime)
@@ -60,7 +59,7 @@ async function start(runtime: WorkRuntime & ServiceRuntime, serve: Serve): Promi
   return 0
 }
 
-async function serveOnly(runtime: ServiceRuntime, serve: Serve): Promise<number> {
+async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   boundHeap(serviceGrowthPercent)
   await using cleanup = new CleanupStack()
   const apiRuntime = openApiRuntime(runtime, cleanup)
@@ -77,7 +76,7 @@ async function serveOnly(runtime: ServiceRuntime, serve: Serve): Promise<number>
 }
 
 /** Demo data goes only into a store of our own, of a trial publisher, that was never seeded and mirrors nothing. */
-async function seedFirstStart(runtime: WorkRuntime, baseUrl: string): Promise<void> {
+async function seedFirstStart(runtime: Runtime, baseUrl: string): Promise<void> {
   const { config, store, clock } = runtime
   if (config.database.kind === 'given' || config.upstream || !isDemoPublisher(config.reportingOrg.ref)) return
   if (!(await neverSeeded(store.db))) return
@@ -85,11 +84,7 @@ async function seedFirstStart(runtime: WorkRuntime, baseUrl: string): Promise<vo
   if (projects > 0) runtime.tell(`the store was empty: ${projects} invented demo projects were put in`)
 }
 
-function announce(
-  runtime: Runtime<'publish' | 'queue'>,
-  { listening, baseUrl }: ServedAddresses,
-  consoleUrl: string,
-): void {
+function announce(runtime: Runtime, { listening, baseUrl }: ServedAddresses, consoleUrl: string): void {
   const { config, embedded, tell } = runtime
   const database = embedded ? 'our own PostgreSQL' : 'database given by DATABASE_URL'
   const rows = [

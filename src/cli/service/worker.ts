@@ -6,7 +6,7 @@ import type { CommandLine } from '../command-line.js'
 import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
-import { nextByConfiguration, openWork, type WorkRuntime, workFields } from '../wiring/open-work.js'
+import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
 import { aborted, tuneWorker, untilStopped } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { answerSupervisor, startWorkerProcesses } from '../wiring/worker-processes.js'
@@ -23,9 +23,7 @@ export const workerAction = ({ storeAction, environment }: CommandLine) =>
     { waits: true, serves: 'worker' },
   )
 
-type AddressedRuntime = WorkRuntime & Runtime<'host' | 'metricsPort'>
-
-async function workAlone(runtime: AddressedRuntime, environment: Environment): Promise<number> {
+async function workAlone(runtime: Runtime, environment: Environment): Promise<number> {
   tuneWorker()
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
@@ -38,7 +36,7 @@ async function workAlone(runtime: AddressedRuntime, environment: Environment): P
 }
 
 /** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
-async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promise<number> {
+async function workUnderSupervisor(runtime: Runtime, number: number): Promise<number> {
   tuneWorker()
   await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime, String(number))
@@ -49,7 +47,7 @@ async function workUnderSupervisor(runtime: WorkRuntime, number: number): Promis
   return 0
 }
 
-async function supervise(runtime: AddressedRuntime, environment: Environment, count: number): Promise<number> {
+async function supervise(runtime: Runtime, environment: Environment, count: number): Promise<number> {
   await using cleanup = new CleanupStack()
   const { config, log, signal } = runtime
   const metrics = openMetrics(runtime, 'supervisor')
@@ -66,7 +64,7 @@ async function supervise(runtime: AddressedRuntime, environment: Environment, co
 
 /** A worker has no other HTTP server; the API process serves its metrics on its own port. */
 async function serveWorkerMetrics(
-  { config, tell }: Runtime<'host' | 'metricsPort'>,
+  { config, tell }: Runtime,
   metrics: Metrics,
   isAlive: () => boolean,
   cleanup: CleanupStack,

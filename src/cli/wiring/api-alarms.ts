@@ -14,7 +14,7 @@ const tellsForSeconds = 180
  * Sends the alarms that no worker sends: that a run waits while none lives or the queue is away, and that the certificate ends soon. Looked at
  * every minute; of several API processes one tells.
  */
-export function watchFromApi(runtime: Runtime<'alerts' | 'mail' | 'queue' | 'tls'>, cleanup: CleanupStack): void {
+export function watchFromApi(runtime: Runtime, cleanup: CleanupStack): void {
   const { config, secrets, store, clock, log, signal } = runtime
   const tell = openAlarmWays(config, secrets, runtime)
   if (!tell) return

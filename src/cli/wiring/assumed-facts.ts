@@ -16,16 +16,13 @@ import { ActivityIndex } from '../../release/read/activity-index.js'
 import type { IndexedRelease } from '../../release/read/changed-elements.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { auditOperator, userOfProcess } from './audit.js'
-import { currentMapping, type MappingRuntime, mappingFields } from './publication.js'
-import type { publisherFields } from './publisher.js'
+import { currentMapping, mappingFields } from './publication.js'
 import type { Runtime } from './runtime.js'
 
 export const factsFields = [...mappingFields, 'unset'] as const
 
-type FactsRuntime = Runtime<(typeof factsFields)[number]>
-
 /** Maps every project and looks at what it would say. */
-export async function lookAtFacts(runtime: FactsRuntime, onProgress: (done: number) => void): Promise<Facts> {
+export async function lookAtFacts(runtime: Runtime, onProgress: (done: number) => void): Promise<Facts> {
   const { store, config, clock, signal } = runtime
   const { lookAhead } = await import('../../release/look-ahead.js')
   const mapping = { ...(await currentMapping(runtime)), unset: config.unset }
@@ -41,9 +38,7 @@ export async function lookAtFacts(runtime: FactsRuntime, onProgress: (done: numb
 }
 
 /** What says for pages why the activity of a project says what it says. */
-export function explainForPages(
-  runtime: MappingRuntime & Pick<Runtime<'unset'>, 'config' | 'clock'>,
-): (project: number) => Promise<ExplainedProject | undefined> {
+export function explainForPages(runtime: Runtime): (project: number) => Promise<ExplainedProject | undefined> {
   return async (project) => {
     const { explainProject } = await import('./explained-project.js')
     const config = { ...(await currentMapping(runtime)), unset: runtime.config.unset }
@@ -56,7 +51,7 @@ const patienceMs = 4_000
 const keptMs = 60_000
 
 /** Looks at the facts for pages, once at a time; what takes longer than a page may goes on, and says how far it is. */
-export function factsForPages(runtime: FactsRuntime): () => Promise<Facts | { readonly done: number }> {
+export function factsForPages(runtime: Runtime): () => Promise<Facts | { readonly done: number }> {
   let running: { readonly found: Promise<Facts>; done: number } | undefined
   const start = () => {
     const onProgress = (done: number) => {
@@ -85,33 +80,26 @@ export function factsForPages(runtime: FactsRuntime): () => Promise<Facts | { re
 const mostLooked = 200
 
 /** What the next publication changes since rules or configuration are others than at the last; undefined: nothing does. */
-export async function lookAtChangedRules(
-  runtime: MappingRuntime & Pick<Runtime, 'clock' | 'feedsDir'>,
-): Promise<RuleChanges | undefined> {
+export async function lookAtChangedRules(runtime: Runtime): Promise<RuleChanges | undefined> {
   const { lookAtNewRules } = await import('../../release/look-ahead.js')
   const deps = { db: runtime.store.db, config: await currentMapping(runtime), now: runtime.clock() }
   return await lookAtNewRules(deps, () => openLive(runtime), mostLooked)
 }
 
-async function openLive({ feedsDir }: Pick<Runtime, 'feedsDir'>): Promise<IndexedRelease | undefined> {
+async function openLive({ feedsDir }: Runtime): Promise<IndexedRelease | undefined> {
   const release = await createReleaseReader(feedsDir).live()
   return release && { release, index: await ActivityIndex.read(release) }
 }
 
 /** A person confirms once before the first release of a real publisher, and may confirm an edition that came later. */
-async function needsPerson(
-  { config, store }: Pick<Runtime<(typeof publisherFields)[number]>, 'config' | 'store'>,
-  confirmed: ConfirmedAssumptions | undefined,
-): Promise<boolean> {
+async function needsPerson({ config, store }: Runtime, confirmed: ConfirmedAssumptions | undefined): Promise<boolean> {
   if (confirmed?.by !== undefined) return confirmed.edition < newestEdition
   if (isDemoPublisher(config.reportingOrg.ref)) return false
   return confirmed !== undefined || !(config.factsConfirmed || (await findPublisher(store.db)))
 }
 
 /** The edition that a store publishes by while a newer one waits for a person; undefined: none does. */
-export async function olderEdition(
-  runtime: Pick<Runtime<(typeof publisherFields)[number]>, 'config' | 'store'>,
-): Promise<string | undefined> {
+export async function olderEdition(runtime: Runtime): Promise<string | undefined> {
   const known = await findConfirmedAssumptions(runtime.store.db)
   if (known === undefined || known.edition === newestEdition || !(await needsPerson(runtime, known))) return undefined
   return (
@@ -121,10 +109,7 @@ export async function olderEdition(
 }
 
 /** Lets the newest edition be published, in the name of who confirms it. */
-export async function confirmFacts(
-  runtime: Pick<Runtime, 'store' | 'clock'>,
-  operator: Operator = userOfProcess(),
-): Promise<void> {
+export async function confirmFacts(runtime: Runtime, operator: Operator = userOfProcess()): Promise<void> {
   const { store, clock } = runtime
   await store.transaction(async (db) => {
     await lockFacts(db)

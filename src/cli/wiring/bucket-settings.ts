@@ -1,12 +1,12 @@
 import type { BucketSettings } from '../../outbound/bucket/bucket.js'
-import type { ConfigOf, Secrets } from '../../platform/config/config.js'
+import type { Config, Secrets } from '../../platform/config/config.js'
 
 /** Undefined when no bucket is configured. */
 export function bucketSettings({
   config,
   secrets,
 }: {
-  readonly config: ConfigOf<'bucket'>
+  readonly config: Config
   readonly secrets: Secrets
 }): BucketSettings | undefined {
   if (config.bucket === undefined) return undefined

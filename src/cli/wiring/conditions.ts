@@ -60,7 +60,7 @@ async function waitingFor(db: Db, why: string): Promise<Condition | undefined> {
 }
 
 /** What an API process sends alarms about. */
-export async function needsOfApi(runtime: Runtime<'queue' | 'tls'>): Promise<Condition[]> {
+export async function needsOfApi(runtime: Runtime): Promise<Condition[]> {
   const { config, clock } = runtime
   const conditions = [
     await conditionWhereRunsWait(runtime),
@@ -76,7 +76,7 @@ async function conditionWhereRunsWait({
   databaseUrl,
   store: { db },
   log,
-}: Runtime<'queue'>): Promise<Condition | undefined> {
+}: Runtime): Promise<Condition | undefined> {
   if (!(await waitingFor(db, ''))) return undefined
   try {
     await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)

@@ -16,7 +16,7 @@ export function amountArgument(raw: string): Decimal {
 /** Throws `input-unusable` for an amount that the currency has not, or a day that has not been. */
 export function refuseUnusable(
   { amount, date }: { readonly amount: Decimal; readonly date: IsoDate },
-  { config, clock }: Runtime<'currency'>,
+  { config, clock }: Runtime,
 ): void {
   const currency: CurrencyCode = config.currency
   const expected = expectedDay(date, 'fact', isoDateOf(clock()))

@@ -8,7 +8,7 @@ import { userOfProcess } from './audit.js'
 import type { Runtime } from './runtime.js'
 
 /** The transaction in which one thing is changed. */
-export type Change = { readonly db: Db; readonly runtime: Runtime<'currency'> }
+export type Change = { readonly db: Db; readonly runtime: Runtime }
 
 /** One thing that imports bring, as people correct it. */
 export type Correctable<Stored extends object, Wanted> = {
@@ -32,9 +32,9 @@ export function registerCorrections<Stored extends object, Wanted>(
   thing: Correctable<Stored, Wanted>,
 ): void {
   const { kind, one, argument, find, describe } = thing
-  const print = (output: Output, stored: Stored, { config }: Runtime<'currency'>) =>
+  const print = (output: Output, stored: Stored, { config }: Runtime) =>
     output.result(stored, () => describe(stored, config.currency))
-  const change = async (runtime: Runtime<'currency'>, name: string, work: (change: Change) => Promise<void>) => {
+  const change = async (runtime: Runtime, name: string, work: (change: Change) => Promise<void>) => {
     const { store, clock } = runtime
     const what = { name: `giving ${kind} ${name}`, kind }
     return await changeAsImport(store, { clock, operator: userOfProcess() }, what, (db) => work({ db, runtime }))

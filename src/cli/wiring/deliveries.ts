@@ -1,19 +1,11 @@
 import { deliverRelease } from '../../outbound/bucket/deliver-release.js'
 import { forgetBucketState } from '../../release/bucket-state.js'
 import { bucketSettings } from './bucket-settings.js'
-import type { publisherFields } from './publisher.js'
 import type { Runtime } from './runtime.js'
 import { sharedFolders } from './shared-folders.js'
 
-type BucketRuntime = Pick<
-  Runtime<'bucket' | (typeof publisherFields)[number]>,
-  'config' | 'secrets' | 'store' | 'feedsDir' | 'clock' | 'signal'
->
-
 /** How the live release is delivered to the bucket; undefined when none is configured: then no earlier failure is reported. */
-export async function openDelivery(
-  runtime: BucketRuntime,
-): Promise<((signal: AbortSignal) => Promise<string>) | undefined> {
+export async function openDelivery(runtime: Runtime): Promise<((signal: AbortSignal) => Promise<string>) | undefined> {
   const { config, secrets, store, feedsDir, clock } = runtime
   const shared = sharedFolders(runtime)
   const bucket = bucketSettings({ config, secrets })

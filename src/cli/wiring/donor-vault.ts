@@ -13,7 +13,7 @@ export const donorFields = ['donors', 'reportingOrg'] as const
  * the data directory; `makesKey: false` only reads it. Its donors stay readable after DONOR_KEYS was set.
  */
 export async function openDonorVault(
-  { config, secrets }: Pick<Runtime<(typeof donorFields)[number]>, 'config' | 'secrets'>,
+  { config, secrets }: Pick<Runtime, 'config' | 'secrets'>,
   { makesKey = true }: { readonly makesKey?: boolean } = {},
 ): Promise<DonorVault> {
   const given = keysIn(secrets.donorKeys)

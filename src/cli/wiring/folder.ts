@@ -1,16 +1,11 @@
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { folderRefusal } from '../../release/operate/folder-of-store.js'
 import type { Runtime } from './runtime.js'
 
-/** What decides about the folder of published files. */
-export type FolderRuntime = Pick<Runtime, 'store' | 'feedsDir' | 'secrets' | 'clock' | 'signal'> & {
-  readonly config: ConfigOf<'database' | 'reportingOrg' | 'bucket'>
-}
-
 /** Why any folder may be published into; undefined where the store has one only. */
-export function anyFolderBecause({ database, reportingOrg, bucket }: FolderRuntime['config']): string | undefined {
+export function anyFolderBecause({ database, reportingOrg, bucket }: Config): string | undefined {
   if (isDemoPublisher(reportingOrg.ref)) return 'a trial may use any folder'
   // The database and the folder lie in one data directory, so they belong together.
   if (database.kind === 'embedded') return 'the service has a PostgreSQL of its own'
@@ -18,16 +13,12 @@ export function anyFolderBecause({ database, reportingOrg, bucket }: FolderRunti
 }
 
 /** Why this process may not publish into its folder; undefined where it may. */
-export async function ownFolderRefusal({
-  config,
-  store,
-  feedsDir,
-}: Pick<FolderRuntime, 'config' | 'store' | 'feedsDir'>): Promise<string | undefined> {
+export async function ownFolderRefusal({ config, store, feedsDir }: Runtime): Promise<string | undefined> {
   return anyFolderBecause(config) === undefined ? await folderRefusal({ store, feedsDir }) : undefined
 }
 
 /** Throws `folder-differs` where this process may not publish into its folder. */
-export async function refuseOthersFolder(runtime: FolderRuntime): Promise<void> {
+export async function refuseOthersFolder(runtime: Runtime): Promise<void> {
   const refusal = await ownFolderRefusal(runtime)
   if (refusal !== undefined) throw new ServiceError('folder-differs', refusal)
 }

@@ -1,5 +1,5 @@
 import type { ImportOptions } from '../../catalogue/import/import.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 
 export const importFields = ['currency', 'reportingOrg', 'publish'] as const
 
@@ -8,9 +8,6 @@ export function importOptionsOf({
   currency,
   publish,
   reportingOrg: { ref, name, type },
-}: ConfigOf<(typeof importFields)[number]>): Pick<
-  ImportOptions,
-  'currency' | 'zone' | 'publisherRef' | 'publisherName' | 'publisherType'
-> {
+}: Config): Pick<ImportOptions, 'currency' | 'zone' | 'publisherRef' | 'publisherName' | 'publisherType'> {
   return { currency, zone: publish.timezone, publisherRef: ref, publisherName: name, publisherType: type }
 }

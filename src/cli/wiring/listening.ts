@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
 import { ServiceError } from '../../kernel/errors.js'
 import { errnoOf, messageOf } from '../../kernel/system-errors.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Runtime } from './runtime.js'
 
@@ -10,22 +10,21 @@ import type { Runtime } from './runtime.js'
 export const baseUrlFields = ['baseUrl', 'host', 'port', 'tls'] as const
 
 /** The public address: configured, or where the API process last listened, or where it will listen. */
-export async function resolveBaseUrl({
-  config,
-  store,
-}: Pick<Runtime<(typeof baseUrlFields)[number]>, 'config' | 'store'>): Promise<string> {
+export async function resolveBaseUrl({ config, store }: Runtime): Promise<string> {
   if (config.baseUrl !== undefined) return config.baseUrl
   return (await findFact(store.db, 'base-url')) ?? listeningUrl(config, config.port)
 }
 
 /** How a person reaches a server that listens on this host and port. */
-export function listeningUrl({ host, tls }: ConfigOf<'host' | 'tls'>, port: number): string {
+export function listeningUrl({ host, tls }: Pick<Config, 'host' | 'tls'>, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `${tls === undefined ? 'http' : 'https'}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** Certificate and key, read once at the start. Throws `configuration-invalid` when one cannot be read. */
-export async function readCertificate({ tls }: ConfigOf<'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {
+export async function readCertificate({
+  tls,
+}: Pick<Config, 'tls'>): Promise<{ cert: Buffer; key: Buffer } | undefined> {
   if (tls === undefined) return undefined
   try {
     const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)])

@@ -17,9 +17,6 @@ import { orNotFound } from '../command-line.js'
 import { auditOperator } from './audit.js'
 import type { Runtime } from './runtime.js'
 
-/** What an operator does with donations by hand, with a command or in the console; each enters its audit row. */
-type MoneyRuntime = Pick<Runtime, 'store' | 'clock'>
-
 type RefundByHand = {
   readonly donationId: number
   readonly kind: RefundKind
@@ -30,7 +27,7 @@ type RefundByHand = {
 
 /** Gives a donation back, all that is left or a part; a chargeback is only booked. Throws as `refundDonation`, and beyond the limit of a day. */
 export async function refundByHand(
-  runtime: MoneyRuntime,
+  runtime: Runtime,
   payments: Payments,
   { mostInDay, ...wanted }: RefundByHand,
   operator?: Operator,
@@ -64,7 +61,7 @@ export async function refundByHand(
 }
 
 /** Makes the receipt of a donation due, again if need be. */
-export async function mailReceiptAgain({ store, clock }: MoneyRuntime, id: number, operator?: Operator): Promise<void> {
+export async function mailReceiptAgain({ store, clock }: Runtime, id: number, operator?: Operator): Promise<void> {
   await store.transaction(async (db) => {
     if (!(await requeueReceiptMail(db, id, clock()))) {
       throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)
@@ -74,7 +71,7 @@ export async function mailReceiptAgain({ store, clock }: MoneyRuntime, id: numbe
 }
 
 /** Ends a plan: nothing more is charged. */
-export async function endPlanByHand({ store, clock }: MoneyRuntime, id: number, operator?: Operator): Promise<void> {
+export async function endPlanByHand({ store, clock }: Runtime, id: number, operator?: Operator): Promise<void> {
   await store.transaction(async (db) => {
     orNotFound(await findPlan(db, id), `there is no plan ${id}`)
     if (!(await endPlan(db, id, { reason: 'the operator ended it', at: clock() }))) {
@@ -86,7 +83,7 @@ export async function endPlanByHand({ store, clock }: MoneyRuntime, id: number, 
 
 /** Brings the books in line with the charge of a donation; returns how that ended. Throws `not-found` and `request-invalid`. */
 export async function compareByHand(
-  runtime: MoneyRuntime,
+  runtime: Runtime,
   payments: Payments,
   donationId: number,
   operator?: Operator,
@@ -106,7 +103,7 @@ export async function compareByHand(
 
 /** Who made a donation; the look is entered. Undefined: nobody is known. */
 export async function discloseDonor(
-  runtime: MoneyRuntime,
+  runtime: Runtime,
   vault: DonorVault,
   donationId: number,
   operator?: Operator,
@@ -120,7 +117,7 @@ export async function discloseDonor(
 
 /** The donations of a person; the look is entered, without who was looked for. */
 export async function discloseDonations(
-  runtime: MoneyRuntime,
+  runtime: Runtime,
   vault: DonorVault,
   email: string,
   operator?: Operator,

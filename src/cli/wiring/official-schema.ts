@@ -7,20 +7,18 @@ import {
   type XsdValidator,
 } from '../../iati/validation/index.js'
 import { ServiceError } from '../../kernel/errors.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 
 /** The fields of the configuration that the folder of the official schema follows from. */
 export const schemaFields = ['dataDir', 'standardDir'] as const
 
-type SchemaConfig = ConfigOf<(typeof schemaFields)[number]>
-
 /** The folder of the pulled official files. */
-export function pulledDirectory({ dataDir }: ConfigOf<'dataDir'>): string {
+export function pulledDirectory({ dataDir }: Config): string {
   return join(dataDir, 'standard')
 }
 
 /** The folder of the official files: IATI_STANDARD_DIR, else the pulled ones; undefined when there are none. */
-export function officialDirectory(config: SchemaConfig): string | undefined {
+export function officialDirectory(config: Config): string | undefined {
   const pulled = pulledDirectory(config)
   return config.standardDir ?? (existsSync(pulled) ? pulled : undefined)
 }
@@ -29,17 +27,17 @@ export function officialDirectory(config: SchemaConfig): string | undefined {
  * The official schema, when IATI_STANDARD_DIR or `giving standard pull` has provided it; dispose of it when done. Throws
  * `standard-missing` when the folder does not have it.
  */
-export async function openOfficialSchema(config: SchemaConfig): Promise<XsdValidator | undefined> {
+export async function openOfficialSchema(config: Config): Promise<XsdValidator | undefined> {
   return await openSchema(config, createXsdValidator)
 }
 
 /** The same in a thread of its own, so that the caller checks other rules meanwhile. */
-export async function openThreadedSchema(config: SchemaConfig): Promise<SchemaCheck | undefined> {
+export async function openThreadedSchema(config: Config): Promise<SchemaCheck | undefined> {
   return await openSchema(config, openThreadedXsd)
 }
 
 async function openSchema<Schema extends SchemaCheck>(
-  config: SchemaConfig,
+  config: Config,
   open: (directory: string) => Schema | undefined | Promise<Schema | undefined>,
 ): Promise<Schema | undefined> {
   const directory = officialDirectory(config)

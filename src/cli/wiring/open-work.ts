@@ -18,13 +18,11 @@ import { keepFollowing, sharedFolders } from './shared-folders.js'
 
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
-export type WorkRuntime = Runtime<(typeof workFields)[number]>
-
 // A connection that stalls gives no error; the largest query of a publication may take this long.
 const workAnswerMs = 120_000
 
 /** Starts a worker in this process; it is closed with the rest. */
-export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
+export async function openWork(given: Runtime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
   // Before it looks whether the database is older than the live release.
@@ -58,6 +56,6 @@ export async function openWork(given: WorkRuntime, metrics: Metrics, cleanup: Cl
 }
 
 /** When the next publication is due, as configured. */
-export function nextByConfiguration({ config, clock }: Runtime<'publish'>): string {
+export function nextByConfiguration({ config, clock }: Runtime): string {
   return isoInstantOf(nextDue(publicationSchedule(config), clock()))
 }

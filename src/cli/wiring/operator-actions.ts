@@ -8,22 +8,13 @@ import { tellOfRun } from '../../work/attempt.js'
 import { cancelRun, createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { auditOperator, userOfProcess } from './audit.js'
-import { type FolderRuntime, refuseOthersFolder } from './folder.js'
+import { refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 import { sharedFolders } from './shared-folders.js'
 
-/**
- * What an operator does by hand, with a command or in the console; each action writes its audit row. A command passes no
- * `operator`: the user who runs it is the operator.
- */
-export type ActionRuntime = Pick<Runtime<'publish' | 'reportingOrg'>, 'store' | 'clock' | 'log' | 'feedsDir' | 'config'>
-
-/** What is public and final needs the store's own folder. */
-type FinalRuntime = ActionRuntime & FolderRuntime
-
 /** Enters a publication, which the workers' next round takes up; returns the run's id. */
 export async function requestPublication(
-  runtime: ActionRuntime,
+  runtime: Runtime,
   { force, reserveSeconds }: { readonly force: boolean; readonly reserveSeconds?: number },
   operator?: Operator,
 ): Promise<number> {
@@ -37,7 +28,7 @@ export async function requestPublication(
 }
 
 /** Cancels a run that waits or is worked on; see `cancelRun`. */
-export async function cancelPublication(runtime: ActionRuntime, id: number, operator = userOfProcess()): Promise<void> {
+export async function cancelPublication(runtime: Runtime, id: number, operator = userOfProcess()): Promise<void> {
   const { store, clock, log } = runtime
   await store.transaction(async (db) => {
     await cancelRun(db, id, clock())
@@ -49,10 +40,7 @@ export async function cancelPublication(runtime: ActionRuntime, id: number, oper
 }
 
 /** Asks for a test alarm. Throws `request-invalid` when nobody would be told. */
-export async function testAlarm(
-  runtime: Pick<Runtime<'alerts'>, 'config' | 'store' | 'clock'>,
-  operator = userOfProcess(),
-): Promise<void> {
+export async function testAlarm(runtime: Runtime, operator = userOfProcess()): Promise<void> {
   if (!runtime.config.alerts) {
     throw new ServiceError('request-invalid', 'nobody is told of alarms: set ALERT_MAIL_TO or ALERT_WEBHOOK_URL')
   }
@@ -64,7 +52,7 @@ export async function testAlarm(
 
 /** Makes a held release live; see `approveRelease`. */
 export async function approveHeld(
-  runtime: FinalRuntime,
+  runtime: Runtime,
   id: string,
   { acceptLoss }: { readonly acceptLoss: boolean },
   operator?: Operator,
@@ -79,7 +67,7 @@ export async function approveHeld(
 }
 
 /** Puts an earlier release back; see `rollbackRelease`. */
-export async function rollBackTo(runtime: FinalRuntime, id: string, operator?: Operator) {
+export async function rollBackTo(runtime: Runtime, id: string, operator?: Operator) {
   await refuseOthersFolder(runtime)
   const result = await rollbackRelease(releaseDeps(runtime), id)
   const event = { action: 'release-rolled-back', subject: `release ${id}`, details: { from: result.from } } as const
@@ -90,7 +78,7 @@ export async function rollBackTo(runtime: FinalRuntime, id: string, operator?: O
 
 /** Pauses a schedule, or puts it in force again. */
 export async function switchSchedule(
-  runtime: ActionRuntime,
+  runtime: Runtime,
   name: string,
   to: 'paused' | 'resumed',
   operator?: Operator,
@@ -104,7 +92,7 @@ export async function switchSchedule(
 
 /** Approves or refuses the file of a source that is held; returns what it would do. */
 export async function decideSource(
-  runtime: Pick<ActionRuntime, 'store' | 'clock' | 'log'>,
+  runtime: Runtime,
   name: string,
   decision: 'approve' | 'refuse',
   operator?: Operator,
@@ -124,11 +112,7 @@ export async function decideSource(
 }
 
 /** Makes a source due now: a worker reads it. */
-export async function requestSource(
-  runtime: Pick<ActionRuntime, 'store' | 'clock'>,
-  name: string,
-  operator?: Operator,
-): Promise<void> {
+export async function requestSource(runtime: Runtime, name: string, operator?: Operator): Promise<void> {
   await runtime.store.transaction(async (db) => {
     if (!(await askSource(db, name, runtime.clock()))) throw new ServiceError('not-found', `there is no source ${name}`)
     await auditOperator(runtime, db, { action: 'source-asked', subject: `source ${name}` }, operator)
@@ -136,7 +120,7 @@ export async function requestSource(
 }
 
 /** What work on releases needs. */
-export function releaseDeps(runtime: ActionRuntime & FolderRuntime) {
+export function releaseDeps(runtime: Runtime) {
   const { store, feedsDir, clock, config } = runtime
   const { publish, reportingOrg } = config
   const shared = sharedFolders(runtime, ofPerson)

@@ -7,7 +7,7 @@ import { createSandboxGateway } from '../../money/gateways/sandbox/sandbox-gatew
 import { createSandboxTime } from '../../money/gateways/sandbox/sandbox-settings.js'
 import { type Payments, usualLimits } from '../../money/payments.js'
 import { createDonationBooks } from '../../money/sql/donation-books.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { findFact } from '../../platform/database/facts.js'
 import { donorFields, openDonorVault } from './donor-vault.js'
 import { publisherFields, publisherRefusal } from './publisher.js'
@@ -18,7 +18,7 @@ export const paymentFields = ['payments', 'mail', 'baseUrl', ...publisherFields,
 
 /** Payments as this runtime is configured. */
 export async function openPayments(
-  runtime: Runtime<(typeof paymentFields)[number]>,
+  runtime: Runtime,
   { makesDonorKey = true }: { readonly makesDonorKey?: boolean } = {},
 ): Promise<Payments> {
   const { config, log, store } = runtime
@@ -83,12 +83,7 @@ function remembered<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
 }
 
 /** Only the chosen processor's library is loaded, since they are large. */
-async function openGateway({
-  config,
-  secrets,
-  clock,
-  store,
-}: Runtime<(typeof paymentFields)[number]>): Promise<Gateway> {
+async function openGateway({ config, secrets, clock, store }: Runtime): Promise<Gateway> {
   const { gateway } = config.payments
   if (gateway !== 'sandbox') {
     const processor = ofExtensions('processor').find(({ name }) => name === gateway)
@@ -100,7 +95,7 @@ async function openGateway({
 }
 
 /** Says in the log which account of a processor is charged, or that the processor does not take its settings. */
-export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Runtime<'payments'>): void {
+export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Runtime): void {
   if (config.payments.gateway === 'sandbox') return
   withTimeout(timeoutMs, (signal) => gateway.describeAccount(signal)).then(
     (account) => log.info({ gateway: gateway.name, account }, 'donations are charged by a processor'),
@@ -112,7 +107,7 @@ export function logAccount({ gateway, timeoutMs }: Payments, { config, log }: Ru
 }
 
 /** Why this gateway takes no donations; undefined: it does. */
-function sandboxRefusal(gateway: Gateway, { reportingOrg }: ConfigOf<'reportingOrg'>): string | undefined {
+function sandboxRefusal(gateway: Gateway, { reportingOrg }: Config): string | undefined {
   if (!isSandbox(gateway) || isDemoPublisher(reportingOrg.ref)) return undefined
   return 'PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real publisher'
 }

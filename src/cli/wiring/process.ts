@@ -31,7 +31,7 @@ export function tuneWorker(): void {
 }
 
 /** Resolves when the process is asked to stop; until then systemd hears that it is alive. */
-export async function untilStopped(environment: Environment, { signal, log }: Pick<Runtime, 'signal' | 'log'>) {
+export async function untilStopped(environment: Environment, { signal, log }: Runtime) {
   reportToSystemd(environment, signal, log)
   await aborted(signal)
 }

@@ -9,6 +9,7 @@ import { findConfirmedAssumptions, recordAssumptions } from '../../platform/data
 import { findFact, lockFacts } from '../../platform/database/facts.js'
 import { earlierPublisherRefs, findPublisher } from '../../platform/database/publisher.js'
 import type { Store } from '../../platform/database/store.js'
+import type { Log } from '../../platform/observability/log.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
@@ -27,14 +28,11 @@ export const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
 /** The work of publication as this runtime is configured, with the official schema when its files are there. */
-export async function openPublication(
-  runtime: Runtime<(typeof publicationFields)[number]>,
-  cleanup: CleanupStack,
-): Promise<Publication> {
+export async function openPublication(runtime: Runtime, cleanup: CleanupStack): Promise<Publication> {
   const { config, secrets, store, feedsDir, clock, log } = runtime
   // Loaded here: processes that only ask for a publication do without its writers.
   const { createPublication } = await import('../../release/create-publication.js')
-  const mappingConfig = await resolveMapping(runtime)
+  const mappingConfig = await resolveMapping(runtime, log)
   if (isDemoPublisher(config.reportingOrg.ref)) {
     // A trial from before 1.1 is published anew.
     await forgetIdentifiers(store.db, [`${formerDemoRef}-`])
@@ -84,7 +82,7 @@ export async function openPublication(
 }
 
 /** Before the first release that is not a trial's, `FACTS_CONFIRMED` is a person's word. */
-async function confirmByVariable({ config, store, clock }: Runtime<(typeof publisherFields)[number]>): Promise<void> {
+async function confirmByVariable({ config, store, clock }: Runtime): Promise<void> {
   if (!config.factsConfirmed || isDemoPublisher(config.reportingOrg.ref) || (await findPublisher(store.db))) return
   await store.transaction(async (db) => {
     await lockFacts(db)
@@ -93,11 +91,9 @@ async function confirmByVariable({ config, store, clock }: Runtime<(typeof publi
   })
 }
 
-export type MappingRuntime = Pick<Runtime<(typeof mappingFields)[number]>, 'config' | 'store'>
-
 /** The configuration of the mapping with what the store adds, now. Throws as `resolveMapping`. */
-export async function currentMapping({ config, store }: MappingRuntime): Promise<MappingConfig> {
-  return await withStored(await resolveMapping({ config, store }), store)
+export async function currentMapping(runtime: Runtime): Promise<MappingConfig> {
+  return await withStored(await resolveMapping(runtime), runtime.store)
 }
 
 async function withStored(config: MappingConfig, { db }: Store): Promise<MappingConfig> {
@@ -109,8 +105,8 @@ async function withStored(config: MappingConfig, { db }: Store): Promise<Mapping
  * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was
  * given: identifiers are permanent, so a production store never publishes under the demo publisher.
  */
-async function resolveMapping(runtime: MappingRuntime & { readonly log?: Runtime['log'] }): Promise<MappingConfig> {
-  const { config, store, log } = runtime
+async function resolveMapping(runtime: Runtime, log?: Log): Promise<MappingConfig> {
+  const { config, store } = runtime
   const { ref, name, type } = config.reportingOrg
   if (ref === undefined) {
     const demo = !['removed', undefined].includes(await findFact(store.db, 'demo-seeded'))

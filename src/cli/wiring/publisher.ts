@@ -2,20 +2,16 @@ import { countDemoProjects } from '../../demo/sql/demo.js'
 import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type ConfiguredPublisher, publisherDifferences } from '../../kernel/publisher.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { findConfirmedAssumptions } from '../../platform/database/confirmed-assumptions.js'
 import { findFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
-import type { Store } from '../../platform/database/store.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { countIdentifiersOf } from '../../release/sql/published-identifiers.js'
-import { type FolderRuntime, ownFolderRefusal } from './folder.js'
+import { ownFolderRefusal } from './folder.js'
+import type { Runtime } from './runtime.js'
 
 export const publisherFields = ['reportingOrg', 'currency', 'language', 'bucket', 'factsConfirmed'] as const
-
-type PublisherConfig = ConfigOf<(typeof publisherFields)[number]>
-type PublisherRuntime = { readonly config: PublisherConfig; readonly store: Store }
-type TellingRuntime = PublisherRuntime & Pick<FolderRuntime, 'config' | 'store' | 'feedsDir'>
 
 /** Why nothing is published, registered or told to others until a person has decided. */
 type Refusal = {
@@ -32,12 +28,12 @@ export const publisherCauses = {
 } as const
 
 /** Who publishes, as it is configured. */
-export function configuredPublisher({ reportingOrg, currency, language }: PublisherConfig): ConfiguredPublisher {
+export function configuredPublisher({ reportingOrg, currency, language }: Config): ConfiguredPublisher {
   return { ref: reportingOrg.ref, type: reportingOrg.type, currency, language }
 }
 
 /** How the configuration differs from the store; undefined where they agree, or nothing is recorded yet. */
-export async function publisherRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+export async function publisherRefusal({ config, store }: Runtime): Promise<string | undefined> {
   const recorded = await findPublisher(store.db)
   const differences = recorded ? publisherDifferences(recorded, configuredPublisher(config)) : []
   if (differences.length === 0) return undefined
@@ -48,18 +44,18 @@ export async function publisherRefusal({ config, store }: PublisherRuntime): Pro
  * Throws `publisher-differs`, `demo-data-present` when the store has demo projects and the publisher is a real one,
  * `facts-unconfirmed`, or `folder-differs`.
  */
-export async function refuseToPublish(runtime: TellingRuntime): Promise<void> {
+export async function refuseToPublish(runtime: Runtime): Promise<void> {
   refuse(await publishingRefusals(runtime))
 }
 
 /** Why the live release may not be told to others; undefined: it may. */
-export async function tellingRefusal(runtime: TellingRuntime): Promise<string | undefined> {
+export async function tellingRefusal(runtime: Runtime): Promise<string | undefined> {
   const refusals = await tellingRefusals(runtime)
   return refusals.length > 0 ? inOne(refusals) : undefined
 }
 
 /** Throws as `refuseToPublish` where the live release may not be told to others. */
-export async function refuseToTell(runtime: TellingRuntime): Promise<void> {
+export async function refuseToTell(runtime: Runtime): Promise<void> {
   refuse(await tellingRefusals(runtime))
 }
 
@@ -67,13 +63,13 @@ export async function refuseToTell(runtime: TellingRuntime): Promise<void> {
  * Every reason why the live release may not be told to others: the configuration or the folder is not of this store, or
  * under a real publisher the store or the release has demo data.
  */
-export async function tellingRefusals({ config, store, feedsDir }: TellingRuntime): Promise<readonly Refusal[]> {
-  const refusals = await publishingRefusals({ config, store, feedsDir })
-  const ofRelease = refusals.length === 0 ? await demoReleaseRefusal({ config, store, feedsDir }) : undefined
+export async function tellingRefusals(runtime: Runtime): Promise<readonly Refusal[]> {
+  const refusals = await publishingRefusals(runtime)
+  const ofRelease = refusals.length === 0 ? await demoReleaseRefusal(runtime) : undefined
   return ofRelease === undefined ? refusals : [{ code: 'demo-data-present', message: ofRelease }]
 }
 
-async function publishingRefusals(runtime: TellingRuntime): Promise<readonly Refusal[]> {
+async function publishingRefusals(runtime: Runtime): Promise<readonly Refusal[]> {
   const [differs, demo] = [await publisherRefusal(runtime), await demoDataRefusal(runtime)]
   const unconfirmed = await unconfirmedRefusal(runtime)
   const folder = await ownFolderRefusal(runtime)
@@ -95,7 +91,7 @@ function inOne(refusals: readonly Refusal[]): string {
 }
 
 /** Before the first release that is not a trial's, a person reads what activities would say although nobody states it. */
-async function unconfirmedRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+async function unconfirmedRefusal({ config, store }: Runtime): Promise<string | undefined> {
   const { ref } = config.reportingOrg
   if (ref === undefined || isDemoPublisher(ref) || config.factsConfirmed) return undefined
   if ((await findPublisher(store.db)) || (await findConfirmedAssumptions(store.db))?.by !== undefined) return undefined
@@ -105,7 +101,7 @@ async function unconfirmedRefusal({ config, store }: PublisherRuntime): Promise<
   )
 }
 
-async function demoDataRefusal({ config, store }: PublisherRuntime): Promise<string | undefined> {
+async function demoDataRefusal({ config, store }: Runtime): Promise<string | undefined> {
   const { ref } = config.reportingOrg
   if (isDemoPublisher(ref)) return undefined
   const projects = await countDemoProjects(store.db)
@@ -120,7 +116,7 @@ async function demoDataRefusal({ config, store }: PublisherRuntime): Promise<str
   )
 }
 
-async function demoReleaseRefusal({ config, store, feedsDir }: TellingRuntime): Promise<string | undefined> {
+async function demoReleaseRefusal({ config, store, feedsDir }: Runtime): Promise<string | undefined> {
   const { ref } = config.reportingOrg
   const live = isDemoPublisher(ref) ? undefined : await createReleaseReader(feedsDir).live()
   if (live === undefined) return undefined

@@ -11,7 +11,7 @@ const betweenMeasuresMs = 1_000
 
 /** The standbys of DATABASE_READ_URL, each with the stores that `open` makes for reads; undefined when none is configured. */
 export function openReplicas(
-  runtime: Runtime<'readMaxLagSeconds'>,
+  runtime: Runtime,
   primary: Store,
   open: (url: string) => readonly Store[],
 ): Replicas | undefined {
@@ -41,10 +41,7 @@ export function openReplicas(
  * The store of a command that reads much at once: a standby that has all that the primary has now, else the primary, which also
  * repeats what a standby breaks off.
  */
-export async function readingFromStandbys(
-  runtime: Runtime<'readMaxLagSeconds'>,
-  cleanup: CleanupStack,
-): Promise<Store> {
+export async function readingFromStandbys(runtime: Runtime, cleanup: CleanupStack): Promise<Store> {
   const { store } = runtime
   const replicas = openReplicas(runtime, store, (url) => [openPool({ ...runtime, databaseUrl: url }, { max: 2 })])
   if (!replicas) return store

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
-import { type Config, type ConfigOf, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
+import { type Config, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
 import { processNumber, unreadVariables } from '../../platform/config/environment.js'
 import type { PoolOptions } from '../../platform/database/connection.js'
 import { Fence } from '../../platform/database/fence.js'
@@ -20,9 +20,9 @@ const refreshMs = 1_000
 /** The fields of the configuration that every command with a database uses. */
 const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', 'logFormat'] as const
 
-/** What a command with a database works with: its fields of the configuration, its open store. Disposing closes all. */
-export type Runtime<Field extends keyof Config = never> = AsyncDisposable & {
-  readonly config: ConfigOf<Field | (typeof databaseFields)[number]>
+/** What a command with a database works with. */
+export type Runtime = {
+  readonly config: Config
   readonly secrets: Secrets
   readonly log: Log
   /** Tells the operator of a service what it does, as a line for people or of the log; a note of any other command. */
@@ -56,12 +56,12 @@ export type RuntimeOptions = {
 }
 
 /**
- * Reads these fields of the configuration, starts or joins the database, and brings its schema up to date. Throws
+ * Reads the configuration, starts or joins the database, and brings its schema up to date. Disposing closes all. Throws
  * `configuration-invalid`, `database-unavailable`, `database-incompatible` or `aborted`.
  */
-export async function openRuntime<Field extends keyof Config = never>(
+export async function openRuntime(
   environment: Environment,
-  fields: readonly Field[],
+  needed: readonly (keyof Config)[],
   {
     signal,
     migrate: migrates = true,
@@ -69,8 +69,8 @@ export async function openRuntime<Field extends keyof Config = never>(
     serves,
     note = () => undefined,
   }: RuntimeOptions & { readonly signal: AbortSignal },
-): Promise<Runtime<Field>> {
-  const { config, secrets } = readConfig(environment, [...databaseFields, ...fields])
+): Promise<Runtime & AsyncDisposable> {
+  const { config, secrets } = readConfig(environment, [...databaseFields, ...needed])
   const number = processNumber(environment)
   const log = createLog(config.logLevel, config.logFormat, number)
   logWarnings(log)
@@ -171,7 +171,7 @@ function openDirect(url: string, fence: Fence | undefined): Store {
 
 /** Starts or joins the embedded server, and starts it again when it was killed. */
 async function openEmbedded(
-  { dataDir }: ConfigOf<'dataDir'>,
+  { dataDir }: Config,
   log: Log,
   tell: Runtime['tell'] | undefined,
   signal: AbortSignal | undefined,

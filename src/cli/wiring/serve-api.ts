@@ -48,7 +48,7 @@ export const apiFields = [
 ] as const
 
 /** A runtime whose store is used as the API does: statements have time limits, searches have their own connections. */
-export type ApiRuntime = Runtime<(typeof apiFields)[number]> & Pick<ApiDeps, 'reads' | 'searches' | 'replicas'>
+export type ApiRuntime = Runtime & Pick<ApiDeps, 'reads' | 'searches' | 'replicas'>
 
 // The database ends a statement after this time. One second later this process gives up a connection that has not answered.
 const statementMs = 10_000
@@ -62,7 +62,7 @@ const maxGraceMs = 6_000
 const eventLoopDelayMs = 1_000
 
 /** Opens the API's connections to the database; `cleanup` closes them. */
-export function openApiRuntime(runtime: Runtime<(typeof apiFields)[number]>, cleanup: CleanupStack): ApiRuntime {
+export function openApiRuntime(runtime: Runtime, cleanup: CleanupStack): ApiRuntime {
   const { databasePoolSize } = runtime.config
   const searchers = Math.max(2, Math.floor(databasePoolSize / 3))
   const open = (databaseUrl: string, max: number, statementTimeoutMs: number) => {
@@ -169,7 +169,7 @@ export async function serveApi(
   return { listening, baseUrl }
 }
 
-function limitsOf({ config, log }: Runtime<(typeof apiFields)[number]>): ApiLimits {
+function limitsOf({ config, log }: Runtime): ApiLimits {
   const connections = connectionsWithinDescriptors(config.maxConnections)
   if (connections < config.maxConnections) {
     log.warn({ connections }, 'fewer connections than MAX_CONNECTIONS: the limit of open files (ulimit -n) is too low')

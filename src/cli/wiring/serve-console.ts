@@ -54,8 +54,6 @@ export const consoleFields = [
   'trustProxy',
 ] as const
 
-type ConsoleRuntime = Runtime<(typeof consoleFields)[number]>
-
 const defaultPort = 8081
 // Of four connections an action uses two, one of them for the publishing lock; the pages have the others.
 const connections = 4
@@ -69,7 +67,7 @@ const failedJobsShown = 20
  * `configuration-invalid` when OPS_PORT is taken.
  */
 export async function serveConsole(
-  given: ConsoleRuntime,
+  given: Runtime,
   metrics: Metrics,
   cleanup: CleanupStack,
   limits: Partial<UploadLimits> = {},
@@ -129,7 +127,7 @@ async function listen(app: ConsoleServer, host: string, port: number | undefined
 }
 
 /** What the console shows; the commands read the same. The queue is opened when it is first asked for. */
-function openLooks(runtime: ConsoleRuntime, payments: Payments, cleanup: CleanupStack): Looks {
+function openLooks(runtime: Runtime, payments: Payments, cleanup: CleanupStack): Looks {
   const { config, secrets, databaseUrl, store, log, clock } = runtime
   const names = queueNames(work)
   let opened: Promise<JobQueue> | undefined
@@ -164,7 +162,7 @@ function openLooks(runtime: ConsoleRuntime, payments: Payments, cleanup: Cleanup
   }
 }
 
-function moneyOf(runtime: ConsoleRuntime, payments: Payments): ConsoleDeps['money'] {
+function moneyOf(runtime: Runtime, payments: Payments): ConsoleDeps['money'] {
   const { donors, gateway, currency } = payments
   return {
     ...{ gateway: gateway.name, isTest: isSandbox(gateway), currency },
@@ -187,7 +185,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   return await within(queueMs, answer, () => new ServiceError('queue-unavailable', message))
 }
 
-function actionsOf(runtime: ConsoleRuntime): OperatorActions {
+function actionsOf(runtime: Runtime): OperatorActions {
   return {
     publish: ({ force }, operator) => requestPublication(runtime, { force }, operator),
     approve: (id, { acceptLoss }, operator) => approveHeld(runtime, id, { acceptLoss }, operator),

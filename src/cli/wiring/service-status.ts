@@ -14,7 +14,7 @@ import type { Payments } from '../../money/payments.js'
 import { receiptWarnings } from '../../money/receipts/receipt-warnings.js'
 import { reconciliationNeeds } from '../../money/reconcile.js'
 import { lastFollowed } from '../../outbound/bucket/shared-folder.js'
-import type { ConfigOf } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
 import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
@@ -34,7 +34,7 @@ import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWor
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { paymentFields } from './payments.js'
 import { mappingFields } from './publication.js'
-import { publisherCauses, type publisherFields, tellingRefusals } from './publisher.js'
+import { publisherCauses, tellingRefusals } from './publisher.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
 
@@ -51,8 +51,6 @@ export const statusFields = [
   ...mappingFields,
   ...paymentFields,
 ] as const
-
-export type StatusRuntime = Runtime<(typeof statusFields)[number]>
 
 /** The state of the service, as `giving status` prints it. */
 export type Status = {
@@ -89,7 +87,7 @@ export type QueueStatus =
 
 /** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
 export async function lookAtService(
-  runtime: Pick<StatusRuntime, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
+  runtime: Runtime,
   queue: QueueStatus,
   openPayments: () => Promise<Payments>,
 ): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
@@ -125,7 +123,7 @@ export async function lookAtService(
   const held = release?.manifest.held
   const payments = await openPayments()
   const states = await statesOfExtensions(config, store, release)
-  const publisher = await tellingRefusals({ config, store, feedsDir })
+  const publisher = await tellingRefusals(runtime)
   const copyOf = config.bucket?.isFolder
     ? { bucket: config.bucket.name, at: await lastFollowed(releaseFolder(feedsDir)) }
     : undefined
@@ -188,7 +186,7 @@ export async function lookAtService(
 
 /** What the extensions that are configured tell, without asking anybody. */
 async function statesOfExtensions(
-  config: ConfigOf<(typeof extensionFields)[number]>,
+  config: Config,
   { db }: Store,
   live: ReadableRelease | undefined,
 ): Promise<readonly NamedState[]> {
@@ -237,13 +235,8 @@ export async function queueStatus(engine: string, answer: ReturnType<typeof read
   }
 }
 
-type AlarmFields = (typeof extensionFields)[number] | 'backup' | 'upstream' | (typeof publisherFields)[number]
-
 /** What a worker sends alarms about. */
-export async function needsToTell(
-  runtime: Pick<Runtime<AlarmFields>, 'config' | 'store' | 'clock' | 'feedsDir' | 'fence'>,
-  payments: Payments,
-): Promise<Cause[]> {
+export async function needsToTell(runtime: Runtime, payments: Payments): Promise<Cause[]> {
   const { config, store, clock, feedsDir } = runtime
   const ownFolder = await ownFolderRefusal(runtime)
   if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())

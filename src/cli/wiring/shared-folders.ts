@@ -13,14 +13,12 @@ import type { Runtime } from './runtime.js'
 // A machine serves within this time what another one has published.
 const followMs = 2_000
 
-type SharedRuntime = Pick<Runtime<'bucket'>, 'config' | 'secrets' | 'store' | 'feedsDir' | 'clock' | 'signal'>
-
 /**
  * The folders of this process as copies of what the bucket says; undefined where FEEDS_S3_IS_FOLDER is off. `patience` for a
  * person who waits.
  */
 export function sharedFolders(
-  runtime: SharedRuntime,
+  runtime: Runtime,
   patience?: BucketPatience,
 ): (SharedFolders & { readonly bucket: () => Promise<Bucket> }) | undefined {
   const { config, store, feedsDir, clock, signal } = runtime
@@ -42,7 +40,7 @@ export function sharedFolders(
 }
 
 /** Brings what the bucket says once, for a command. */
-export async function followOnce(runtime: SharedRuntime): Promise<void> {
+export async function followOnce(runtime: Runtime): Promise<void> {
   await sharedFolders(runtime, ofPerson)?.releases.follow()
 }
 
@@ -50,7 +48,7 @@ export async function followOnce(runtime: SharedRuntime): Promise<void> {
  * Shares what was seen of the database with the other machines, for a command; returns why that cannot be done, undefined where it was
  * or where machines have nothing but their folder.
  */
-export async function shareSeenOnce(runtime: SharedRuntime & Pick<Runtime, 'fence'>): Promise<string | undefined> {
+export async function shareSeenOnce(runtime: Runtime): Promise<string | undefined> {
   const { fence } = runtime
   const shared = fence && sharedFolders(runtime, ofPerson)
   try {
@@ -65,10 +63,7 @@ export async function shareSeenOnce(runtime: SharedRuntime & Pick<Runtime, 'fenc
  * Keeps the folder of this process as the state in the bucket says, and shares what was seen of the database, until `cleanup` closes
  * it; `first` resolves after the first try. While the bucket is away the folder stays as it is.
  */
-export function keepFollowing(
-  runtime: SharedRuntime & Pick<Runtime, 'log' | 'fence'>,
-  cleanup: CleanupStack,
-): { readonly first: Promise<void> } {
+export function keepFollowing(runtime: Runtime, cleanup: CleanupStack): { readonly first: Promise<void> } {
   const shared = sharedFolders(runtime)
   if (!shared) return { first: Promise.resolve() }
   const { log, fence } = runtime

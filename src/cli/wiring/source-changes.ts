@@ -9,7 +9,7 @@ import type { Runtime } from './runtime.js'
 
 /** Saves definitions and removes sources in one transaction; returns the names of those that differ. */
 export async function changeSources(
-  runtime: Runtime<'publish'>,
+  runtime: Runtime,
   definitions: readonly SourceDefinition[],
   removed: readonly string[],
   operator?: Operator,

@@ -10,7 +10,7 @@ export const braintree = {
       const { createBraintreeGateway } = await import('./braintree-gateway.js')
       const { braintree: settings, address, timeoutSeconds } = payments
       if (!settings) throw new ServiceError('internal', 'Braintree is not the gateway that is configured')
-      const privateKey = secrets.paymentKey ?? ''
+      const privateKey = secrets.braintreePrivateKey ?? ''
       return createBraintreeGateway({ ...settings, address, currency, privateKey, timeoutMs: timeoutSeconds * 1000 })
     },
   },

@@ -5,7 +5,7 @@ import type { Extension } from '../../cli/extension.js'
  * Tells the WebSub hub which feeds the live release changed, when a worker starts and every minute. A tick that comes
  * twice or not at all does no harm.
  */
-const work: Work<'websubHub'> = {
+const work: Work = {
   name: 'hub',
   fields: ['websubHub'],
   queues: { settlement: 4 },

@@ -48,7 +48,7 @@ export function registerRegistry(program: Command, { storeAction }: CommandLine)
 
 type Change = (deps: RegistryDeps, signal: AbortSignal) => Promise<RegistryResult>
 type Flags = { readonly dryRun: boolean; readonly unregisters?: boolean }
-async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise<number> {
+async function showStatus(runtime: Runtime, output: Output): Promise<number> {
   const { store, clock, signal } = runtime
   const view = await usingRegistry(runtime, { dryRun: false }, (deps) =>
     remembering({ ...deps, db: store.db, clock }, () => lookAtRegistry(deps, signal)),
@@ -74,7 +74,7 @@ async function showStatus(runtime: Runtime<'registry'>, output: Output): Promise
 }
 
 async function change(
-  runtime: Runtime<'registry' | (typeof publisherFields)[number]>,
+  runtime: Runtime,
   output: Output,
   { dryRun, unregisters = false }: Flags,
   work: (deps: RegistryDeps) => Promise<RegistryResult>,

@@ -5,7 +5,7 @@ import type { Extension } from '../../cli/extension.js'
  * Registers new segments at the IATI registry with REGISTRY_SYNC, every five minutes; it asks the registry only when
  * the live release has something new. It is no step of the publication, so that no publication can fail by it.
  */
-const work: Work<'registry'> = {
+const work: Work = {
   name: 'registry',
   fields: ['registry'],
   queues: { settlement: 4 },
@@ -40,4 +40,4 @@ export const registry = {
     label: 'state',
     read: async (db) => await (await import('./registry-state.js')).datasetsByState(db),
   },
-} as const satisfies Extension<'registry'>
+} as const satisfies Extension

@@ -8,7 +8,7 @@ export async function lookAtState({
   config: { registry: settings },
   db,
   live,
-}: StateDeps<'registry'>): Promise<ExtensionState | undefined> {
+}: StateDeps): Promise<ExtensionState | undefined> {
   if (!settings) return undefined
   const paths = live?.manifest.files.map(({ path }) => path) ?? []
   const codes = wantedDatasets(settings, paths).map(({ code }) => code)

@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/dates.js'
-import type { ConfigOf, Secrets } from '../../platform/config/config.js'
+import type { Config, Secrets } from '../../platform/config/config.js'
 import type { Db } from '../../platform/database/connection.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { registerNew } from './register.js'
 import { usingRegistry } from './using-registry.js'
 
 type TellingDeps = {
-  readonly config: ConfigOf<'registry'>
+  readonly config: Config
   readonly secrets: Secrets
   readonly db: Db
   readonly clock: Clock

@@ -8,7 +8,7 @@ export const stripe = {
     open: async ({ config: { payments, currency }, secrets }) => {
       const { createStripeGateway } = await import('./stripe-gateway.js')
       const { stripe: { publishableKey = '' } = {}, address, timeoutSeconds } = payments
-      const { paymentKey: secretKey = '', webhookSecret } = secrets
+      const { stripeSecretKey: secretKey = '', webhookSecret } = secrets
       return createStripeGateway({
         ...{ publishableKey, secretKey, webhookSecret },
         ...{ address, currency, timeoutMs: timeoutSeconds * 1000 },

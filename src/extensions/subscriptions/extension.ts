@@ -6,7 +6,7 @@ import type { ReleaseReader } from '../../release/read/release-reader.js'
  * Mails subscribers what the live release has that is new, every minute. Each message is claimed by one tick, so ticks that
  * come twice do no harm.
  */
-const work: Work<'mail' | 'language' | 'reportingOrg'> = {
+const work: Work = {
   name: 'subscriptions',
   fields: ['mail', 'language', 'reportingOrg'],
   queues: { settlement: 3 },

@@ -11,8 +11,8 @@ import { type SecretName, type ValueOf, type Variable, type VariableName, variab
 /** Raw environment: names to texts. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The secrets of the fields that were read; printed as `[redacted]` wherever they are printed. */
-export type Secrets = { readonly [Name in SecretName]?: string | undefined } & Redacted
+/** Texts of the variables that are secrets; printed as `[redacted]` wherever they are printed. */
+export type Secrets = { readonly [Name in SecretName]?: string | undefined }
 
 class Redacted {
   toJSON(): string {
@@ -22,11 +22,6 @@ class Redacted {
   [inspect.custom](): string {
     return 'Secrets [redacted]'
   }
-}
-
-/** Secrets of these texts. */
-function createSecrets(found: { readonly [Name in SecretName]?: string | undefined } = {}): Secrets {
-  return Object.assign(new Redacted(), found)
 }
 
 /** Reads single variables and collects what is wrong with them. */
@@ -52,6 +47,11 @@ class VariableReader {
     return value as NonNullable<ValueOf<Name>>
   }
 
+  /** Whether it was asked for. */
+  has(name: VariableName): boolean {
+    return this.#read.has(name)
+  }
+
   isSet(name: VariableName): boolean {
     return Boolean(this.#raw(name))
   }
@@ -66,13 +66,14 @@ class VariableReader {
     return toAbsolute(this.#environment[`${name}_FILE`]?.trim() || undefined)
   }
 
-  secrets(): Secrets {
-    const found: { [Name in SecretName]?: string | undefined } = {}
-    for (const [name, value] of this.#read) {
-      const { secret } = variables[name]
-      if (secret !== undefined) found[secret] = value as string | undefined
-    }
-    return createSecrets(found)
+  /** Throws `configuration-invalid` with every problem in one message. */
+  refuseProblems(): void {
+    const { problems } = this
+    if (problems.length === 0) return
+    const lines = problems.map(
+      ({ field, expected, got }) => `${field}: expected ${expected}, got ${JSON.stringify(got)}`,
+    )
+    throw new ServiceError('configuration-invalid', `the configuration is wrong: ${lines.join('; ')}`, { problems })
   }
 
   #parse(name: VariableName): unknown {
@@ -120,10 +121,7 @@ const factVariables = [
   'ASSUMED_DOCUMENT_CATEGORY',
 ] as const
 
-/**
- * Every field of the configuration, without secrets, from its variables: a command that uses a field asks for its
- * variables, and for no others. Paths are absolute, addresses have no trailing slash.
- */
+/** Every field of the configuration, without secrets, from its variables. Paths are absolute, addresses have no trailing slash. */
 const fields = {
   port: (variable) => variable.get('PORT'),
   host: (variable) => variable.get('HOST'),
@@ -249,33 +247,53 @@ type Frozen<T> = T extends string | number | boolean ? T : Readonly<T>
 
 export type Config = { readonly [Field in keyof typeof fields]: Frozen<ReturnType<(typeof fields)[Field]>> }
 
-export type ConfigOf<Field extends keyof Config> = Readonly<Pick<Config, Field>>
-
 export type UpstreamConfig = NonNullable<Config['upstream']>
 
 export type RegistryConfig = NonNullable<Config['registry']>
 
 /**
- * Reads these fields of the configuration, all of them when none are named. Throws `configuration-invalid` with every
- * problem of their variables in one message, each naming the variable, what was expected and what came (secrets
- * excepted).
+ * The configuration, whole. `needed` fields, all when none are named, are read at once: what is wrong with their variables is in one
+ * `configuration-invalid`, each with what was expected and what came (secrets excepted). Any other field is read, and refused, when
+ * it is first used, so that no command asks for variables that it does not use.
  */
-export function readConfig<Field extends keyof Config = keyof Config>(
+export function readConfig(
   environment: Environment,
-  wanted: readonly Field[] = Object.keys(fields) as Field[],
-): { config: ConfigOf<Field>; secrets: Secrets } {
-  const variable = new VariableReader(environment)
+  needed: readonly (keyof Config)[] = Object.keys(fields) as (keyof Config)[],
+): { config: Config; secrets: Secrets } {
+  const first = new VariableReader(environment)
+  const config = {}
   // In the order of the table, so that problems always come in the same order.
-  const used = (Object.keys(fields) as Field[]).filter((field) => wanted.includes(field))
-  const config = Object.fromEntries(used.map((field) => [field, fields[field](variable)])) as ConfigOf<Field>
-  const { problems } = variable
-  if (problems.length > 0) {
-    const lines = problems.map(
-      ({ field, expected, got }) => `${field}: expected ${expected}, got ${JSON.stringify(got)}`,
-    )
-    throw new ServiceError('configuration-invalid', `the configuration is wrong: ${lines.join('; ')}`, { problems })
+  for (const [name, read] of Object.entries(fields)) {
+    const now = needed.some((one) => one === name) ? { value: read(first) } : undefined
+    define(config, name, now, () => reading(environment, read))
   }
-  return { config: Object.freeze(config), secrets: variable.secrets() }
+  first.refuseProblems()
+  const secrets = new Redacted()
+  for (const [name, { secret }] of Object.entries(variables)) {
+    if (secret === undefined) continue
+    const read = (variable: VariableReader) => variable.get(name as VariableName)
+    define(secrets, secret, first.has(name as VariableName) ? { value: read(first) } : undefined, () =>
+      reading(environment, read),
+    )
+  }
+  return { config: Object.freeze(config) as Config, secrets: Object.freeze(secrets) as Secrets }
+}
+
+/** A member that is there, or is read when it is first used. */
+function define(of: object, name: string, now: { readonly value: unknown } | undefined, read: () => unknown): void {
+  let known = now
+  const get = () => {
+    known ??= { value: read() }
+    return known.value
+  }
+  Object.defineProperty(of, name, { get, enumerable: true })
+}
+
+function reading(environment: Environment, read: (variable: VariableReader) => unknown): unknown {
+  const variable = new VariableReader(environment)
+  const value = read(variable)
+  variable.refuseProblems()
+  return value
 }
 
 function readTls(variable: VariableReader) {

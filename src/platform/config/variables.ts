@@ -509,7 +509,7 @@ export const variables = {
     text('a merchant id', /^\w{1,64}$/),
   ),
   BRAINTREE_PUBLIC_KEY: variable('Public key of the Braintree API.', text('a key', /^\w{1,128}$/)),
-  BRAINTREE_PRIVATE_KEY: secret('paymentKey', 'Private key of the Braintree API.', text('a key', /^\S+$/)),
+  BRAINTREE_PRIVATE_KEY: secret('braintreePrivateKey', 'Private key of the Braintree API.', text('a key', /^\S+$/)),
   BRAINTREE_MERCHANT_ACCOUNTS: variable(
     'Merchant accounts at Braintree by currency, such as USD:giving_usd,EUR:giving_eur; one for DEFAULT_CURRENCY and for each other one of DONATION_LIMITS.',
     accountsByCurrency,
@@ -520,7 +520,7 @@ export const variables = {
     'optional',
   ),
   STRIPE_SECRET_KEY: secret(
-    'paymentKey',
+    'stripeSecretKey',
     'Secret key of the Stripe API; required with PAYMENT_GATEWAY=stripe; one that begins with sk_test_ moves no money.',
     text('a key such as sk_live_... or rk_live_...', /^[sr]k_(live|test)_\w+$/),
   ),

@@ -8,6 +8,7 @@ import { openOfficialSchema } from '../../../src/cli/wiring/official-schema.js'
 import { StandardDownloads } from '../../../src/cli/wiring/standard-downloads.js'
 import { codeListNames } from '../../../src/iati/standard/index.js'
 import { type PullOptions, pullStandard } from '../../../src/iati/standard/pull.js'
+import { readConfig } from '../../../src/platform/config/config.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
 import { selfSigned } from '../../support/servers/self-signed.js'
 import { type StandardServer, startStandardServer } from '../../support/servers/standard-server.js'
@@ -95,10 +96,11 @@ describe('a pull', () => {
   })
 
   it('is used by every check from then on', async () => {
-    const none = await openOfficialSchema({ dataDir, standardDir: undefined })
+    const { config } = readConfig({ GIVING_DATA_DIR: dataDir })
+    const none = await openOfficialSchema(config)
     expect(none).toBeUndefined()
     await pullCommand()
-    const xsd = await openOfficialSchema({ dataDir, standardDir: undefined })
+    const xsd = await openOfficialSchema(config)
     const verdicts = xsd?.validate(
       ['<iati-activity><iati-identifier/></iati-activity>', '<iati-activity/>'],
       'activity',

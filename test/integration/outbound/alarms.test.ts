@@ -46,7 +46,7 @@ describe('alarms', async () => {
     const { config, secrets } = readConfig(environment, ['alerts', 'mail'])
     const needs = async () => causes
     const deps = { config, secrets, store: database, needs, clock: () => now, log: createLog('silent') }
-    const open = alarms.open(deps as unknown as WorkDeps<'alerts' | 'mail'>)
+    const open = alarms.open(deps as unknown as WorkDeps)
     const { signal } = new AbortController()
     return async () => await open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])
   }

@@ -8,7 +8,7 @@ import { testDatabase } from '../../support/store/database.js'
 describe('a row that is added to the table of work', async () => {
   let ticks = 0
   const everySecond = { expression: '* * * * * *', timezone: 'UTC' }
-  const row: Work<never> = {
+  const row: Work = {
     name: 'counting',
     fields: [],
     queues: { counting: 1 },

@@ -2,7 +2,7 @@ import pino from 'pino'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { accountMail } from '../../../../jobs/account-mail.js'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
-import type { WorkTableDeps } from '../../../../jobs/work.js'
+import type { WorkDeps } from '../../../../jobs/work-row.js'
 import { loadAccountTemplates, mailDueCodes } from '../../../../src/accounts/mail-account-codes.js'
 import { disableAccount, enableAccount, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
@@ -427,7 +427,7 @@ describe('the work of mailing codes', async () => {
       expect(Object.keys(accountMail.schedules(config))).toEqual(SMTP_URL === undefined ? [] : ['account-mail'])
       const opened = accountMail.open({
         ...{ config, secrets, store, clock: () => new Date(), log: pino({ level: 'silent' }) },
-      } as WorkTableDeps)
+      } as WorkDeps)
       await opened?.begin?.()
       const done = await opened?.tick?.({ signal: never } as JobCall)
       expect(done).toBe(SMTP_URL === undefined ? undefined : '0 sent, 0 later, 0 not sent')

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
-import type { WorkTableDeps } from '../../../../jobs/work.js'
+import type { WorkDeps } from '../../../../jobs/work-row.js'
 import { subscriptions } from '../../../../src/extensions/subscriptions/extension.js'
 import { languages } from '../../../../src/http/portal/words/words.js'
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
@@ -268,7 +268,7 @@ describe('subscriptions to the reports of a project', async () => {
           baseUrl: async () => config.baseUrl,
         },
       }
-      return subscriptions.work.open(deps as unknown as WorkTableDeps)
+      return subscriptions.work.open(deps as unknown as WorkDeps)
     }
     expect(open({})).toBeUndefined()
     await ask()

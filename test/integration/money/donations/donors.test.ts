@@ -5,7 +5,7 @@ import pino from 'pino'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { donors as donorsJob } from '../../../../jobs/donors.js'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
-import type { WorkTableDeps } from '../../../../jobs/work.js'
+import type { WorkDeps } from '../../../../jobs/work-row.js'
 import { openDonorVault } from '../../../../src/cli/wiring/donor-vault.js'
 import { DonorVault } from '../../../../src/money/donors/donor-vault.js'
 import { findDonor } from '../../../../src/money/donors/find-donor.js'
@@ -170,7 +170,7 @@ describe('donors', async () => {
     expect(await status()).toContain(need)
     const tick = donorsJob.open({
       ...{ store, log: pino({ level: 'silent' }), payments: testPayments(store, { donors: first }) },
-    } as unknown as WorkTableDeps)?.tick
+    } as unknown as WorkDeps)?.tick
     expect(await tick?.({ signal: never } as JobCall)).toBe('1 encrypted')
     expect(await status()).not.toContain(need)
   })

@@ -7,7 +7,7 @@ import pino from 'pino'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import { receipts } from '../../../../jobs/receipts.js'
-import type { WorkTableDeps } from '../../../../jobs/work.js'
+import type { WorkDeps } from '../../../../jobs/work-row.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import type { DonorMailing } from '../../../../src/money/receipts/mail-donors.js'
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
@@ -511,7 +511,7 @@ describe('receipts by mail', async () => {
       const { config, secrets } = readConfig(environment)
       const deps = { store, config, secrets, payments, clock, log: pino({ level: 'silent' }) }
       expect(Object.keys(receipts.schedules(config))).toEqual(environment.SMTP_URL ? ['receipts'] : [])
-      return receipts.open(deps as unknown as WorkTableDeps)
+      return receipts.open(deps as unknown as WorkDeps)
     }
     expect(open({})).toBeUndefined()
     const mailed = { SMTP_URL: server.url, MAIL_FROM: 'receipts@giving.example', MAIL_TEMPLATES_DIR: folder }

@@ -246,8 +246,10 @@ describe('a field of the configuration', () => {
   const mirroring = { UPSTREAM_URL: 'https://upstream.example', PORT: 'eighty' }
 
   it('asks for its own variables and for no others', () => {
-    expect(readConfig(mirroring, ['currency']).config).toEqual({ currency: 'USD' })
-    expect(readConfig(mirroring, ['upstreamUrl']).config).toEqual({ upstreamUrl: 'https://upstream.example' })
+    const { config } = readConfig(mirroring, ['currency'])
+    expect([config.currency, config.upstreamUrl]).toEqual(['USD', 'https://upstream.example'])
+    expect(() => config.port).toThrow('PORT: expected a whole number')
+    expect(() => config.port).toThrow('PORT: expected a whole number')
     expect(refusal(mirroring, ['upstream', 'port']).problems.map(({ field }) => field)).toEqual([
       'PORT',
       'UPSTREAM_API_KEY',
@@ -255,9 +257,11 @@ describe('a field of the configuration', () => {
     ])
   })
 
-  it('hands out its own secrets and no others', () => {
-    const given = { DATABASE_URL: 'postgres://db.example/giving', REDIS_URL: 'redis://cache.example' }
-    expect({ ...readConfig(given, ['queue']).secrets }).toEqual({ redisUrl: 'redis://cache.example' })
+  it('asks for a secret when it is used', () => {
+    const given = { DATABASE_URL: 'nonsense', REDIS_URL: 'redis://cache.example', SMTP_URL: 'smtp://mail.example' }
+    const { secrets } = readConfig(given, ['queue'])
+    expect([secrets.redisUrl, secrets.smtpUrl]).toEqual(['redis://cache.example', 'smtp://mail.example'])
+    expect(() => secrets.databaseUrl).toThrow('DATABASE_URL: expected an address')
   })
 })
 
@@ -279,7 +283,7 @@ describe('Braintree', () => {
       },
       address: { host: '127.0.0.1', port: '8443', caFile: undefined },
     })
-    expect(secrets.paymentKey).toBe('hunter2')
+    expect(secrets.braintreePrivateKey).toBe('hunter2')
     expect(inspect(config)).not.toContain('hunter2')
   })
 
@@ -303,7 +307,7 @@ describe('Braintree', () => {
     const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }
     const { config, secrets } = readConfig(stripe, ['payments'])
     expect(config.payments).toMatchObject({ gateway: 'stripe', stripe: { publishableKey: 'pk_test_1' } })
-    expect(secrets.paymentKey).toBe('sk_test_1')
+    expect(secrets.stripeSecretKey).toBe('sk_test_1')
     const { problems } = refusal({ ...stripe, STRIPE_SECRET_KEY: 'sk_live_1' })
     expect(problems).toMatchObject([{ field: 'STRIPE_PUBLISHABLE_KEY', got: 'pk_test_' }])
     expect(refusal({ PAYMENT_GATEWAY: 'stripe' }).problems).toHaveLength(2)
