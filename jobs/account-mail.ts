@@ -9,9 +9,9 @@ export const accountMail: Work = {
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },
   schedules: ({ mail }) => (mail ? { 'account-mail': { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config, secrets, store, clock, log }) => {
+  open: ({ config, store, clock, log }) => {
     const { mail, language, reportingOrg } = config
-    const { smtpUrl } = secrets
+    const { smtpUrl } = config.secrets
     if (!mail || smtpUrl === undefined) return undefined
     const sender = new SmtpSender(smtpUrl, mail.from)
     const load = () => loadAccountTemplates({ language, operatorsDir: mail.templatesDir })

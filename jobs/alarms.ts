@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import type { Clock } from '../src/kernel/dates.js'
 import { ServiceError } from '../src/kernel/errors.js'
 import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/outbound/alarms.js'
-import type { Config, Secrets } from '../src/platform/config/config.js'
+import type { Config } from '../src/platform/config/config.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
 import type { Log } from '../src/platform/observability/log.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
@@ -16,8 +16,8 @@ export const alarms: Work = {
   fields: ['alerts', 'mail'],
   queues: { settlement: 4 },
   schedules: ({ alerts }) => (alerts ? { alarms: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config, secrets, store, clock, needs, log }) => {
-    const tellAll = openAlarmWays(config, secrets, { clock, log })
+  open: ({ config, store, clock, needs, log }) => {
+    const tellAll = openAlarmWays({ config, clock, log })
     if (!tellAll || !needs) return undefined
     const unrecorded: Unrecorded = {}
     return {
@@ -34,11 +34,17 @@ export const alarms: Work = {
 type Telling = (changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>
 
 /** Tells by webhook and mail, as configured; throws when no way took the message. Undefined: nobody is to be told. */
-export function openAlarmWays(
-  { alerts, mail }: Config,
-  { alertWebhookSecret, smtpUrl }: Secrets,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): Telling | undefined {
+export function openAlarmWays({
+  config,
+  clock,
+  log,
+}: {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+}): Telling | undefined {
+  const { alerts, mail } = config
+  const { alertWebhookSecret, smtpUrl } = config.secrets
   if (!alerts) return undefined
   const { webhookUrl, mailTo } = alerts
   const ways: Telling[] = []

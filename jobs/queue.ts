@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobsOptions } from 'bullmq'
 import { ServiceError } from '../src/kernel/errors.js'
 import { within } from '../src/kernel/within.js'
-import type { Config, Secrets } from '../src/platform/config/config.js'
+import type { Config } from '../src/platform/config/config.js'
 import { asRefusedSession } from '../src/platform/database/connection.js'
 import type { Log } from '../src/platform/observability/log.js'
 import type { Schedule } from '../src/work/schedule.js'
@@ -21,12 +21,18 @@ export type QueueSettings = {
 }
 
 /** The queue's settings; `databaseUrl` is that of the database, unless an address past a pooler is configured. */
-export function queueSettings(config: Config, secrets: Secrets, databaseUrl: string): QueueSettings {
+export function queueSettings({
+  config: { queue, secrets },
+  databaseUrl,
+}: {
+  readonly config: Config
+  readonly databaseUrl: string
+}): QueueSettings {
   const connection: QueueConnection =
-    config.queue.engine === 'redis' && secrets.redisUrl !== undefined
-      ? { kind: 'redis', url: secrets.redisUrl, caFile: config.queue.caFile, prefix: 'giving' }
+    queue.engine === 'redis' && secrets.redisUrl !== undefined
+      ? { kind: 'redis', url: secrets.redisUrl, caFile: queue.caFile, prefix: 'giving' }
       : { kind: 'postgres', url: secrets.databaseDirectUrl ?? databaseUrl }
-  return { connection, lockSeconds: config.queue.lockSeconds, attempts: 5, backoffMs: 1000 }
+  return { connection, lockSeconds: queue.lockSeconds, attempts: 5, backoffMs: 1000 }
 }
 
 /** A scheduler as BullMQ keeps it. */

@@ -15,9 +15,9 @@ export const receipts: Work = {
   fields: ['mail', 'language', 'reportingOrg', 'baseUrl'],
   queues: { settlement: 3 },
   schedules: ({ mail }) => (mail ? { receipts: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config, secrets, payments, store, log }) => {
+  open: ({ config, payments, store, log }) => {
     const { mail, language, reportingOrg } = config
-    const { smtpUrl } = secrets
+    const { smtpUrl } = config.secrets
     if (!mail || smtpUrl === undefined || !payments) return undefined
     const sender = new SmtpSender(smtpUrl, mail.from)
     const choice = { language, operatorsDir: mail.templatesDir }

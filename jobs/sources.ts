@@ -12,12 +12,12 @@ export const sources: Work = {
   fields: ['currency', 'reportingOrg', 'allowPrivateNetworks', 'dataDir', 'publish', 'donors'],
   queues: { settlement: 6 },
   schedules: () => ({ sources: { expression: '* * * * *', timezone: 'UTC' } }),
-  open: ({ store, clock, config, secrets, owner, log }) => {
+  open: ({ store, clock, config, owner, log }) => {
     const { currency, dataDir, allowPrivateNetworks } = config
     const read = async (signal: AbortSignal) => {
       const results = await runDueSources({
         ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
-        keys: await openSourceKeys({ config, secrets }),
+        keys: await openSourceKeys(config),
         publisherRef: config.reportingOrg.ref,
         timezone: config.publish.timezone,
         operator: { actor: 'sources', origin: hostname() },

@@ -16,7 +16,7 @@ export const sync: Work = {
         }
       : ({} as Record<string, never>),
   open: (deps) => {
-    const settings = syncSettings(deps.config, deps.secrets)
+    const settings = syncSettings(deps.config)
     if (!settings) return undefined
     const syncDeps = { ...deps, ...settings }
     return {

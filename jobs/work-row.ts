@@ -1,6 +1,6 @@
 import type { Cause } from '../src/kernel/conditions.js'
 import type { Payments } from '../src/money/payments.js'
-import type { Config, Secrets } from '../src/platform/config/config.js'
+import type { Config, ConfigField } from '../src/platform/config/config.js'
 import type { PublicationRunDeps } from '../src/release/run.js'
 import type { ScheduledRuns } from '../src/work/due.js'
 import type { Schedule } from '../src/work/schedule.js'
@@ -10,7 +10,6 @@ import type { JobCall } from './queue-worker.js'
 /** What a row of work is given when a worker starts. */
 export type WorkDeps = PublicationRunDeps & {
   readonly config: Config
-  readonly secrets: Secrets
   readonly queue: JobQueue
   /** Checks this process's clock; false: no runs may be taken now. */
   readonly clockAgrees: () => Promise<boolean>
@@ -38,7 +37,7 @@ export type Work = {
   /** Names the work in the log. */
   readonly name: string
   /** The fields of the configuration that it uses. */
-  readonly fields: readonly (keyof Config)[]
+  readonly fields: readonly ConfigField[]
   /**
    * Its queues, and how many jobs of each a process works on at a time. Its schedulers are in the first one. Rows may
    * share a queue; then the largest number counts, and a worker needs no further connections.

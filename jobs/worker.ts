@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../src/kernel/errors.js'
-import type { Config } from '../src/platform/config/config.js'
+import type { Config, ConfigField } from '../src/platform/config/config.js'
 import { createOwner } from '../src/work/attempt.js'
 import { createClockCheck } from '../src/work/clock-check.js'
 import { onceReachable } from '../src/work/outage.js'
@@ -11,7 +11,7 @@ import { queueNames, work } from './work.js'
 import type { Work, WorkDeps } from './work-row.js'
 
 /** The fields of the configuration that a worker uses. */
-export const workerFields: readonly (keyof Config)[] = [
+export const workerFields: readonly ConfigField[] = [
   ...(['queue', 'shutdownSeconds'] as const),
   ...work.flatMap(({ fields }) => fields),
 ]
@@ -49,7 +49,7 @@ const clockCheckMs = 1_000
 export async function startWorker(given: WorkerDeps): Promise<Worker> {
   const { config, log } = given
   const rows = given.work ?? work
-  const settings = { ...queueSettings(config, given.secrets, given.databaseUrl), ...given.queue }
+  const settings = { ...queueSettings(given), ...given.queue }
   const { signal = new AbortController().signal } = given
   const queue = await onceReachable(
     log,

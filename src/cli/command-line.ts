@@ -6,7 +6,7 @@ import { parseIsoDate } from '../kernel/dates.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
 import { wholeNumberIn } from '../kernel/values.js'
-import type { Config, Environment } from '../platform/config/config.js'
+import type { ConfigField, Environment } from '../platform/config/config.js'
 import { processNumber } from '../platform/config/environment.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
 import type { ServiceName } from './wiring/first-line.js'
@@ -71,7 +71,7 @@ export class CommandLine {
    * end. The modules of the store are loaded here, since loading them takes as long as a short command.
    */
   readonly storeAction = <Given extends unknown[]>(
-    needed: readonly (keyof Config)[],
+    needed: readonly ConfigField[],
     work: (runtime: Runtime, output: Output, ...given: Given) => Promise<number>,
     options?: RuntimeOptions,
   ) =>

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Work } from '../../jobs/work-row.js'
 import type { Cause } from '../kernel/conditions.js'
 import type { Gateway } from '../money/gateways/gateway.js'
-import type { Config, Secrets } from '../platform/config/config.js'
+import type { Config, ConfigField } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
@@ -41,7 +41,7 @@ export type Extension = {
 /** What `giving status`, alarms and the console tell of it. */
 type StateOf = {
   readonly about: string
-  readonly fields: readonly (keyof Config)[]
+  readonly fields: readonly ConfigField[]
   /** Undefined while it is not configured. Asks nobody but the store. */
   readonly look: (deps: StateDeps) => Promise<ExtensionState | undefined>
 }
@@ -74,5 +74,5 @@ type ExtensionGauge = {
 type Processor = {
   readonly name: string
   /** Loads the processor's library. */
-  readonly open: (deps: { readonly config: Config; readonly secrets: Secrets }) => Promise<Gateway>
+  readonly open: (config: Config) => Promise<Gateway>
 }

@@ -1,20 +1,14 @@
 import path from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
 import { errnoOf } from '../../kernel/system-errors.js'
-import type { Config, Secrets } from '../../platform/config/config.js'
+import type { Config } from '../../platform/config/config.js'
 import { keysIn, makeKeyFile, readKeyFile } from '../../platform/files/key-file.js'
 import type { SourceKeys } from './sealed-place.js'
 
 /** The keys of addresses of sources: DONOR_KEYS, else a key file of the data directory, which is made when it is first needed. */
-export async function openSourceKeys({
-  config,
-  secrets,
-}: {
-  readonly config: Pick<Config, 'dataDir'>
-  readonly secrets: Secrets
-}): Promise<SourceKeys> {
+export async function openSourceKeys({ dataDir, secrets }: Pick<Config, 'dataDir' | 'secrets'>): Promise<SourceKeys> {
   const given = keysIn(secrets.donorKeys)
-  const file = path.join(config.dataDir, 'source-keys')
+  const file = path.join(dataDir, 'source-keys')
   const inFile = keysIn(await readKeyFile(file))
   return {
     known: [...given, ...inFile],

@@ -1,7 +1,7 @@
 import { type Clock, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { CurrencyCode } from '../../kernel/money.js'
-import type { Config, Secrets, UpstreamConfig } from '../../platform/config/config.js'
+import type { Config, UpstreamConfig } from '../../platform/config/config.js'
 import { type RunDeps, underLease } from '../../work/attempt.js'
 import type { EnteringDeps, ScheduledRuns } from '../../work/due.js'
 import { runInline } from '../../work/inline.js'
@@ -23,12 +23,12 @@ export type SyncRunDeps = RunDeps & SyncSettings
 export const syncFields = ['upstream', 'allowPrivateNetworks', 'currency', 'reportingOrg'] as const
 
 /** The settings as configured; undefined when nothing is mirrored. */
-export function syncSettings(config: Config, secrets: Secrets): SyncSettings | undefined {
+export function syncSettings(config: Config): SyncSettings | undefined {
   const { upstream, allowPrivateNetworks, currency } = config
   if (!upstream) return undefined
   const client: ClientOptions = {
     url: upstream.url,
-    apiKey: secrets.upstreamApiKey ?? '',
+    apiKey: config.secrets.upstreamApiKey ?? '',
     concurrency: upstream.concurrency,
     requestsPerSecond: upstream.requestsPerSecond,
     allowPrivateNetworks,

@@ -16,13 +16,12 @@ import { createReleaseReader, type ReadableRelease } from '../../release/read/re
 import { addCommand, addLongCommand, type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
-import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { followOnce } from '../wiring/bucket.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { inPages } from '../wiring/in-pages.js'
 import { numberOf } from '../wiring/named-row.js'
 import { readingFromStandbys } from '../wiring/replicas.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { followOnce } from '../wiring/shared-folders.js'
 
 const bomMeaning = 'begin CSV with the mark by which Excel knows UTF-8'
 
@@ -91,8 +90,7 @@ async function exportFiles(
   const live = published ? await liveRelease(runtime) : undefined
   const details = { donors: withDonors, accounts: withAccounts, ...(kind && { kind }), ...(since && { since }) }
   await auditOperator(runtime, store.db, { action: 'store-exported', details })
-  await using cleanup = new CleanupStack()
-  const reads = await readingFromStandbys(runtime, cleanup)
+  const reads = await readingFromStandbys(runtime)
   const { resources } = await output.withProgress((update) =>
     exportStore(reads, directory, {
       ...{ kind, since, format, bom, donors: withDonors, accounts: withAccounts, clock, signal },

@@ -70,7 +70,7 @@ async function guess(
   file: string,
   kind: string | undefined,
 ): Promise<number> {
-  const { config } = readConfig(environment, ['currency'])
+  const config = readConfig(environment, ['currency'])
   const guessed = await guessRecipe(file, { kind, currency: config.currency, signal })
   if (!output.json) {
     for (const { member, why } of guessed.reasons) output.note(`${member}: ${why}`)

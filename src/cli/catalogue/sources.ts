@@ -151,7 +151,7 @@ async function apply(runtime: Runtime, output: Output, file: string, { dryRun }:
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined)
     throw new ServiceError('input-unusable', `${file}: expected each source once, got ${twice} twice`)
-  const { known } = await openSourceKeys(runtime)
+  const { known } = await openSourceKeys(runtime.config)
   const stored = (await listSources(runtime.store.db)).map((one) => ({ ...one, from: opened(one.from, known) }))
   const removed = stored.map(({ name }) => name).filter((name) => !names.includes(name))
   const changes = Object.fromEntries(
@@ -326,7 +326,7 @@ async function depsOf(runtime: Runtime, output: Output, { problems }: TellingOpt
   const { store, config, clock, signal } = runtime
   const { currency, dataDir, allowPrivateNetworks } = config
   return {
-    keys: await openSourceKeys(runtime),
+    keys: await openSourceKeys(runtime.config),
     ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
     publisherRef: config.reportingOrg.ref,
     timezone: config.publish.timezone,

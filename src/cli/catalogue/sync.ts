@@ -39,7 +39,7 @@ type SyncOptions = { readonly full: boolean; readonly acceptLoss: boolean; reado
 async function mirror(runtime: Runtime, output: Output, options: SyncOptions): Promise<number> {
   const { signal } = runtime
   const deps = syncDepsOf(runtime)
-  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  await using queue = await openQueue(queueSettings(runtime), runtime.log)
   const { id: runId } = await createSyncRun(runtime.store.db, {
     kind: options.full ? 'full' : 'incremental',
     trigger: 'manual',
@@ -92,8 +92,8 @@ function report(runtime: Runtime, run: SyncSummary, output: Output): number {
 }
 
 function syncDepsOf(runtime: Runtime): SyncRunDeps {
-  const { config, secrets, store, log, clock } = runtime
-  const settings = syncSettings(config, secrets)
+  const { config, store, log, clock } = runtime
+  const settings = syncSettings(config)
   if (!settings) {
     throw new ServiceError('configuration-invalid', 'UPSTREAM_URL is not set: expected the platform to mirror', {
       problems: [{ field: 'UPSTREAM_URL', expected: 'the address of the platform to mirror' }],

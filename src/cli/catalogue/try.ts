@@ -78,7 +78,7 @@ async function tryFiles(
   boundHeap()
   const configured = readConfig(environment, trialFields)
   const named = environment.DEFAULT_CURRENCY ? undefined : await currencyNamedIn(files)
-  const { config } = named ? readConfig({ ...environment, DEFAULT_CURRENCY: named }, trialFields) : configured
+  const config = named ? readConfig({ ...environment, DEFAULT_CURRENCY: named }, trialFields) : configured
   const now = new Date()
   const recipe = await recipeOf(undefined, options)
   const tally = new ImportTally(100)
@@ -123,7 +123,7 @@ async function tryFiles(
   const isWritten = options.out !== undefined && texts.length > 0
   const report = isWritten ? await writeFile(options.out ?? '', texts, root, now, config, signal) : undefined
   if (!output.json) {
-    if (named && named !== configured.config.currency)
+    if (named && named !== configured.currency)
       output.note(`amounts are in ${named}, which the files name most: DEFAULT_CURRENCY says another`)
     noteProblems(summary, output, false)
     if (trial.hasStandIns)

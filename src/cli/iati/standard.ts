@@ -40,7 +40,7 @@ async function pull(
   signal: AbortSignal,
   output: Output,
 ): Promise<number> {
-  const { config } = readConfig(environment, schemaFields)
+  const config = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
   await using downloads = new StandardDownloads()
   const { pulled, absent } = await output.withProgress((update) =>
@@ -69,7 +69,7 @@ async function verifySchemas(directory: string): Promise<void> {
 
 /** The built-in data, the pulled files, their difference, and which of them is used. */
 async function show(environment: Environment, output: Output): Promise<number> {
-  const { config } = readConfig(environment, schemaFields)
+  const config = readConfig(environment, schemaFields)
   const directory = pulledDirectory(config)
   const pulled = await readPulledStandard(directory)
   const difference = pulled && (await compareStandard(directory, pulled))

@@ -50,7 +50,7 @@ async function validate(
   flags: Flags,
 ): Promise<number> {
   const releaseMemory = boundHeap()
-  const { config } = readConfig(environment, schemaFields)
+  const config = readConfig(environment, schemaFields)
   const xsd = await openSchemaFor(config, files)
   const registered = await readRegisteredOrganisations(config.standardDir)
   try {

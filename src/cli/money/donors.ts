@@ -165,7 +165,7 @@ async function rekey(runtime: Runtime, output: Output): Promise<number> {
   const { store, signal } = runtime
   const vault = await openDonorVault(runtime)
   const subscriptions = await rekeySubscriptions(store, vault, signal)
-  await sealStoredPlaces(store.db, await openSourceKeys(runtime))
+  await sealStoredPlaces(store.db, await openSourceKeys(runtime.config))
   const rekeyed = await output.withProgress((update) =>
     rekeyDonors(store, vault, { signal, onProgress: (done, total) => update('donors', done, total) }),
   )

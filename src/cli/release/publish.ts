@@ -11,13 +11,11 @@ import { waitForEnd } from '../../work/wait.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { lookAtFacts } from '../wiring/assumed-facts.js'
-import { CleanupStack } from '../wiring/cleanup-stack.js'
-import { openDelivery } from '../wiring/deliveries.js'
+import { followOnce, openDelivery } from '../wiring/bucket.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import { openPublication, publicationFields } from '../wiring/publication.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { followOnce } from '../wiring/shared-folders.js'
 import { describeChanges } from './facts.js'
 
 /** `giving publish`. */
@@ -46,7 +44,7 @@ async function publish(runtime: Runtime, output: Output, options: PublishOptions
     const reserved = await requestPublication(runtime, { force, reserveSeconds: runtime.config.queue.lockSeconds })
     return report(await publishHere(runtime, options, output, reserved), output)
   }
-  await using queue = await openQueue(queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl), runtime.log)
+  await using queue = await openQueue(queueSettings(runtime), runtime.log)
   const runId = await requestPublication(runtime, { force })
   await dispatchNext({ store: runtime.store, queue }, 'publication')
   if (!options.wait) return output.result({ run: runId, state: 'queued' }, () => `run ${runId} is queued`)
@@ -83,8 +81,7 @@ async function publishHere(
   runId: number,
 ): Promise<RunSummary> {
   await refuseWrongClock(runtime.store, runtime.clock)
-  await using cleanup = new CleanupStack()
-  const publication = await openPublication(runtime, cleanup)
+  const publication = await openPublication(runtime)
   const { store, log, clock, signal, config } = runtime
   const deps = { store, publication, log, clock, owner: createOwner(), lockSeconds: config.queue.lockSeconds }
   const run = await output.withProgress((update) => {

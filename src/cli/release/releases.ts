@@ -14,10 +14,10 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
+import { followOnce } from '../wiring/bucket.js'
 import { anyFolderBecause, ownFolderRefusal } from '../wiring/folder.js'
 import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { followOnce } from '../wiring/shared-folders.js'
 
 /** `giving releases`. */
 export function registerReleases(program: Command, { storeAction }: CommandLine): void {

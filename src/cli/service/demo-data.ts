@@ -14,11 +14,10 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { bucketSettings } from '../wiring/bucket-settings.js'
+import { bucketSettings, sharedFolders } from '../wiring/bucket.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { sharedFolders } from '../wiring/shared-folders.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
@@ -80,7 +79,7 @@ async function removeDemo(runtime: Runtime, output: Output): Promise<number> {
   const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasOwnProjects(db)))
   // This comes before the removal: after a crash in between, the operator repeats the command.
   if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
-  const bucket = bucketSettings(runtime)
+  const bucket = bucketSettings(config)
   if (isWithdrawn && bucket) await withdrawFromBucket({ store, bucket }, signal)
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)

@@ -34,7 +34,7 @@ import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
 import type { Inspection } from '../extension.js'
 import { type Finding, fix, good, note } from '../finding.js'
-import { bucketSettings } from '../wiring/bucket-settings.js'
+import { bucketSettings } from '../wiring/bucket.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from '../wiring/conditions.js'
 import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
@@ -80,7 +80,7 @@ export const inspections: readonly Inspection[] = [
 
 async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Finding[]> {
   try {
-    const { config } = readConfig(environment)
+    const config = readConfig(environment)
     const { ref } = config.reportingOrg
     const trial = `REPORTING_ORG_REF is ${ref ?? 'not set'}: what is published is only for trials`
     const notes = [...unreadVariables(environment), ...(isDemoPublisher(ref) ? [trial] : [])]
@@ -139,7 +139,7 @@ async function inspectSecrets({ environment }: CommandLine): Promise<readonly Fi
 }
 
 async function inspectDataDirectory({ environment }: CommandLine): Promise<readonly Finding[]> {
-  const { dataDir } = readConfig(environment, ['dataDir']).config
+  const { dataDir } = readConfig(environment, ['dataDir'])
   try {
     await mkdir(dataDir, { recursive: true })
     await access(dataDir, constants.W_OK)
@@ -271,8 +271,8 @@ function queueConnections({ queue, upstreamUrl }: Config): number {
 
 async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   await using runtime = await openRuntime(environment, ['queue'], { signal, migrate: false })
-  const { config, secrets, databaseUrl, log } = runtime
-  await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+  const { config, databaseUrl, log } = runtime
+  await using queue = await openQueue(queueSettings({ config, databaseUrl }), log)
   const workers = await queue.liveWorkers('publish')
   const what = `${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'} answers`
   const { db } = runtime.store
@@ -305,14 +305,14 @@ const toldElsewhere: readonly ConditionName[] = [
 ]
 
 async function inspectSchedule({ environment }: CommandLine): Promise<readonly Finding[]> {
-  const { config } = readConfig(environment, ['publish'])
+  const config = readConfig(environment, ['publish'])
   const { schedule, timezone } = config.publish
   const next = nextDue(publicationSchedule(config), new Date())
   return [good(`${schedule} in ${timezone}: next publication ${next.toISOString()}`)]
 }
 
 async function inspectStandard({ environment }: CommandLine): Promise<readonly Finding[]> {
-  const { config } = readConfig(environment, schemaFields)
+  const config = readConfig(environment, schemaFields)
   const directory = await officialDirectory(config)
   if (directory === undefined) {
     return [note('the official schema is not here, so the checks built in are the only ones', 'giving standard pull')]
@@ -326,13 +326,13 @@ async function inspectStandard({ environment }: CommandLine): Promise<readonly F
 }
 
 async function inspectCertificate({ environment }: CommandLine): Promise<readonly Finding[]> {
-  const { tls } = readConfig(environment, ['tls']).config
+  const { tls } = readConfig(environment, ['tls'])
   if (tls === undefined) return [good('none: TLS is left to a proxy')]
   return [toFinding(await conditionOfCertificate(tls.certFile, new Date()))]
 }
 
 async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config } = readConfig(environment, ['baseUrl', 'host', 'port', 'tls', 'dataDir', 'bucket'])
+  const config = readConfig(environment, ['baseUrl', 'host', 'port', 'tls', 'dataDir', 'bucket'])
   const url = config.baseUrl ?? listeningUrl(config, config.port)
   const status = await statusOf(`${url}/healthz`, signal)
   if (status === 200) {
@@ -352,9 +352,9 @@ async function inspectPublicAddress({ environment, signal }: CommandLine): Promi
 }
 
 async function inspectUpstream({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  if (readConfig(environment, ['upstreamUrl']).config.upstreamUrl === undefined) return [good('none is mirrored')]
-  const { config, secrets } = readConfig(environment, syncFields)
-  const { upstream, client: settings } = syncSettings(config, secrets) ?? {}
+  if (readConfig(environment, ['upstreamUrl']).upstreamUrl === undefined) return [good('none is mirrored')]
+  const config = readConfig(environment, syncFields)
+  const { upstream, client: settings } = syncSettings(config) ?? {}
   if (!upstream || !settings) throw new Error('the upstream has an address and no settings')
   const [{ UpstreamClient }, { foreseeFirstSync }] = await Promise.all([
     import('../../catalogue/sync/upstream-client.js'),
@@ -397,11 +397,11 @@ async function inspectPayments({ environment, signal }: CommandLine): Promise<re
 }
 
 async function inspectMail({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config, secrets } = readConfig(environment, ['mail'])
-  if (!config.mail || secrets.smtpUrl === undefined) return [note('SMTP_URL is not set: nothing is mailed')]
-  const { host } = new URL(secrets.smtpUrl)
+  const config = readConfig(environment, ['mail'])
+  if (!config.mail || config.secrets.smtpUrl === undefined) return [note('SMTP_URL is not set: nothing is mailed')]
+  const { host } = new URL(config.secrets.smtpUrl)
   try {
-    await new SmtpSender(secrets.smtpUrl, config.mail.from).check(signal)
+    await new SmtpSender(config.secrets.smtpUrl, config.mail.from).check(signal)
   } catch (error) {
     return [fix(`${host}: ${messageOf(error)}`, 'correct SMTP_URL, or start the server')]
   }
@@ -409,8 +409,8 @@ async function inspectMail({ environment, signal }: CommandLine): Promise<readon
 }
 
 async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config, secrets } = readConfig(environment, ['bucket'])
-  const settings = bucketSettings({ config, secrets })
+  const config = readConfig(environment, ['bucket'])
+  const settings = bucketSettings(config)
   if (!settings) return [good('none: releases are served by the API only')]
   const bucket = await openBucket(settings, signal, ofPerson)
   try {

@@ -33,7 +33,7 @@ export function registerHealth(program: Command, commandLine: CommandLine): void
 const answerMs = 5_000
 
 async function askApi({ environment, signal }: CommandLine, output: Output): Promise<number> {
-  const { config } = readConfig(environment, ['host', 'port', 'tls'])
+  const config = readConfig(environment, ['host', 'port', 'tls'])
   const url = `${listeningUrl(config, config.port)}/healthz`
   try {
     // The certificate is for the public name.
@@ -50,8 +50,8 @@ async function askQueue({ environment, signal }: CommandLine, output: Output): P
   readConfig(environment)
   try {
     await using runtime = await openRuntime(environment, ['queue'], { signal, migrate: false })
-    const { config, secrets, databaseUrl, log } = runtime
-    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    const { config, databaseUrl, log } = runtime
+    await using queue = await openQueue(queueSettings({ config, databaseUrl }), log)
     const workers = await queue.liveWorkers('publish')
     output.line(`live workers: ${workers}`)
     return workers > 0 ? 0 : 1

@@ -7,7 +7,7 @@ import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
 import type { CommandLine } from '../command-line.js'
 import { watchFromApi } from '../wiring/api-alarms.js'
-import { CleanupStack } from '../wiring/cleanup-stack.js'
+import { keepFollowing } from '../wiring/bucket.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
 import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
@@ -15,7 +15,6 @@ import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { apiFields, openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
 import { consoleFields, serveConsole } from '../wiring/serve-console.js'
-import { keepFollowing } from '../wiring/shared-folders.js'
 
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
@@ -41,17 +40,16 @@ type Serve = (runtime: Runtime) => Promise<void>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
 async function start(runtime: Runtime, serve: Serve): Promise<number> {
-  await using cleanup = new CleanupStack()
-  const apiRuntime = openApiRuntime(runtime, cleanup)
+  const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
-  const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start, cleanup)
-  const consoleUrl = await serveConsole(runtime, metrics, cleanup)
-  watchFromApi(runtime, cleanup)
+  const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start)
+  const consoleUrl = await serveConsole(runtime, metrics)
+  watchFromApi(runtime)
   const { log, signal, store, clock } = runtime
   await onceReachable(log, signal, () => seedFirstStart(runtime, addresses.baseUrl))
   // Before the worker starts, so that its first round finds the run.
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
-  await openWork(runtime, metrics, cleanup)
+  await openWork(runtime, metrics)
   announce(runtime, addresses, consoleUrl)
   await announceFirstRun(runtime, first.id, addresses.listening)
   await serve(runtime)
@@ -61,14 +59,13 @@ async function start(runtime: Runtime, serve: Serve): Promise<number> {
 
 async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   boundHeap(serviceGrowthPercent)
-  await using cleanup = new CleanupStack()
-  const apiRuntime = openApiRuntime(runtime, cleanup)
+  const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
-  const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api, cleanup)
-  runtime.tell(`console on ${await serveConsole(runtime, metrics, cleanup)}`)
-  watchFromApi(runtime, cleanup)
+  const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api)
+  runtime.tell(`console on ${await serveConsole(runtime, metrics)}`)
+  watchFromApi(runtime)
   // It answers meanwhile, 503 for files, and /readyz too.
-  keepFollowing(runtime, cleanup)
+  keepFollowing(runtime)
   if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)
   runtime.tell(`listening on ${listening}`)
   await serve(runtime)

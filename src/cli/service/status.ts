@@ -11,7 +11,6 @@ import { publicationSchedule } from '../../release/run.js'
 import { nextDue } from '../../work/schedule.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { openPayments } from '../wiring/payments.js'
 import { describeRun } from '../wiring/runs.js'
 import { openRuntime } from '../wiring/runtime.js'
@@ -33,12 +32,11 @@ export function registerStatus(program: Command, commandLine: CommandLine): void
 async function reportStatus({ environment, signal }: CommandLine, output: Output): Promise<number> {
   try {
     await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
-    await using cleanup = new CleanupStack()
-    const { config, secrets, databaseUrl, log } = runtime
+    const { config, databaseUrl, log } = runtime
     // The queue is asked only after the database has answered: otherwise a person waits for two time-outs.
     await pendingMigrations(runtime.store.db)
-    const answer = openQueue(queueSettings(config, secrets, databaseUrl), log).then(async (opened) => {
-      cleanup.defer(() => opened.close())
+    const answer = openQueue(queueSettings({ config, databaseUrl }), log).then(async (opened) => {
+      runtime.defer(() => opened.close())
       return await readQueue(opened)
     })
     const queue = await queueStatus(config.queue.engine, answer)
@@ -86,7 +84,7 @@ function describeCopy({ bucket, at }: NonNullable<Status['copyOf']>): string {
  * of the whole status without the rest. Returns the exit code, which is 1.
  */
 async function reportWithoutDatabase(environment: Environment, failure: ServiceError, output: Output): Promise<number> {
-  const { config } = readConfig(environment, ['dataDir', 'database', 'publish'])
+  const config = readConfig(environment, ['dataDir', 'database', 'publish'])
   const live = await createReleaseReader(path.join(config.dataDir, 'feeds')).live()
   const manifest = live?.manifest
   const next = nextDue(publicationSchedule(config), new Date())

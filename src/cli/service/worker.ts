@@ -3,7 +3,6 @@ import { processNumber } from '../../platform/config/environment.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { serveMetrics } from '../../platform/observability/metrics-server.js'
 import type { CommandLine } from '../command-line.js'
-import { CleanupStack } from '../wiring/cleanup-stack.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
@@ -25,11 +24,10 @@ export const workerAction = ({ storeAction, environment }: CommandLine) =>
 
 async function workAlone(runtime: Runtime, environment: Environment): Promise<number> {
   tuneWorker()
-  await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
-  await serveWorkerMetrics(runtime, metrics, () => true, cleanup)
-  await openWork(runtime, metrics, cleanup)
+  await serveWorkerMetrics(runtime, metrics, () => true)
+  await openWork(runtime, metrics)
   runtime.tell(`worker ready; next publication ${nextByConfiguration(runtime)}`)
   await untilStopped(environment, runtime)
   return 0
@@ -38,23 +36,21 @@ async function workAlone(runtime: Runtime, environment: Environment): Promise<nu
 /** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
 async function workUnderSupervisor(runtime: Runtime, number: number): Promise<number> {
   tuneWorker()
-  await using cleanup = new CleanupStack()
   const metrics = openMetrics(runtime, String(number))
   const supervisor = answerSupervisor(metrics)
-  await openWork(runtime, metrics, cleanup)
+  await openWork(runtime, metrics)
   supervisor.tellReady()
   await aborted(runtime.signal)
   return 0
 }
 
 async function supervise(runtime: Runtime, environment: Environment, count: number): Promise<number> {
-  await using cleanup = new CleanupStack()
   const { config, log, signal } = runtime
   const metrics = openMetrics(runtime, 'supervisor')
   const workers = startWorkerProcesses({ count, environment, log, signal, shutdownSeconds: config.shutdownSeconds })
-  cleanup.defer(() => workers.stop())
+  runtime.defer(() => workers.stop())
   metrics.addProcesses(() => workers.measured())
-  await serveWorkerMetrics(runtime, metrics, () => workers.areAlive(), cleanup)
+  await serveWorkerMetrics(runtime, metrics, () => workers.areAlive())
   const failed = await workers.started
   if (failed !== undefined) return failed
   runtime.tell(`worker ready; ${count} processes; next publication ${nextByConfiguration(runtime)}`)
@@ -63,16 +59,12 @@ async function supervise(runtime: Runtime, environment: Environment, count: numb
 }
 
 /** A worker has no other HTTP server; the API process serves its metrics on its own port. */
-async function serveWorkerMetrics(
-  { config, tell }: Runtime,
-  metrics: Metrics,
-  isAlive: () => boolean,
-  cleanup: CleanupStack,
-): Promise<void> {
+async function serveWorkerMetrics(runtime: Runtime, metrics: Metrics, isAlive: () => boolean): Promise<void> {
+  const { config, tell } = runtime
   if (config.metricsPort === undefined) return
   try {
     const server = await serveMetrics(metrics, config.host, config.metricsPort, isAlive)
-    cleanup.defer(() => server.close())
+    runtime.defer(() => server.close())
     tell(`metrics on http://${config.host}:${server.port}/metrics`)
   } catch (error) {
     throw toListenError(error, config.host, config.metricsPort, 'METRICS_PORT or HOST')

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { openAlarmWays } from '../../../jobs/alarms.js'
 import { raiseAlarms, type Unrecorded } from '../../outbound/alarms.js'
 import { keepLock } from '../../platform/database/locks.js'
-import type { CleanupStack } from './cleanup-stack.js'
 import { needsOfApi } from './conditions.js'
 import type { Runtime } from './runtime.js'
 
@@ -14,9 +13,9 @@ const tellsForSeconds = 180
  * Sends the alarms that no worker sends: that a run waits while none lives or the queue is away, and that the certificate ends soon. Looked at
  * every minute; of several API processes one tells.
  */
-export function watchFromApi(runtime: Runtime, cleanup: CleanupStack): void {
-  const { config, secrets, store, clock, log, signal } = runtime
-  const tell = openAlarmWays(config, secrets, runtime)
+export function watchFromApi(runtime: Runtime): void {
+  const { store, clock, log, signal } = runtime
+  const tell = openAlarmWays(runtime)
   if (!tell) return
   const owner = randomUUID()
   const unrecorded: Unrecorded = {}
@@ -33,5 +32,5 @@ export function watchFromApi(runtime: Runtime, cleanup: CleanupStack): void {
     await look().catch((err: unknown) => log.error({ err }, 'alarms of this API process cannot be looked for'))
     isLooking = false
   }, everyMs)
-  cleanup.defer(async () => clearInterval(timer))
+  runtime.defer(async () => clearInterval(timer))
 }

@@ -72,14 +72,13 @@ export async function needsOfApi(runtime: Runtime): Promise<Condition[]> {
 /** The queue is opened only while a run waits. */
 async function conditionWhereRunsWait({
   config,
-  secrets,
   databaseUrl,
   store: { db },
   log,
 }: Runtime): Promise<Condition | undefined> {
   if (!(await waitingFor(db, ''))) return undefined
   try {
-    await using queue = await openQueue(queueSettings(config, secrets, databaseUrl), log)
+    await using queue = await openQueue(queueSettings({ config, databaseUrl }), log)
     return await conditionOfWorkers(db, await queue.liveWorkers('publish'))
   } catch (error) {
     return await waitingFor(db, `the queue cannot be reached: ${toServiceError(error).message}`)

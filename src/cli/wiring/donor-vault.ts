@@ -13,10 +13,10 @@ export const donorFields = ['donors', 'reportingOrg'] as const
  * the data directory; `makesKey: false` only reads it. Its donors stay readable after DONOR_KEYS was set.
  */
 export async function openDonorVault(
-  { config, secrets }: Pick<Runtime, 'config' | 'secrets'>,
+  { config }: Pick<Runtime, 'config'>,
   { makesKey = true }: { readonly makesKey?: boolean } = {},
 ): Promise<DonorVault> {
-  const given = keysIn(secrets.donorKeys)
+  const given = keysIn(config.secrets.donorKeys)
   const file = path.join(config.dataDir, 'donor-keys')
   const inFile = keysIn(await readKeyFile(file)).map((key) => ({ ...key, ofTrial: true }))
   const ofTrial = inFile.filter(({ id }) => !given.some((key) => key.id === id))

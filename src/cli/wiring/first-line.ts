@@ -16,7 +16,7 @@ export function firstLine(serves: ServiceName, dataDir: string): string {
  */
 export function tellPerson(environment: Environment, serves: ServiceName, note: (text: string) => void): void {
   try {
-    const { dataDir, logFormat } = readConfig(environment, ['dataDir', 'logFormat']).config
+    const { dataDir, logFormat } = readConfig(environment, ['dataDir', 'logFormat'])
     if (isForPeople(logFormat)) note(firstLine(serves, dataDir))
   } catch {
     return

@@ -5,8 +5,7 @@ import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
 import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
-import type { CleanupStack } from './cleanup-stack.js'
-import { openDelivery } from './deliveries.js'
+import { keepFollowing, openDelivery, sharedFolders } from './bucket.js'
 import { ownFolderRefusal } from './folder.js'
 import { resolveBaseUrl } from './listening.js'
 import { openPayments, paymentFields } from './payments.js'
@@ -14,7 +13,6 @@ import { openPublication, publicationFields } from './publication.js'
 import { tellingRefusal } from './publisher.js'
 import type { Runtime } from './runtime.js'
 import { needsToTell } from './service-status.js'
-import { keepFollowing, sharedFolders } from './shared-folders.js'
 
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
@@ -22,24 +20,18 @@ export const workFields = [...workerFields, ...publicationFields, ...paymentFiel
 const workAnswerMs = 120_000
 
 /** Starts a worker in this process; it is closed with the rest. */
-export async function openWork(given: Runtime, metrics: Metrics, cleanup: CleanupStack): Promise<void> {
+export async function openWork(given: Runtime, metrics: Metrics): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
-  const { config, secrets, databaseUrl, store, log, clock, signal, feedsDir } = runtime
+  const { config, store, log, clock, signal, feedsDir } = runtime
   // Before it looks whether the database is older than the live release.
-  await keepFollowing(runtime, cleanup).first
-  const publication = await onceReachable(log, signal, () => openPublication(runtime, cleanup))
+  await keepFollowing(runtime).first
+  const publication = await onceReachable(log, signal, () => openPublication(runtime))
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
   const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
   const worker = await startWorker({
-    config,
-    secrets,
-    databaseUrl,
-    store,
-    publication,
-    log,
-    clock,
-    payments,
+    ...runtime,
+    ...{ publication, payments },
     telling: { feedsDir, refusal: () => tellingRefusal(runtime), baseUrl: () => resolveBaseUrl(runtime) },
     ...(deliver && { deliver }),
     needs: () => needsToTell(runtime, payments),
@@ -49,9 +41,8 @@ export async function openWork(given: Runtime, metrics: Metrics, cleanup: Cleanu
       await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock, shared: sharedFolders(runtime) })
     },
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
-    signal,
   })
-  cleanup.defer(() => worker.close())
+  runtime.defer(() => worker.close())
   metrics.watchQueue(() => worker.queueCounts())
 }
 

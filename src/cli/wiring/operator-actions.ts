@@ -8,9 +8,9 @@ import { tellOfRun } from '../../work/attempt.js'
 import { cancelRun, createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { auditOperator, userOfProcess } from './audit.js'
+import { sharedFolders } from './bucket.js'
 import { refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
-import { sharedFolders } from './shared-folders.js'
 
 /** Enters a publication, which the workers' next round takes up; returns the run's id. */
 export async function requestPublication(

@@ -83,11 +83,11 @@ function remembered<T>(clock: Clock, ask: () => Promise<T>): () => Promise<T> {
 }
 
 /** Only the chosen processor's library is loaded, since they are large. */
-async function openGateway({ config, secrets, clock, store }: Runtime): Promise<Gateway> {
+async function openGateway({ config, clock, store }: Runtime): Promise<Gateway> {
   const { gateway } = config.payments
   if (gateway !== 'sandbox') {
     const processor = ofExtensions('processor').find(({ name }) => name === gateway)
-    if (processor) return await processor.open({ config, secrets })
+    if (processor) return await processor.open(config)
     throw new ServiceError('configuration-invalid', `PAYMENT_GATEWAY=${gateway}: this service is without it`)
   }
   const baseUrl = async () => config.baseUrl ?? (await findFact(store.db, 'base-url')) ?? ''

@@ -15,21 +15,20 @@ import { recordPublisherOfRelease } from '../../release/operate/publisher-of-sto
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
 import type { Publication } from '../../release/publication.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
-import type { CleanupStack } from './cleanup-stack.js'
+import { sharedFolders } from './bucket.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { baseUrlFields, resolveBaseUrl } from './listening.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
-import { sharedFolders } from './shared-folders.js'
 
 export const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence', ...baseUrlFields] as const
 
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
 /** The work of publication as this runtime is configured, with the official schema when its files are there. */
-export async function openPublication(runtime: Runtime, cleanup: CleanupStack): Promise<Publication> {
-  const { config, secrets, store, feedsDir, clock, log } = runtime
+export async function openPublication(runtime: Runtime): Promise<Publication> {
+  const { config, store, feedsDir, clock, log } = runtime
   // Loaded here: processes that only ask for a publication do without its writers.
   const { createPublication } = await import('../../release/create-publication.js')
   const mappingConfig = await resolveMapping(runtime, log)
@@ -49,8 +48,8 @@ export async function openPublication(runtime: Runtime, cleanup: CleanupStack): 
     if (stopped !== undefined) log.error(stopped)
   }
   const xsd = await openOfficialSchema(config)
-  if (xsd) cleanup.defer(async () => xsd.dispose())
-  const signer = secrets.signingKey === undefined ? undefined : parseSigningKey(secrets.signingKey)
+  if (xsd) runtime.defer(async () => xsd.dispose())
+  const signer = config.secrets.signingKey === undefined ? undefined : parseSigningKey(config.secrets.signingKey)
   const deps = {
     store,
     mappingConfig,

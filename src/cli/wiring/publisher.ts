@@ -70,15 +70,13 @@ export async function tellingRefusals(runtime: Runtime): Promise<readonly Refusa
 }
 
 async function publishingRefusals(runtime: Runtime): Promise<readonly Refusal[]> {
-  const [differs, demo] = [await publisherRefusal(runtime), await demoDataRefusal(runtime)]
-  const unconfirmed = await unconfirmedRefusal(runtime)
-  const folder = await ownFolderRefusal(runtime)
-  return [
-    ...(differs === undefined ? [] : [{ code: 'publisher-differs', message: differs } as const]),
-    ...(demo === undefined ? [] : [{ code: 'demo-data-present', message: demo } as const]),
-    ...(unconfirmed === undefined ? [] : [{ code: 'facts-unconfirmed', message: unconfirmed } as const]),
-    ...(folder === undefined ? [] : [{ code: 'folder-differs', message: folder } as const]),
-  ]
+  const found = [
+    ['publisher-differs', await publisherRefusal(runtime)],
+    ['demo-data-present', await demoDataRefusal(runtime)],
+    ['facts-unconfirmed', await unconfirmedRefusal(runtime)],
+    ['folder-differs', await ownFolderRefusal(runtime)],
+  ] as const
+  return found.flatMap(([code, message]) => (message === undefined ? [] : [{ code, message }]))
 }
 
 function refuse(refusals: readonly Refusal[]): void {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readDatabaseAddress } from '../../kernel/database-address.js'
 import { type ReplicaState, Replicas } from '../../platform/database/replicas.js'
 import type { Store } from '../../platform/database/store.js'
-import type { CleanupStack } from './cleanup-stack.js'
 import { openPool, type Runtime } from './runtime.js'
 
 // A standby that stalls is left out soon.
@@ -15,8 +14,9 @@ export function openReplicas(
   primary: Store,
   open: (url: string) => readonly Store[],
 ): Replicas | undefined {
-  const { config, secrets, log } = runtime
-  const address = secrets.databaseReadUrl === undefined ? undefined : readDatabaseAddress(secrets.databaseReadUrl)
+  const { config, log } = runtime
+  const address =
+    config.secrets.databaseReadUrl === undefined ? undefined : readDatabaseAddress(config.secrets.databaseReadUrl)
   if (!address) return undefined
   const settings = Object.entries(address.settings).map(
     ([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`,
@@ -41,11 +41,11 @@ export function openReplicas(
  * The store of a command that reads much at once: a standby that has all that the primary has now, else the primary, which also
  * repeats what a standby breaks off.
  */
-export async function readingFromStandbys(runtime: Runtime, cleanup: CleanupStack): Promise<Store> {
+export async function readingFromStandbys(runtime: Runtime): Promise<Store> {
   const { store } = runtime
   const replicas = openReplicas(runtime, store, (url) => [openPool({ ...runtime, databaseUrl: url }, { max: 2 })])
   if (!replicas) return store
-  cleanup.defer(() => replicas.close())
+  runtime.defer(() => replicas.close())
   await measureTwice(replicas)
   await replicas.caughtUp()
   return store.reading(() => replicas.pick(0))

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Clock } from '../../kernel/dates.js'
-import { type Config, type Environment, readConfig, type Secrets } from '../../platform/config/config.js'
+import { type Config, type ConfigField, type Environment, readConfig } from '../../platform/config/config.js'
 import { processNumber, unreadVariables } from '../../platform/config/environment.js'
 import type { PoolOptions } from '../../platform/database/connection.js'
 import { Fence } from '../../platform/database/fence.js'
@@ -23,7 +23,6 @@ const databaseFields = ['dataDir', 'database', 'databasePoolSize', 'logLevel', '
 /** What a command with a database works with. */
 export type Runtime = {
   readonly config: Config
-  readonly secrets: Secrets
   readonly log: Log
   /** Tells the operator of a service what it does, as a line for people or of the log; a note of any other command. */
   readonly tell: (text: string) => void
@@ -33,6 +32,8 @@ export type Runtime = {
   readonly store: Store
   /** Address of the given or the embedded database. */
   readonly databaseUrl: string
+  /** Adds what closes the thing opened last: all is closed with the runtime, in reverse order. */
+  readonly defer: CleanupStack['defer']
   /** What its connections are called. */
   readonly applicationName: string
   /** Keeps writes from an older primary; undefined for a server of our own, which has no standby. */
@@ -61,7 +62,7 @@ export type RuntimeOptions = {
  */
 export async function openRuntime(
   environment: Environment,
-  needed: readonly (keyof Config)[],
+  needed: readonly ConfigField[],
   {
     signal,
     migrate: migrates = true,
@@ -70,7 +71,7 @@ export async function openRuntime(
     note = () => undefined,
   }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime & AsyncDisposable> {
-  const { config, secrets } = readConfig(environment, [...databaseFields, ...needed])
+  const config = readConfig(environment, [...databaseFields, ...needed])
   const number = processNumber(environment)
   const log = createLog(config.logLevel, config.logFormat, number)
   logWarnings(log)
@@ -87,10 +88,10 @@ export async function openRuntime(
   const feedsDir = path.join(config.dataDir, 'feeds')
   try {
     const embedded =
-      secrets.databaseUrl === undefined
+      config.secrets.databaseUrl === undefined
         ? await openEmbedded(config, log, isTold ? tell : undefined, waits ? signal : undefined, cleanup)
         : undefined
-    const databaseUrl = secrets.databaseUrl ?? embedded?.url ?? ''
+    const databaseUrl = config.secrets.databaseUrl ?? embedded?.url ?? ''
     const fence = embedded ? undefined : new Fence(feedsDir)
     if (fence && waits) {
       const refreshing = setInterval(() => fence.refresh(), refreshMs).unref()
@@ -102,7 +103,7 @@ export async function openRuntime(
     if (migrates) {
       const migrating = async () => {
         await using direct =
-          secrets.databaseDirectUrl === undefined ? null : openDirect(secrets.databaseDirectUrl, fence)
+          config.secrets.databaseDirectUrl === undefined ? null : openDirect(config.secrets.databaseDirectUrl, fence)
         const blocked = (migration: string) =>
           log.warn({ migration }, 'waits for a table that is in use, and is tried again')
         return await migrate(direct ?? store, blocked)
@@ -123,7 +124,6 @@ export async function openRuntime(
     }
     return {
       config,
-      secrets,
       log,
       tell,
       clock,
@@ -134,6 +134,7 @@ export async function openRuntime(
       fence,
       feedsDir,
       embedded,
+      defer: (close) => cleanup.defer(close),
       [Symbol.asyncDispose]: () => cleanup[Symbol.asyncDispose](),
     }
   } catch (error) {

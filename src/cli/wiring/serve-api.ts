@@ -15,7 +15,6 @@ import { onceReachable } from '../../work/outage.js'
 import { listRuns } from '../../work/sql/runs.js'
 import { explainForPages, factsFields } from './assumed-facts.js'
 import { readBrand } from './brand.js'
-import type { CleanupStack } from './cleanup-stack.js'
 import { baseUrlFields, listeningUrl, readCertificate, toListenError } from './listening.js'
 import { logAccount, openPayments, paymentFields } from './payments.js'
 import { openReplicas } from './replicas.js'
@@ -61,20 +60,20 @@ const maxGraceMs = 6_000
 // Far above the delay that publishing in the same process causes: only an overload reaches it.
 const eventLoopDelayMs = 1_000
 
-/** Opens the API's connections to the database; `cleanup` closes them. */
-export function openApiRuntime(runtime: Runtime, cleanup: CleanupStack): ApiRuntime {
+/** Opens the API's connections to the database. */
+export function openApiRuntime(runtime: Runtime): ApiRuntime {
   const { databasePoolSize } = runtime.config
   const searchers = Math.max(2, Math.floor(databasePoolSize / 3))
   const open = (databaseUrl: string, max: number, statementTimeoutMs: number) => {
     const store = openPool({ ...runtime, databaseUrl }, { max, statementTimeoutMs })
-    cleanup.defer(() => store.close())
+    runtime.defer(() => store.close())
     return store.answeringWithin(statementTimeoutMs + stalledMs)
   }
   const both = (url: string) => [open(url, databasePoolSize, statementMs), open(url, searchers, searchMs)] as const
   const [store, searches] = both(runtime.databaseUrl)
   const replicas = openReplicas(runtime, store, both)
   if (!replicas) return { ...runtime, store, reads: store, searches, replicas }
-  cleanup.defer(() => replicas.close())
+  runtime.defer(() => replicas.close())
   replicas.watch()
   return {
     ...{ ...runtime, store, replicas },
@@ -91,12 +90,7 @@ export type ServedAddresses = { readonly listening: string; readonly baseUrl: st
  * process still finishes its jobs, so that both are down in time; first it drains, for `drainSeconds` unless configured
  * otherwise. Throws `configuration-invalid` when the port is taken.
  */
-export async function serveApi(
-  runtime: ApiRuntime,
-  metrics: Metrics,
-  drainSeconds: number,
-  cleanup: CleanupStack,
-): Promise<ServedAddresses> {
+export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSeconds: number): Promise<ServedAddresses> {
   const { config, log, clock, signal, store, reads, searches, replicas } = runtime
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
@@ -153,7 +147,7 @@ export async function serveApi(
     })
     return closing
   }
-  cleanup.defer(close)
+  runtime.defer(close)
   signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   try {
     await api.listen({ host: config.host, port: config.port })

@@ -69,23 +69,22 @@ const failedJobsShown = 20
 export async function serveConsole(
   given: Runtime,
   metrics: Metrics,
-  cleanup: CleanupStack,
   limits: Partial<UploadLimits> = {},
 ): Promise<string> {
-  const { config, secrets, log, clock, signal, feedsDir } = given
+  const { config, log, clock, signal, feedsDir } = given
   const opened = new CleanupStack()
   let closing: Promise<void> | undefined
   const close = () => {
     closing ??= opened[Symbol.asyncDispose]()
     return closing
   }
-  cleanup.defer(close)
+  given.defer(close)
   // It closes while a worker of this process still finishes its jobs, so that both end in time.
   signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
   const pool = openPool(given, { max: connections })
   opened.defer(() => pool.close())
   const runtime = { ...given, store: pool.answeringWithin(pageMs) }
-  const parsed = parseOperatorTokens(secrets.opsTokens ?? '')
+  const parsed = parseOperatorTokens(config.secrets.opsTokens ?? '')
   const operators = 'value' in parsed ? parsed.value : []
   // A certificate is for the public name, which loopback addresses do not have.
   const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
@@ -128,11 +127,11 @@ async function listen(app: ConsoleServer, host: string, port: number | undefined
 
 /** What the console shows; the commands read the same. The queue is opened when it is first asked for. */
 function openLooks(runtime: Runtime, payments: Payments, cleanup: CleanupStack): Looks {
-  const { config, secrets, databaseUrl, store, log, clock } = runtime
+  const { config, databaseUrl, store, log, clock } = runtime
   const names = queueNames(work)
   let opened: Promise<JobQueue> | undefined
   const open = () => {
-    opened ??= openQueue(queueSettings(config, secrets, databaseUrl), log).catch((error: unknown) => {
+    opened ??= openQueue(queueSettings({ config, databaseUrl }), log).catch((error: unknown) => {
       opened = undefined
       throw error
     })

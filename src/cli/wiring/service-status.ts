@@ -91,32 +91,19 @@ export async function lookAtService(
   queue: QueueStatus,
   openPayments: () => Promise<Payments>,
 ): Promise<{ readonly status: Status; readonly causes: readonly Cause[] }> {
-  const { config, store, clock, feedsDir, fence } = runtime
+  const { config, store, clock, feedsDir } = runtime
   const pending = await pendingMigrations(store.db)
-  const base = {
+  const next = nextDue(publicationSchedule(config), clock())
+  const nothing: Status = {
     database: { kind: config.database.kind, reachable: true },
     migrations: { pending },
-    queue,
-  } as const
-  const next = nextDue(publicationSchedule(config), clock())
+    ...{ queue, lastRun: undefined, lastGoodRun: undefined, nextRun: next, overdue: false, rollback: undefined },
+    ...{ folder: undefined, copyOf: undefined, live: undefined, extensions: [], held: { count: 0, sample: [] } },
+    ...{ warnings: [], needs: [] },
+  }
   if (pending.length > 0) {
     const message = `migrations are pending: run giving migrate (${pending.join(', ')})`
-    const status = {
-      ...base,
-      lastRun: undefined,
-      lastGoodRun: undefined,
-      nextRun: next,
-      overdue: false,
-      rollback: undefined,
-      folder: undefined,
-      copyOf: undefined,
-      live: undefined,
-      extensions: [],
-      held: { count: 0, sample: [] },
-      warnings: [],
-      needs: [message],
-    }
-    return { status, causes: [{ cause: 'migrations', message }] }
+    return { status: { ...nothing, needs: [message] }, causes: [{ cause: 'migrations', message }] }
   }
   const health = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
   const { live: release, lastRun, lastGoodRun, overdue, rollback } = health
@@ -129,39 +116,32 @@ export async function lookAtService(
     : undefined
   const copyAge = copyOf && clock().getTime() - (copyOf.at?.getTime() ?? 0)
   const closedBecause = await payments.closedBecause?.()
-  const needs = {
-    database: fence?.problem(clock()),
+  const found = await findNeeds(runtime, payments, {
     publisher,
-    publication: others(health.needs, publisher),
-    extensions: states.flatMap(({ needs }) => needs),
-    backup: config.backup ? (await backupState(store.db, clock())).needs : [],
+    // The refusal of the folder is named already.
+    publication: health.needs.filter(({ message }) => publisher.every((one) => one.message !== message)),
+    states,
     conditions: [
       ...(queue.reachable ? [await conditionOfWorkers(store.db, queue.workers)] : []),
       await conditionOfDisk(path.dirname(feedsDir)),
       ...(config.tls ? [await conditionOfCertificate(config.tls.certFile, clock())] : []),
     ],
-  }
+  })
   const isLate = {
     cause: 'queue',
     message: queue.reachable ? '' : `the queue cannot be reached: ${queue.error}`,
   } as const
-  const found = await findNeeds(store, needs, payments, config.upstreamUrl !== undefined)
   const causes = queue.reachable ? found : [isLate, ...found]
   const status = {
-    ...base,
-    lastRun,
-    lastGoodRun,
+    ...nothing,
+    ...{ lastRun, lastGoodRun, overdue, rollback, copyOf, extensions: states },
     nextRun: (await findSchedule(store.db, 'publish'))?.pausedAt ? undefined : next,
-    overdue,
-    rollback,
     folder: anyFolderBecause(config) === undefined ? await findFolderOfStore(store.db) : undefined,
-    copyOf,
     live: release && {
       release: release.id,
       generated: release.manifest.generated,
       activities: release.manifest.totals.activities,
     },
-    extensions: states,
     held: { count: held?.count ?? 0, sample: held?.sample.map((activity) => activity.identifier).slice(0, 10) ?? [] },
     warnings: [
       ...health.warnings,
@@ -199,7 +179,7 @@ async function statesOfExtensions(
 }
 
 /** What an upgrade, or another configuration, will change in what is published. */
-async function changedRules(runtime: Parameters<typeof lookAtChangedRules>[0]): Promise<string | undefined> {
+async function changedRules(runtime: Runtime): Promise<string | undefined> {
   const found = await lookAtChangedRules(runtime)
   if (found === undefined || found.changed === 0) return undefined
   const { stale, looked, changed, elements } = found
@@ -213,11 +193,6 @@ async function changedRules(runtime: Parameters<typeof lookAtChangedRules>[0]): 
 
 function ofTexts(...texts: readonly (string | undefined)[]): string[] {
   return texts.filter((text) => text !== undefined)
-}
-
-/** The needs without the refusal of the folder, which `publisher` names already. */
-function others(needs: readonly Cause[], publisher: Awaited<ReturnType<typeof tellingRefusals>>): readonly Cause[] {
-  return needs.filter(({ message }) => publisher.every((one) => one.message !== message))
 }
 
 /** The live workers and the jobs of the queue. */
@@ -241,55 +216,40 @@ export async function needsToTell(runtime: Runtime, payments: Payments): Promise
   const ownFolder = await ownFolderRefusal(runtime)
   if (ownFolder !== undefined) await recordRefusedFolder(store.db, ownFolder, clock())
   const { needs, live } = await publicationHealth({ store, releases: createReleaseReader(feedsDir), clock })
-  const states = await statesOfExtensions(config, store, live)
-  return await findNeeds(
-    store,
-    {
-      database: runtime.fence?.problem(clock()),
-      // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
-      publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
-      publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
-      extensions: states.flatMap(({ needs }) => needs),
-      backup: config.backup ? (await backupState(store.db, clock())).needs : [],
-      conditions: [await conditionOfDisk(path.dirname(feedsDir))],
-    },
-    payments,
-    config.upstream !== undefined,
-  )
+  return await findNeeds(runtime, payments, {
+    // Every process may send the alerts. A folder that only one of them has would open an alert and close it in turn.
+    publisher: (await tellingRefusals(runtime)).filter(({ code }) => code !== 'folder-differs'),
+    publication: needs.filter(({ cause }) => ownFolder === undefined || cause !== 'nothing-published'),
+    states: await statesOfExtensions(config, store, live),
+    conditions: [await conditionOfDisk(path.dirname(feedsDir))],
+  })
+}
+
+type Looked = {
+  readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
+  readonly publication: readonly Cause[]
+  readonly states: readonly NamedState[]
+  readonly conditions: readonly Condition[]
 }
 
 /** Everything but queue and migrations that needs a person, beginning with what the publication needs. */
 async function findNeeds(
-  { db }: Store,
-  {
-    database,
-    publisher,
-    publication,
-    extensions,
-    backup,
-    conditions,
-  }: {
-    readonly database: string | undefined
-    readonly publisher: Awaited<ReturnType<typeof tellingRefusals>>
-    readonly publication: readonly Cause[]
-    readonly extensions: readonly Cause[]
-    readonly backup: readonly string[]
-    readonly conditions: readonly Condition[]
-  },
+  { config, store: { db }, clock, fence }: Runtime,
   payments: Payments,
-  mirrors: boolean,
+  { publisher, publication, states, conditions }: Looked,
 ): Promise<Cause[]> {
+  const behind = fence?.problem(clock())
   const of = (cause: Cause['cause'], found: readonly (string | Omit<Cause, 'cause'>)[]): Cause[] =>
     found.map((one) => ({ cause, ...(typeof one === 'string' ? { message: one } : one) }))
   return [
-    ...of('database-behind', database === undefined ? [] : [database]),
+    ...of('database-behind', behind === undefined ? [] : [behind]),
     ...publisher.map(({ code, message }) => ({ cause: publisherCauses[code], message })),
     ...publication,
     ...conditions.flatMap(({ cause, message, problem }) => (problem ? [{ cause, message }] : [])),
     ...of('schedule-paused', await scheduleNeeds(db)),
-    ...extensions,
-    ...of('backup', backup),
-    ...of('sync', mirrors ? await syncNeeds(db) : []),
+    ...states.flatMap(({ needs }) => needs),
+    ...of('backup', config.backup ? (await backupState(db, clock())).needs : []),
+    ...of('sync', config.upstreamUrl !== undefined ? await syncNeeds(db) : []),
     ...of('sources', sourceNeeds(await listSources(db))),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),

@@ -15,7 +15,7 @@ export async function changeSources(
   operator?: Operator,
 ): Promise<string[]> {
   const { store, config, clock } = runtime
-  const keys = await openSourceKeys(runtime)
+  const keys = await openSourceKeys(runtime.config)
   return await store.transaction(async (db) => {
     const changed: string[] = []
     if (definitions.some(({ from }) => shownPlace(from) !== from)) await sealStoredPlaces(db, keys)

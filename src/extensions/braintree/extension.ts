@@ -6,7 +6,7 @@ export const braintree = {
   name: 'braintree',
   processor: {
     name: 'braintree',
-    open: async ({ config: { payments, currency }, secrets }) => {
+    open: async ({ payments, currency, secrets }) => {
       const { createBraintreeGateway } = await import('./braintree-gateway.js')
       const { braintree: settings, address, timeoutSeconds } = payments
       if (!settings) throw new ServiceError('internal', 'Braintree is not the gateway that is configured')

@@ -11,11 +11,11 @@ const work: Work = {
   queues: { settlement: 4 },
   schedules: (config): ReturnType<Work['schedules']> =>
     config.registry?.sync ? { registry: { expression: '*/5 * * * *', timezone: 'UTC' } } : {},
-  open: ({ config, secrets, store: { db }, clock, telling }) =>
+  open: ({ config, store: { db }, clock, telling }) =>
     telling && {
       tick: async ({ signal }) => {
         const { tellRegistry } = await import('./tell-registry.js')
-        return await tellRegistry({ config, secrets, db, clock, telling }, signal)
+        return await tellRegistry({ config, db, clock, telling }, signal)
       },
     },
 }

@@ -7,9 +7,9 @@ import { usingRegistry } from './using-registry.js'
 
 /** Asks the registry what it has. */
 export async function inspectRegistry({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const { config, secrets } = readConfig(environment, ['registry', 'dataDir'])
+  const config = readConfig(environment, ['registry', 'dataDir'])
   if (!config.registry) return [note('REGISTRY_URL is not set: nothing is registered', 'docs/how-to/register.md')]
-  const runtime = { config, secrets, feedsDir: path.join(config.dataDir, 'feeds') }
+  const runtime = { config, feedsDir: path.join(config.dataDir, 'feeds') }
   const { datasets, publisher } = await usingRegistry(runtime, { dryRun: false }, (deps) =>
     lookAtRegistry(deps, signal),
   )

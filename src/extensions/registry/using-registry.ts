@@ -6,8 +6,7 @@ import type { RegistryDeps } from './register.js'
 import type { RegistryHttp } from './registry-http.js'
 
 type RegistryRuntime = {
-  readonly config: Pick<Config, 'registry'>
-  readonly secrets: Secrets
+  readonly config: Pick<Config, 'registry' | 'secrets'>
   readonly feedsDir: string
 }
 
@@ -16,7 +15,7 @@ type RegistryRuntime = {
  * noted. Throws `configuration-invalid` without REGISTRY_URL, `release-missing` before the first release.
  */
 export async function usingRegistry<Outcome>(
-  { config: { registry }, secrets, feedsDir }: RegistryRuntime,
+  { config: { registry, secrets }, feedsDir }: RegistryRuntime,
   { dryRun }: { readonly dryRun: boolean },
   work: (deps: RegistryDeps) => Promise<Outcome>,
 ): Promise<Outcome> {

@@ -5,7 +5,7 @@ export const stripe = {
   name: 'stripe',
   processor: {
     name: 'stripe',
-    open: async ({ config: { payments, currency }, secrets }) => {
+    open: async ({ payments, currency, secrets }) => {
       const { createStripeGateway } = await import('./stripe-gateway.js')
       const { stripe: { publishableKey = '' } = {}, address, timeoutSeconds } = payments
       const { stripeSecretKey: secretKey = '', webhookSecret } = secrets

@@ -11,7 +11,13 @@ const work: Work = {
   fields: ['mail', 'language', 'reportingOrg'],
   queues: { settlement: 3 },
   schedules: ({ mail }) => (mail ? { subscriptions: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config: { mail, language, reportingOrg }, secrets: { smtpUrl }, payments, telling, store, clock, log }) => {
+  open: ({ config, payments, telling, store, clock, log }) => {
+    const {
+      mail,
+      language,
+      reportingOrg,
+      secrets: { smtpUrl },
+    } = config
     if (!mail || smtpUrl === undefined || !payments || !telling) return undefined
     const choice = { language, operatorsDir: mail.templatesDir }
     let releases: ReleaseReader | undefined

@@ -2,6 +2,7 @@ import type { PasswordHashing } from '../../accounts/passwords.js'
 import type { Assumptions } from '../../iati/mapping/mapping-config.js'
 import type { Clock } from '../../kernel/dates.js'
 import type { Payments } from '../../money/payments.js'
+import type { Config } from '../../platform/config/config.js'
 import type { Replicas } from '../../platform/database/replicas.js'
 import type { Store } from '../../platform/database/store.js'
 import type { TemplateChoice } from '../../platform/mail/load-template.js'
@@ -68,40 +69,31 @@ export type ServerDeps = {
   }
 }
 
-export type ApiConfig = {
+export type ApiConfig = Pick<
+  Config,
+  'trustProxy' | 'allowPlainHttp' | 'registration' | 'websubHub' | 'metricsOnApi' | 'portal'
+> & {
+  /** What is published where no record states it. */
+  readonly assumed: Assumptions
+  /** Where people give to a project, with `{id}` for its number; undefined: the page of its record. */
+  readonly projectLinkTemplate?: string | undefined
+  /** Where people reach the publisher. */
+  readonly contact?: Contact | undefined
   /** Public address without trailing slash; a function, since the port may be known only after listening. */
   readonly baseUrl: () => string
   /** Name of the publisher, shown to people. */
   readonly publisherName: string
   /** What pages look and read like. */
   readonly brand: Brand
-  /** What is published where no record states it. */
-  readonly assumed: Assumptions
-  /** Proxies whose `X-Forwarded-For` is trusted: all, none, a number of hops, or addresses and networks. */
-  readonly trustProxy: boolean | number | string
   /** Certificate chain and private key (PEM) to serve HTTPS with; undefined: plain HTTP. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | undefined
-  /** Whether accounts, tokens and the secure area also answer plain HTTP from other machines. */
-  readonly allowPlainHttp: boolean
   readonly limits: ApiLimits
   /** The location of the nginx before the API that has this folder of published files; undefined: none has. */
   readonly proxyFiles: { readonly location: string; readonly folder: string } | undefined
-  /** Who may make an account: everybody, who has an invitation, or the operator alone. */
-  readonly registration: 'open' | 'invite' | 'closed'
   /** Where the texts of receipts come from. */
   readonly templates: TemplateChoice
   /** Whether mail is sent: e-mails of new accounts are verified, and forgotten passwords replaced by mail. */
   readonly sendsMail: boolean
-  /** The WebSub hub that feeds name; undefined: none. */
-  readonly websubHub: string | undefined
-  /** Whether `/metrics` is served here too, beside the console. */
-  readonly metricsOnApi: boolean
-  /** Whether the pages of the portal are served. */
-  readonly portal: boolean
-  /** Where people give to a project, with `{id}` for its number; undefined: the page of its record. */
-  readonly projectLinkTemplate?: string | undefined
-  /** Where people reach the publisher. */
-  readonly contact?: Contact | undefined
   /** Lifetime of the access tokens of accounts that people make themselves. */
   readonly tokenTimeoutSeconds: number
   /** After how long a pause a token ends; undefined: only with its lifetime. */

@@ -245,7 +245,11 @@ const fields = {
 
 type Frozen<T> = T extends string | number | boolean ? T : Readonly<T>
 
-export type Config = { readonly [Field in keyof typeof fields]: Frozen<ReturnType<(typeof fields)[Field]>> }
+export type ConfigField = keyof typeof fields
+
+export type Config = { readonly [Field in ConfigField]: Frozen<ReturnType<(typeof fields)[Field]>> } & {
+  readonly secrets: Secrets
+}
 
 export type UpstreamConfig = NonNullable<Config['upstream']>
 
@@ -258,10 +262,10 @@ export type RegistryConfig = NonNullable<Config['registry']>
  */
 export function readConfig(
   environment: Environment,
-  needed: readonly (keyof Config)[] = Object.keys(fields) as (keyof Config)[],
-): { config: Config; secrets: Secrets } {
+  needed: readonly ConfigField[] = Object.keys(fields) as ConfigField[],
+): Config {
   const first = new VariableReader(environment)
-  const config = {}
+  const config: object = {}
   // In the order of the table, so that problems always come in the same order.
   for (const [name, read] of Object.entries(fields)) {
     const now = needed.some((one) => one === name) ? { value: read(first) } : undefined
@@ -276,7 +280,8 @@ export function readConfig(
       reading(environment, read),
     )
   }
-  return { config: Object.freeze(config) as Config, secrets: Object.freeze(secrets) as Secrets }
+  Object.defineProperty(config, 'secrets', { value: Object.freeze(secrets) })
+  return Object.freeze(config) as Config
 }
 
 /** A member that is there, or is read when it is first used. */

@@ -90,8 +90,8 @@ describe('processes of a store whose publisher differs', () => {
       ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
       FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
     }
-    const { config, secrets } = readConfig(settings, ['queue'])
-    await using queue = await openQueue(queueSettings(config, secrets, ours.url), createLog('silent', 'json'))
+    const config = readConfig(settings, ['queue'])
+    await using queue = await openQueue(queueSettings({ config, databaseUrl: ours.url }), createLog('silent', 'json'))
     /** A worker that has done each row of its work once. */
     const work = async (changes: Record<string, string>) => {
       const installation = await newInstallation({ ...settings, ...changes })

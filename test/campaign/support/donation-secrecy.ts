@@ -189,8 +189,8 @@ async function ticksOf(
   redis: TestRedis | undefined,
   closing: (() => Promise<unknown>)[],
 ): Promise<(schedule: 'receipts' | 'subscriptions') => Promise<void>> {
-  const { config, secrets } = readConfig(redis ? { REDIS_URL: redis.url } : {}, ['queue'])
-  const settings = queueSettings(config, secrets, databaseUrl)
+  const config = readConfig(redis ? { REDIS_URL: redis.url } : {}, ['queue'])
+  const settings = queueSettings({ config, databaseUrl })
   const queue = await openQueue(settings, createLog('silent', 'json'))
   closing.push(() => queue[Symbol.asyncDispose]())
   return (schedule) => queue.add({ queue: 'settlement', name: 'tick', data: { schedule } })

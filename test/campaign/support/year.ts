@@ -414,17 +414,17 @@ async function startWorker(environment: Record<string, string>, address: Process
   const cleanup = new CleanupStack()
   const runtime = await openRuntime(environment, workFields, { signal: never })
   cleanup.defer(async () => await runtime[Symbol.asyncDispose]())
-  const { config, secrets, store, log, clock, databaseUrl, feedsDir } = runtime
-  const publication = await openPublication(runtime, cleanup)
+  const { config, store, log, clock, databaseUrl, feedsDir } = runtime
+  const publication = await openPublication(runtime)
   const gateway = { ...quick(createStripeGateway({ ...stripeKeys, timeoutMs, address })), name: 'stripe' }
   const payments: Payments = { ...(await openPayments(runtime)), gateway, timeoutMs }
-  const settings = queueSettings(config, secrets, databaseUrl)
+  const settings = queueSettings({ config, databaseUrl })
   const queue = await openQueue(settings, log)
   cleanup.defer(() => queue.close())
   const { lockSeconds } = settings
   const owner = createOwner()
   const deps = {
-    ...{ config, secrets, store, publication, log, clock, owner, lockSeconds, queue, payments },
+    ...{ config, store, publication, log, clock, owner, lockSeconds, queue, payments },
     clockAgrees: async () => true,
   }
   const parts = work.flatMap((row) => {

@@ -300,11 +300,8 @@ describe('sources of imports', { shuffle: false }, () => {
         [place],
       )
       const tick = async (environment: Record<string, string>) => {
-        const { secrets, config } = readConfig({ ...environment, GIVING_DATA_DIR: path.join(folder, 'data') }, [
-          'donors',
-          'dataDir',
-        ])
-        return await runDueSources({ ...sourceDeps(), keys: await openSourceKeys({ config, secrets }) })
+        const config = readConfig({ ...environment, GIVING_DATA_DIR: path.join(folder, 'data') }, ['donors', 'dataDir'])
+        return await runDueSources({ ...sourceDeps(), keys: await openSourceKeys(config) })
       }
       expect(await tick({})).toMatchObject([{ name: 'token', imports: [{ created: 1 }] }])
       expect(asked.at(-1)?.url).toBe('/token.csv?token=s3cr3t&gid=7')
@@ -768,7 +765,7 @@ describe('sources of imports', { shuffle: false }, () => {
       await store.db.query(`update import_source set next_due = case name when 'due' then now() else '2099-01-01' end`)
       const open = sources.open({
         ...{ store, clock: () => new Date(), owner: 'worker', log: createLog('silent', 'json') },
-        ...readConfig(environment, [...sources.fields]),
+        config: readConfig(environment, sources.fields),
       } as Parameters<typeof sources.open>[0])
       const { signal } = new AbortController()
       const tick = () => open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])

@@ -96,7 +96,7 @@ describe('a pull', () => {
   })
 
   it('is used by every check from then on', async () => {
-    const { config } = readConfig({ GIVING_DATA_DIR: dataDir })
+    const config = readConfig({ GIVING_DATA_DIR: dataDir })
     const none = await openOfficialSchema(config)
     expect(none).toBeUndefined()
     await pullCommand()

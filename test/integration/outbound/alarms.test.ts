@@ -43,9 +43,9 @@ describe('alarms', async () => {
 
   /** What the row of work does each minute under these variables. */
   function ticking(environment: Record<string, string>, database = store) {
-    const { config, secrets } = readConfig(environment, ['alerts', 'mail'])
+    const config = readConfig(environment, ['alerts', 'mail'])
     const needs = async () => causes
-    const deps = { config, secrets, store: database, needs, clock: () => now, log: createLog('silent') }
+    const deps = { config, store: database, needs, clock: () => now, log: createLog('silent') }
     const open = alarms.open(deps as unknown as WorkDeps)
     const { signal } = new AbortController()
     return async () => await open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])
@@ -160,6 +160,6 @@ describe('alarms', async () => {
   })
 
   it('are not looked for where nobody is to be told', () => {
-    expect(alarms.schedules(readConfig({}, ['alerts', 'mail']).config)).toEqual({})
+    expect(alarms.schedules(readConfig({}, ['alerts', 'mail']))).toEqual({})
   })
 })

@@ -56,7 +56,7 @@ describe('giving registry', { shuffle: false }, async () => {
   }
   /** What the row of scheduled work does. */
   const tick = () => {
-    const runtime = { ...readConfig(environment, ['registry']), feedsDir: path.join(folder, 'feeds') }
+    const runtime = { config: readConfig(environment, ['registry']), feedsDir: path.join(folder, 'feeds') }
     return usingRegistry(runtime, { dryRun: false }, (deps) =>
       registerNew({ ...deps, db: store.db, clock: () => now }, new AbortController().signal),
     )

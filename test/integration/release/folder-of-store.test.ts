@@ -174,8 +174,8 @@ describe('the folder of a store', { shuffle: false }, () => {
     const other = await newInstallation(settings)
     onTestFinished(other.remove)
     const worker = await other.serve('worker')
-    const { config, secrets } = readConfig(settings, ['queue'])
-    await using queue = await openQueue(queueSettings(config, secrets, ours.url), createLog('silent', 'json'))
+    const config = readConfig(settings, ['queue'])
+    await using queue = await openQueue(queueSettings({ config, databaseUrl: ours.url }), createLog('silent', 'json'))
     await queue.add({ queue: 'settlement', name: 'tick', data: { schedule: 'alarms' } })
     await first
     const message = expect.stringMatching(inOrder([of('second').place, `${hostname()}:${other.dataDir}/feeds`]))

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import type { UploadLimits } from '../../../src/catalogue/import/uploads.js'
-import { CleanupStack } from '../../../src/cli/wiring/cleanup-stack.js'
 import { openMetrics } from '../../../src/cli/wiring/metrics.js'
 import { openRuntime } from '../../../src/cli/wiring/runtime.js'
 import { consoleFields, serveConsole } from '../../../src/cli/wiring/serve-console.js'
@@ -11,13 +10,9 @@ export async function openConsole(environment: Record<string, string>, limits?: 
   const runtime = await openRuntime({ OPS_PORT: '0', LOG_LEVEL: 'silent', ...environment }, consoleFields, {
     signal: new AbortController().signal,
   })
-  const cleanup = new CleanupStack()
-  const close = async () => {
-    await cleanup[Symbol.asyncDispose]()
-    await runtime[Symbol.asyncDispose]()
-  }
+  const close = async () => await runtime[Symbol.asyncDispose]()
   try {
-    const base = await serveConsole(runtime, openMetrics(runtime), cleanup, limits)
+    const base = await serveConsole(runtime, openMetrics(runtime), limits)
     const askOnce = async (address: string, headers: Record<string, string>, body?: string) => {
       const answer = await request(base + address, {
         method: body === undefined ? 'GET' : 'POST',

@@ -26,7 +26,7 @@ function clientOptions(url: string, changes: Partial<ClientOptions> = {}): Clien
 
 /** What a sync in the test's own process works with. */
 export function syncWork(store: Store, url: string, changes: Partial<ClientOptions> = {}): SyncRunDeps {
-  const { config } = readConfig({ UPSTREAM_URL: url, UPSTREAM_API_KEY: apiKey, REPORTING_ORG_REF: 'US-EIN-123456789' })
+  const config = readConfig({ UPSTREAM_URL: url, UPSTREAM_API_KEY: apiKey, REPORTING_ORG_REF: 'US-EIN-123456789' })
   if (!config.upstream) throw new Error('the configuration has no upstream')
   return {
     store,

@@ -10,14 +10,13 @@ import type { PublicationStep, PublishingWorkerOptions } from './worker.js'
 const options: PublishingWorkerOptions = JSON.parse(process.argv[2] ?? '')
 const { url, connection, feedsDir, lockSeconds, schedule, dieAfter } = options
 const store = openStore({ url, max: 5, applicationName: 'giving test publisher' })
-const { config, secrets } = readConfig({ PUBLISH_SCHEDULE: schedule, SHUTDOWN_SECONDS: '6' })
+const config = readConfig({ PUBLISH_SCHEDULE: schedule, SHUTDOWN_SECONDS: '6' })
 const clock = () => new Date()
 const onStep = (step: PublicationStep) => {
   if (step === dieAfter) process.kill(process.pid, 'SIGKILL')
 }
 const worker = await startWorker({
   config,
-  secrets,
   databaseUrl: url,
   store,
   publication: createPublication({

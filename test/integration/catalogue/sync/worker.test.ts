@@ -44,8 +44,8 @@ function configuration(environment: Record<string, string> = {}) {
 async function start(environment: Record<string, string> = {}): Promise<Worker> {
   const own = openStore({ url, max: 4, applicationName: 'test worker' })
   const options = { url, connection: { kind: 'postgres', url } } as const
-  const { config, secrets } = configuration(environment)
-  const worker = await startWorker({ ...workerDeps(own, options, log), config, secrets })
+  const config = configuration(environment)
+  const worker = await startWorker({ ...workerDeps(own, options, log), config })
   open.push(async () => {
     await worker.close()
     await own.close()
@@ -127,8 +127,8 @@ describe('workers of a mirror', () => {
   test('without an upstream leave no scheduler behind', async () => {
     const worker = await start()
     await worker.close()
-    const { config, secrets } = configuration()
-    await using queue = await openQueue(queueSettings(config, secrets, url), log)
+    const config = configuration()
+    await using queue = await openQueue(queueSettings({ config, databaseUrl: url }), log)
     expect(await queue.findScheduler('sync', 'full-sync')).toBeDefined()
     await start({ UPSTREAM_URL: '' })
     expect(await queue.findScheduler('sync', 'sync')).toBeUndefined()

@@ -407,7 +407,7 @@ describe('registration', async () => {
   })
 
   it('is open in the demo and closed for a real publisher, unless REGISTRATION says otherwise', () => {
-    const read = (environment: Record<string, string>) => readConfig(environment, ['registration']).config.registration
+    const read = (environment: Record<string, string>) => readConfig(environment, ['registration']).registration
     const publisher = { REPORTING_ORG_REF: 'US-EIN-123456789' }
     expect([read({}), read(publisher)]).toEqual(['open', 'closed'])
     expect([read({ REGISTRATION: 'closed' }), read({ ...publisher, REGISTRATION: 'invite' })]).toEqual([
@@ -423,10 +423,10 @@ describe('the work of mailing codes', async () => {
   it('is done every minute where there is a mail server, with the address that the API has', async () => {
     const server = await startMailServer()
     for (const SMTP_URL of [undefined, server.url]) {
-      const { config, secrets } = readConfig({ SMTP_URL, MAIL_FROM: 'a@giving.example' })
+      const config = readConfig({ SMTP_URL, MAIL_FROM: 'a@giving.example' })
       expect(Object.keys(accountMail.schedules(config))).toEqual(SMTP_URL === undefined ? [] : ['account-mail'])
       const opened = accountMail.open({
-        ...{ config, secrets, store, clock: () => new Date(), log: pino({ level: 'silent' }) },
+        ...{ config, store, clock: () => new Date(), log: pino({ level: 'silent' }) },
       } as WorkDeps)
       await opened?.begin?.()
       const done = await opened?.tick?.({ signal: never } as JobCall)

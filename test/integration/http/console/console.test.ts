@@ -491,7 +491,7 @@ describe('the console', { shuffle: false }, () => {
         ['queue'],
         { signal: new AbortController().signal },
       )
-      const settings = queueSettings(runtime.config, runtime.secrets, runtime.databaseUrl)
+      const settings = queueSettings(runtime)
       const queue = await openQueue({ ...settings, attempts: 1 }, runtime.log)
       const worker = await queue.work('settlement', 1, async () => {
         throw new Error('the mail to jane@example.org was refused')

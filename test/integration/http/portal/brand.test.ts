@@ -32,7 +32,7 @@ describe('the look of a platform', async () => {
   const words = async (language: string, own: unknown) =>
     await writeFile(path.join(folder, 'words', `${language}.json`), typeof own === 'string' ? own : JSON.stringify(own))
   const brandOf = (more: Record<string, string> = {}) =>
-    readBrand(readConfig({ ...environment, ...more }, ['brand']).config.brand)
+    readBrand(readConfig({ ...environment, ...more }, ['brand']).brand)
 
   beforeAll(async () => {
     await mkdir(path.join(folder, 'words'))

@@ -253,11 +253,10 @@ describe('subscriptions to the reports of a project', async () => {
     const server = await startMailServer()
     const folder = await temporaryFolder()
     const open = (environment: Record<string, string>) => {
-      const { config, secrets } = readConfig({ BASE_URL: 'https://giving.example', ...environment })
+      const config = readConfig({ BASE_URL: 'https://giving.example', ...environment })
       expect(Object.keys(subscriptions.work.schedules(config))).toEqual(environment.SMTP_URL ? ['subscriptions'] : [])
       const deps = {
         config,
-        secrets,
         store,
         clock: () => api.now,
         log: pino({ level: 'silent' }),

@@ -224,8 +224,8 @@ describe('donors', async () => {
   it('are not taken without a key, which the status says', async () => {
     const refused = new DonorVault([], 'DONOR_KEYS is not set')
     await expect(donate(refused)).rejects.toMatchObject({ code: 'donor-key-missing' })
-    const { config, secrets } = readConfig({ REPORTING_ORG_REF: 'US-EIN-123456789', GIVING_DATA_DIR: dataDir })
-    const { refusal } = await openDonorVault({ config, secrets })
+    const config = readConfig({ REPORTING_ORG_REF: 'US-EIN-123456789', GIVING_DATA_DIR: dataDir })
+    const { refusal } = await openDonorVault({ config })
     expect(refusal).toBe("DONOR_KEYS is not set, so donors' data cannot be encrypted")
     const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_live_1', STRIPE_PUBLISHABLE_KEY: 'pk_live_1' }
     const closed = (await give('status', stripe)).stdout

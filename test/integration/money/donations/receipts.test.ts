@@ -508,8 +508,8 @@ describe('receipts by mail', async () => {
     await donate()
     const folder = await temporaryFolder()
     const open = (environment: Record<string, string>) => {
-      const { config, secrets } = readConfig(environment)
-      const deps = { store, config, secrets, payments, clock, log: pino({ level: 'silent' }) }
+      const config = readConfig(environment)
+      const deps = { store, config, payments, clock, log: pino({ level: 'silent' }) }
       expect(Object.keys(receipts.schedules(config))).toEqual(environment.SMTP_URL ? ['receipts'] : [])
       return receipts.open(deps as unknown as WorkDeps)
     }

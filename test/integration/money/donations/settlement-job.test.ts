@@ -19,7 +19,7 @@ it('the settlement is due at each minute', async () => {
   const { store, url } = await testDatabase()
   const deps = workerDeps(store, { url, connection: { kind: 'postgres', url } }, pino({ level: 'silent' }))
   await using _worker = await startWorker({ ...deps, payments: testPayments(store), work: [settlement] })
-  await using queue = await openQueue(queueSettings(deps.config, deps.secrets, url), deps.log)
+  await using queue = await openQueue(queueSettings({ config: deps.config, databaseUrl: url }), deps.log)
   expect(await queue.schedulers(['settlement'])).toMatchObject([
     { name: 'settlement', schedule: { expression: '* * * * *', timezone: 'UTC' }, next: expect.any(Date) },
   ])

@@ -5,7 +5,7 @@ import type { QueueConnection } from '../../../../jobs/engine.js'
 import { type JobQueue, openQueue, type QueueSettings } from '../../../../jobs/queue.js'
 import { startWorker, type Worker, type WorkerDeps } from '../../../../jobs/worker.js'
 import type { Clock } from '../../../../src/kernel/dates.js'
-import { type Config, readConfig } from '../../../../src/platform/config/config.js'
+import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore, type Store } from '../../../../src/platform/database/store.js'
 import type { Log } from '../../../../src/platform/observability/log.js'
 import { listRuns, type RunSummary } from '../../../../src/work/sql/runs.js'
@@ -29,14 +29,13 @@ const quick = { lockSeconds, attempts: 3, backoffMs: 50 }
 
 /** Everything a worker needs, with locks short enough for tests. */
 export function workerDeps(store: Store, options: WorkerProcessOptions, log: Log): WorkerDeps {
-  const { config, secrets } = readConfig({
+  const config = readConfig({
     PUBLISH_SCHEDULE: options.schedule ?? neverSoon,
     SHUTDOWN_SECONDS: String(options.shutdownSeconds ?? 4),
   })
   const queue: QueueSettings = { ...quick, connection: options.connection }
   return {
-    config: config satisfies Config,
-    secrets,
+    config,
     databaseUrl: options.url,
     store,
     publication: tablePublication(store),

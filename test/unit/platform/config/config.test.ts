@@ -4,10 +4,10 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../../src/kernel/errors.js'
-import { type Config, type Environment, readConfig } from '../../../../src/platform/config/config.js'
+import { type ConfigField, type Environment, readConfig } from '../../../../src/platform/config/config.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
-const defaults = readConfig({}).config
+const defaults = readConfig({})
 
 describe('an empty environment', () => {
   it('means one process with its own database and queue', () => {
@@ -27,15 +27,15 @@ describe('an empty environment', () => {
 
   it('gives a worker half the cores, from 1 to 4', () => {
     expect(defaults.workerProcesses).toBe([1, 1, 1, 1, 2, 2, 3, 3][availableParallelism()] ?? 4)
-    expect(readConfig({ WORKER_PROCESSES: '9' }).config.workerProcesses).toBe(9)
+    expect(readConfig({ WORKER_PROCESSES: '9' }).workerProcesses).toBe(9)
   })
 
   it.each(['', '   '])('is the same as variables set to %j', (text) => {
     const names = ['PORT', 'BASE_URL', 'DATABASE_URL', 'REDIS_URL', 'PUBLISH_SCHEDULE', 'REPORTING_ORG_REF']
-    const { config, secrets } = readConfig(Object.fromEntries(names.map((name) => [name, text])))
+    const config = readConfig(Object.fromEntries(names.map((name) => [name, text])))
     expect(config).toEqual(defaults)
-    expect(secrets.databaseUrl).toBeUndefined()
-    expect(secrets.redisUrl).toBeUndefined()
+    expect(config.secrets.databaseUrl).toBeUndefined()
+    expect(config.secrets.redisUrl).toBeUndefined()
   })
 })
 
@@ -66,9 +66,9 @@ describe('a password in an address', () => {
   }
 
   it('is kept apart from the configuration', () => {
-    const { config, secrets } = readConfig(given)
-    expect(secrets.databaseUrl).toBe(given.DATABASE_URL)
-    expect(secrets.redisUrl).toBe(given.REDIS_URL)
+    const config = readConfig(given)
+    expect(config.secrets.databaseUrl).toBe(given.DATABASE_URL)
+    expect(config.secrets.redisUrl).toBe(given.REDIS_URL)
     expect(config.database).toEqual({ kind: 'given' })
     expect(config.queue.engine).toBe('redis')
     expect(inspect(config, { depth: null })).not.toContain('hunter2')
@@ -105,21 +105,21 @@ describe('a secret in a file', async () => {
   }
 
   it('is read from where NAME_FILE points, without the line end', () => {
-    const { config, secrets } = readConfig({ DATABASE_URL_FILE: fileOf('postgres://giving:hunter2@db/giving\n') })
-    expect(secrets.databaseUrl).toBe('postgres://giving:hunter2@db/giving')
+    const config = readConfig({ DATABASE_URL_FILE: fileOf('postgres://giving:hunter2@db/giving\n') })
+    expect(config.secrets.databaseUrl).toBe('postgres://giving:hunter2@db/giving')
     expect(config.database).toEqual({ kind: 'given' })
   })
 
   it('counts where a variable is needed', () => {
     const upstream = { UPSTREAM_URL: 'https://upstream.example', REPORTING_ORG_REF: 'US-EIN-123456789' }
-    const { secrets } = readConfig({ ...upstream, UPSTREAM_API_KEY_FILE: fileOf('key-1') })
-    expect(secrets.upstreamApiKey).toBe('key-1')
+    const config = readConfig({ ...upstream, UPSTREAM_API_KEY_FILE: fileOf('key-1') })
+    expect(config.secrets.upstreamApiKey).toBe('key-1')
   })
 
   it('names hosts without port where an upstream is mirrored', () => {
     const upstream = { UPSTREAM_URL: 'https://upstream.example', REPORTING_ORG_REF: 'US-EIN-123456789' }
     const hostsOf = (UPSTREAM_HOSTS: string) => ({ ...upstream, UPSTREAM_API_KEY: 'key', UPSTREAM_HOSTS })
-    expect(readConfig(hostsOf('Files.example.org, [::1],192.0.2.7')).config.upstream?.hosts).toEqual([
+    expect(readConfig(hostsOf('Files.example.org, [::1],192.0.2.7')).upstream?.hosts).toEqual([
       ...['files.example.org', '[::1]', '192.0.2.7'],
     ])
     for (const wrong of ['https://files.example.org', 'files.example.org:8080', 'a b', 'a,,b', 'a/b']) {
@@ -136,7 +136,7 @@ describe('a secret in a file', async () => {
   })
 
   it('is for secrets only', () => {
-    expect(readConfig({ PORT_FILE: fileOf('9000') }).config.port).toBe(8080)
+    expect(readConfig({ PORT_FILE: fileOf('9000') }).port).toBe(8080)
   })
 })
 
@@ -216,13 +216,13 @@ describe('a variable', () => {
     'OPS_HOST %s needs OPS_TOKEN',
     (OPS_HOST) => {
       expect(refusal({ OPS_HOST }).problems).toMatchObject([{ field: 'OPS_TOKEN', got: 'nothing' }])
-      const { config, secrets } = readConfig({ OPS_HOST, OPS_TOKEN: 'ana:0123456789abcdef' })
-      expect([config.ops.host, secrets.opsTokens]).toEqual([OPS_HOST, 'ana:0123456789abcdef'])
+      const config = readConfig({ OPS_HOST, OPS_TOKEN: 'ana:0123456789abcdef' })
+      expect([config.ops.host, config.secrets.opsTokens]).toEqual([OPS_HOST, 'ana:0123456789abcdef'])
     },
   )
 
   it('is read without the spaces around it', () => {
-    expect(readConfig({ PORT: ' 9000 ', DEFAULT_CURRENCY: 'EUR\n' }).config).toMatchObject({
+    expect(readConfig({ PORT: ' 9000 ', DEFAULT_CURRENCY: 'EUR\n' })).toMatchObject({
       port: 9000,
       currency: 'EUR',
     })
@@ -233,11 +233,11 @@ describe('a variable', () => {
   })
 
   it.each(['https://give.example.org/', 'https://give.example.org///'])('BASE_URL %s loses its slash', (text) => {
-    expect(readConfig({ BASE_URL: text }).config.baseUrl).toBe('https://give.example.org')
+    expect(readConfig({ BASE_URL: text }).baseUrl).toBe('https://give.example.org')
   })
 
   it.each(['GIVING_DATA_DIR', 'IATI_STANDARD_DIR'])('%s becomes an absolute path', (name) => {
-    const { dataDir, standardDir } = readConfig({ [name]: 'some/where' }).config
+    const { dataDir, standardDir } = readConfig({ [name]: 'some/where' })
     expect([dataDir, standardDir]).toContain(path.resolve('some/where'))
   })
 })
@@ -246,7 +246,7 @@ describe('a field of the configuration', () => {
   const mirroring = { UPSTREAM_URL: 'https://upstream.example', PORT: 'eighty' }
 
   it('asks for its own variables and for no others', () => {
-    const { config } = readConfig(mirroring, ['currency'])
+    const config = readConfig(mirroring, ['currency'])
     expect([config.currency, config.upstreamUrl]).toEqual(['USD', 'https://upstream.example'])
     expect(() => config.port).toThrow('PORT: expected a whole number')
     expect(() => config.port).toThrow('PORT: expected a whole number')
@@ -257,11 +257,11 @@ describe('a field of the configuration', () => {
     ])
   })
 
-  it('asks for a secret when it is used', () => {
-    const given = { DATABASE_URL: 'nonsense', REDIS_URL: 'redis://cache.example', SMTP_URL: 'smtp://mail.example' }
+  it('reads a secret when it is used, and no other', () => {
+    const given = { DATABASE_URL_FILE: '/nowhere', REDIS_URL: 'redis://cache.example', SMTP_URL: 'smtp://mail.example' }
     const { secrets } = readConfig(given, ['queue'])
     expect([secrets.redisUrl, secrets.smtpUrl]).toEqual(['redis://cache.example', 'smtp://mail.example'])
-    expect(() => secrets.databaseUrl).toThrow('DATABASE_URL: expected an address')
+    expect(() => secrets.databaseUrl).toThrow('DATABASE_URL_FILE: expected a file that can be read')
   })
 })
 
@@ -272,7 +272,7 @@ describe('Braintree', () => {
   }
 
   it('is charged in the account of the currency of the platform', () => {
-    const { config, secrets } = readConfig({ ...given, PAYMENT_GATEWAY_URL: 'https://127.0.0.1:8443' }, ['payments'])
+    const config = readConfig({ ...given, PAYMENT_GATEWAY_URL: 'https://127.0.0.1:8443' }, ['payments'])
     expect(config.payments).toMatchObject({
       braintree: {
         environment: 'sandbox',
@@ -283,7 +283,7 @@ describe('Braintree', () => {
       },
       address: { host: '127.0.0.1', port: '8443', caFile: undefined },
     })
-    expect(secrets.braintreePrivateKey).toBe('hunter2')
+    expect(config.secrets.braintreePrivateKey).toBe('hunter2')
     expect(inspect(config)).not.toContain('hunter2')
   })
 
@@ -305,24 +305,22 @@ describe('Braintree', () => {
 
   it('is not needed by Stripe, whose keys are of one mode', () => {
     const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }
-    const { config, secrets } = readConfig(stripe, ['payments'])
+    const config = readConfig(stripe, ['payments'])
     expect(config.payments).toMatchObject({ gateway: 'stripe', stripe: { publishableKey: 'pk_test_1' } })
-    expect(secrets.stripeSecretKey).toBe('sk_test_1')
+    expect(config.secrets.stripeSecretKey).toBe('sk_test_1')
     const { problems } = refusal({ ...stripe, STRIPE_SECRET_KEY: 'sk_live_1' })
     expect(problems).toMatchObject([{ field: 'STRIPE_PUBLISHABLE_KEY', got: 'pk_test_' }])
     expect(refusal({ PAYMENT_GATEWAY: 'stripe' }).problems).toHaveLength(2)
   })
 
   it('needs nothing while it is not the gateway', () => {
-    expect(readConfig({ BRAINTREE_MERCHANT_ACCOUNTS: 'nonsense' }, ['payments']).config.payments.gateway).toBe(
-      'sandbox',
-    )
+    expect(readConfig({ BRAINTREE_MERCHANT_ACCOUNTS: 'nonsense' }, ['payments']).payments.gateway).toBe('sandbox')
   })
 })
 
 describe('mail', () => {
   it('has limits of donations by currency', () => {
-    const limitsOf = (text: string) => readConfig({ DONATION_LIMITS: text }, ['payments']).config.payments.limits
+    const limitsOf = (text: string) => readConfig({ DONATION_LIMITS: text }, ['payments']).payments.limits
     expect(limitsOf('')).toEqual({})
     expect(limitsOf('USD:5-50000, EUR:4.50-,JPY:500-500')).toEqual({
       ...{ USD: { least: '5', most: '50000' }, EUR: { least: '4.50', most: undefined } },
@@ -335,9 +333,12 @@ describe('mail', () => {
 
   it('needs a sender', () => {
     expect(refusal({ SMTP_URL: 'smtp://u:hunter2@h' }).problems).toMatchObject([{ field: 'MAIL_FROM' }])
-    const { config, secrets } = readConfig({ SMTP_URL: 'smtp://u:hunter2@h', MAIL_FROM: 'a@b.example' })
+    const config = readConfig({ SMTP_URL: 'smtp://u:hunter2@h', MAIL_FROM: 'a@b.example' })
     expect(config.mail).toEqual({ from: 'a@b.example', templatesDir: undefined })
-    expect([secrets.smtpUrl, `${secrets}`]).toEqual(['smtp://u:hunter2@h', expect.not.stringContaining('hunter2')])
+    expect([config.secrets.smtpUrl, `${config.secrets}`]).toEqual([
+      'smtp://u:hunter2@h',
+      expect.not.stringContaining('hunter2'),
+    ])
     expect(defaults.mail).toBeUndefined()
     for (const from of ['a', 'Our platform', 'a@b.example, c@d.example', '<a@b.example>\nBcc: c@d.example']) {
       expect(refusal({ SMTP_URL: 'smtp://h', MAIL_FROM: from }).problems).toMatchObject([{ field: 'MAIL_FROM' }])
@@ -348,7 +349,7 @@ describe('mail', () => {
 
 describe('HTTPS', () => {
   it('needs a certificate and its key, whose paths become absolute', () => {
-    const { tls } = readConfig({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '/keys/key.pem' }).config
+    const { tls } = readConfig({ TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: '/keys/key.pem' })
     expect(tls).toEqual({ certFile: path.resolve('cert.pem'), keyFile: '/keys/key.pem' })
     expect(defaults.tls).toBeUndefined()
   })
@@ -368,7 +369,7 @@ describe('proxies', () => {
     ['2', 2],
     ['127.0.0.1, 10.0.0.0/8', '127.0.0.1,10.0.0.0/8'],
   ])('that are %s are %j', (text, trusted) => {
-    expect(readConfig({ TRUST_PROXY: text }).config.trustProxy).toBe(trusted)
+    expect(readConfig({ TRUST_PROXY: text }).trustProxy).toBe(trusted)
   })
 })
 
@@ -378,7 +379,7 @@ describe('the configuration', () => {
   })
 })
 
-function refusal(environment: Environment, fields?: readonly (keyof Config)[]): ServiceError {
+function refusal(environment: Environment, fields?: readonly ConfigField[]): ServiceError {
   try {
     readConfig(environment, fields)
   } catch (error) {

@@ -18,8 +18,8 @@ describe('.env.example', () => {
   })
 
   it('is what an empty environment means, but for who has said so', () => {
-    const { unset: _, ...config } = readConfig({}).config
-    expect(readConfig(parseEnv(text) as Record<string, string>).config).toEqual({ ...config, unset: [] })
+    const { unset: _, ...config } = readConfig({})
+    expect(readConfig(parseEnv(text) as Record<string, string>)).toEqual({ ...config, unset: [] })
   })
 })
 

@@ -1,17 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../kernel/system-errors.js'
-import { type Bucket, type BucketPatience, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
+import {
+  type Bucket,
+  type BucketPatience,
+  type BucketSettings,
+  ofPerson,
+  openBucket,
+} from '../../outbound/bucket/bucket.js'
+import { deliverRelease } from '../../outbound/bucket/deliver-release.js'
 import { createSharedFolder, shareSeen } from '../../outbound/bucket/shared-folder.js'
+import type { Config } from '../../platform/config/config.js'
+import { forgetBucketState } from '../../release/bucket-state.js'
 import { bulkFolder } from '../../release/bulk/bulk-reader.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import type { SharedFolders } from '../../release/publication.js'
-import { bucketSettings } from './bucket-settings.js'
-import type { CleanupStack } from './cleanup-stack.js'
 import type { Runtime } from './runtime.js'
 
 // A machine serves within this time what another one has published.
 const followMs = 2_000
+
+/** Undefined when no bucket is configured. */
+export function bucketSettings({ bucket, secrets }: Config): BucketSettings | undefined {
+  if (bucket === undefined) return undefined
+  const { accessKeyId, isFolder: _, ...settings } = bucket
+  const secretAccessKey = secrets.bucketSecretKey
+  const isGiven = accessKeyId !== undefined && secretAccessKey !== undefined
+  return { ...settings, keys: isGiven ? { accessKeyId, secretAccessKey } : undefined }
+}
 
 /**
  * The folders of this process as copies of what the bucket says; undefined where FEEDS_S3_IS_FOLDER is off. `patience` for a
@@ -22,7 +38,7 @@ export function sharedFolders(
   patience?: BucketPatience,
 ): (SharedFolders & { readonly bucket: () => Promise<Bucket> }) | undefined {
   const { config, store, feedsDir, clock, signal } = runtime
-  const settings = config.bucket?.isFolder ? bucketSettings(runtime) : undefined
+  const settings = config.bucket?.isFolder ? bucketSettings(config) : undefined
   if (!settings) return undefined
   let opened: Promise<Bucket> | undefined
   const bucket = () => {
@@ -60,10 +76,10 @@ export async function shareSeenOnce(runtime: Runtime): Promise<string | undefine
 }
 
 /**
- * Keeps the folder of this process as the state in the bucket says, and shares what was seen of the database, until `cleanup` closes
- * it; `first` resolves after the first try. While the bucket is away the folder stays as it is.
+ * Keeps the folder of this process as the state in the bucket says, and shares what was seen of the database, until the runtime is
+ * closed; `first` resolves after the first try. While the bucket is away the folder stays as it is.
  */
-export function keepFollowing(runtime: Runtime, cleanup: CleanupStack): { readonly first: Promise<void> } {
+export function keepFollowing(runtime: Runtime): { readonly first: Promise<void> } {
   const shared = sharedFolders(runtime)
   if (!shared) return { first: Promise.resolve() }
   const { log, fence } = runtime
@@ -90,9 +106,19 @@ export function keepFollowing(runtime: Runtime, cleanup: CleanupStack): { readon
       if (!signal.aborted) await follow()
     }
   })
-  cleanup.defer(async () => {
+  runtime.defer(async () => {
     stop.abort()
     await ended
   })
   return { first }
+}
+
+/** How the live release is delivered to the bucket; undefined when none is configured: then no earlier failure is reported. */
+export async function openDelivery(runtime: Runtime): Promise<((signal: AbortSignal) => Promise<string>) | undefined> {
+  const { config, store, feedsDir, clock } = runtime
+  const shared = sharedFolders(runtime)
+  const bucket = bucketSettings(config)
+  if (bucket) return (signal) => deliverRelease({ store, feedsDir, clock, bucket, shared }, signal)
+  await forgetBucketState(store.db)
+  return undefined
 }
