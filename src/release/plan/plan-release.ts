@@ -19,8 +19,7 @@ import {
 } from '../sql/renderings.js'
 import { incomingMoney, listSegments, sumOfFlows } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
-import { activityIndex } from './activity-index.js'
-import { bulkActivities } from './bulk-activities.js'
+import { activityIndex, bulkActivities } from './all-activities.js'
 import { descriptions } from './descriptions.js'
 import { type OrganisationFile, organisationFile, organisationFileOf } from './organisation-file.js'
 import type { PlannedFile, Snapshot } from './planned-file.js'
@@ -119,7 +118,7 @@ export async function planRelease(
   const reports = await reportFiles(config, db)
   const described: PlannedFile[] = [
     ...activityFiles,
-    ...bulkActivities(activityFiles, generated),
+    ...bulkActivities(activityFiles, envelope),
     activityIndex(activityFiles, envelope),
     organisations.file,
     ...reports,

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { noNotices } from '../../../src/kernel/notice.js'
-import { activityIndex } from '../../../src/release/plan/activity-index.js'
-import { bulkActivities } from '../../../src/release/plan/bulk-activities.js'
+import { activityIndex, bulkActivities } from '../../../src/release/plan/all-activities.js'
 import { descriptions } from '../../../src/release/plan/descriptions.js'
 import type { PlannedFile } from '../../../src/release/plan/planned-file.js'
+import { stampedEnvelope } from '../../../src/release/plan/stamped-envelope.js'
 import { mappingConfig } from '../../support/values/builders.js'
 
-const generated = '2026-11-21T08:00:00Z' as Parameters<typeof bulkActivities>[1]
+const generated = '2026-11-21T08:00:00Z' as Parameters<typeof stampedEnvelope>[1]
+const stamped = stampedEnvelope('iati-activities', generated)
 const segment = (nth: number, changes: Partial<PlannedFile> = {}): PlannedFile => ({
   ...{ path: `/iati/activities-${nth}.xml`, mediaType: 'application/xml', records: nth, fingerprint: `f${nth}` },
   ...{ notices: { ...noNotices, warnings: nth }, content: { kind: 'texts', texts: async function* () {} }, ...changes },
@@ -15,7 +16,7 @@ const [one, two] = [segment(1), segment(2)]
 
 describe('all activities in one file', () => {
   it('are the same bytes as a single activity file', () => {
-    expect(bulkActivities([one], generated)[0]).toEqual({
+    expect(bulkActivities([one], stamped)[0]).toEqual({
       ...one,
       path: '/iati/bulk/activities.xml',
       content: { kind: 'same', as: one.path },
@@ -23,7 +24,7 @@ describe('all activities in one file', () => {
   })
 
   it('are the records of several files, one after the other', () => {
-    const [{ content, fingerprint, ...bulk } = one] = bulkActivities([one, two], generated)
+    const [{ content, fingerprint, ...bulk } = one] = bulkActivities([one, two], stamped)
     expect(bulk).toEqual({
       ...{ path: '/iati/bulk/activities.xml', mediaType: 'application/xml', records: 3 },
       notices: { ...noNotices, warnings: 3 },
@@ -36,12 +37,12 @@ describe('all activities in one file', () => {
     expect(JSON.stringify(content)).toContain(' generated-datetime=\\"2026-11-21T08:00:00Z\\"')
     expect(fingerprint).toMatch(/^[A-Za-z0-9+/]{43}=$/)
     const changed = [segment(2, { path: '/other.xml' }), segment(2, { fingerprint: 'other' })]
-    const others = changed.map((second) => bulkActivities([one, second], generated)[0]?.fingerprint)
+    const others = changed.map((second) => bulkActivities([one, second], stamped)[0]?.fingerprint)
     expect(new Set([fingerprint, ...others]).size).toBe(3)
   })
 
   it('are no file where an organisation file is all that is published', () => {
-    expect(bulkActivities([], generated)).toEqual([])
+    expect(bulkActivities([], stamped)).toEqual([])
   })
 })
 
