@@ -43,19 +43,19 @@ export function openAlarmWays({
   readonly clock: Clock
   readonly log: Log
 }): Telling | undefined {
-  const { alerts, mail } = config
-  const { alertWebhookSecret, smtpUrl } = config.secrets
+  const { alerts, mail, secrets } = config
   if (!alerts) return undefined
   const { webhookUrl, mailTo } = alerts
   const ways: Telling[] = []
-  if (webhookUrl !== undefined && alertWebhookSecret !== undefined) {
+  const secret = webhookUrl === undefined ? undefined : secrets.alertWebhookSecret
+  if (webhookUrl !== undefined && secret !== undefined) {
     ways.push((changes, signal) => {
       const message = { sentAt: clock().toISOString(), alarms: changes }
-      return post(webhookUrl, alertWebhookSecret, message, signal)
+      return post(webhookUrl, secret, message, signal)
     })
   }
-  if (mailTo !== undefined && mail && smtpUrl !== undefined) {
-    const sender = new SmtpSender(smtpUrl, mail.from)
+  if (mailTo !== undefined && mail && secrets.smtpUrl !== undefined) {
+    const sender = new SmtpSender(secrets.smtpUrl, mail.from)
     ways.push((changes, signal) => sendMail(sender, mailTo, changes, signal))
   }
   if (ways.length === 0) return undefined

@@ -38,10 +38,11 @@ export async function usingRegistry<Outcome>(
 
 async function openToken(
   account: RegistryConfig['account'],
-  { registryClientSecret = '', registryToken = '' }: Secrets,
+  secrets: Secrets,
   http: RegistryHttp,
 ): Promise<AccessToken> {
   const { tokenOfClient, tokenOfFile } = await import('./access-token.js')
-  if (account.kind === 'client') return tokenOfClient(http, { ...account, clientSecret: registryClientSecret })
-  return account.file === undefined ? async () => registryToken : tokenOfFile(account.file)
+  if (account.kind === 'client')
+    return tokenOfClient(http, { ...account, clientSecret: secrets.registryClientSecret ?? '' })
+  return account.file === undefined ? async () => secrets.registryToken ?? '' : tokenOfFile(account.file)
 }

@@ -159,7 +159,8 @@ describe('alarms', async () => {
     expect(() => readConfig(environment, ['alerts'])).toThrow(message)
   })
 
-  it('are not looked for where nobody is to be told', () => {
+  it('are not looked for where nobody is to be told', async () => {
     expect(alarms.schedules(readConfig({}, ['alerts', 'mail']))).toEqual({})
+    expect(await ticking({ ALERT_WEBHOOK_SECRET: 'short' })()).toBeUndefined()
   })
 })
