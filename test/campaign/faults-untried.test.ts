@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,26 +5,14 @@ import { describe, expect, it } from 'vitest'
 import { listDifferences } from '../../src/money/sql/books-check.js'
 import type { Store } from '../../src/platform/database/store.js'
 import { exported, fillWithTemplates } from '../support/catalogue/import-undo.js'
-import { transpileProgram } from '../support/commands/cli.js'
 import { runCommandLine } from '../support/commands/command-line.js'
 import { emptyDatabase, testDatabase } from '../support/store/database.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
+import { killedAfter } from './support/killed-after.js'
 import { record, seeded } from './support/record.js'
 import { scale, scaled } from './support/scale.js'
 
 const gifts = scaled(20_000)
-
-/** Runs a command that is killed after so long; the exit code, or null. */
-async function killedAfter(ms: number, environment: Record<string, string>, args: readonly string[]) {
-  const program = path.join(await transpileProgram(), 'src/cli.js')
-  const env = { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...environment }
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: 'ignore' })
-  const ended = once(child, 'exit')
-  await Promise.race([ended, sleep(ms)])
-  child.kill('SIGKILL')
-  const [code] = (await ended) as [number | null]
-  return code
-}
 
 const totals = async (store: Store) => {
   const { rows } = await store.db.query<{ gifts: number; sum: number }>(

@@ -59,11 +59,14 @@ export function postgresAccount(): { uid: number; gid: number } | undefined {
   return status === 0 ? { uid: Number(stdout), gid: Number(gid) } : undefined
 }
 
-/** A server of the installed version with an empty UTF-8 database; as root it runs as `postgres`. */
-export async function startInstalledPostgres(): Promise<InstalledPostgres> {
+/**
+ * A server of the installed version with an empty UTF-8 database; as root it runs as `postgres`. In a folder that is given
+ * it writes through to the disk.
+ */
+export async function startInstalledPostgres(given?: string): Promise<InstalledPostgres> {
   const bin = findInstalledPostgres() ?? ''
   const account = process.getuid?.() === 0 ? postgresAccount() : undefined
-  const dir = await temporaryFolder()
+  const dir = given ?? (await temporaryFolder())
   const cluster = path.join(dir, 'cluster')
   const passwordFile = path.join(dir, 'password')
   await writeFile(passwordFile, password)
@@ -73,7 +76,14 @@ export async function startInstalledPostgres(): Promise<InstalledPostgres> {
   const initdb = ['-D', cluster, '-E', 'UTF8', '--no-locale', '-A', 'scram-sha-256', '-U', database]
   const made = spawnSync(path.join(bin, 'initdb'), [...initdb, `--pwfile=${passwordFile}`], options)
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`)
-  const settings = ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', '-c', 'fsync=off']
+  const settings = [
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    'unix_socket_directories=',
+    '-c',
+    `fsync=${given ? 'on' : 'off'}`,
+  ]
   const servers: { readonly server: ReturnType<typeof spawn>; readonly ended: Promise<void> }[] = []
   const start = async (folder: string, port: number) => {
     const server = spawn(path.join(bin, 'postgres'), ['-D', folder, '-p', `${port}`, ...settings], {

@@ -7,9 +7,11 @@ import { createApiUser } from '../../../../src/http/api/operations/create-api-us
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { releaseFolder } from '../../../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
+import { consoleAt } from '../../../support/api/console.js'
 import { donationFields, insertDonationTargets } from '../../../support/money/donations.js'
 import { faultsOf, faultsOfRelease } from '../../../support/release/published-folder.js'
 import { testPublisher } from '../../../support/release/publishing.js'
+import { freePort } from '../../../support/servers/free-port.js'
 import { startStripe, stripeKeys } from '../../../support/servers/stripe-server.js'
 import { aRecord, startUpstream, apiKey as upstreamKey } from '../../../support/servers/upstream-server.js'
 import { insertProjects } from '../../../support/store/catalogue.js'
@@ -24,6 +26,7 @@ export const trials = {
   'a publication': publicationTrial,
   'a sync': syncTrial,
   'an import': importTrial,
+  'a file sent to the console': uploadTrial,
   'a donation': donationTrial,
   'a page of the portal': portalTrial,
   'a publication through a queue in Redis': queueTrial,
@@ -121,6 +124,56 @@ async function importTrial(database: TestDatabase): Promise<Trial> {
     wrongAnyTime: async () =>
       (await titles()).every((one) => one.startsWith('Title of round')) ? [] : ['half a record'],
     wrongWhenDone: async () => [],
+    close,
+  }
+}
+
+/** As a person does who sends the file again and confirms it whenever that went wrong. */
+async function uploadTrial(database: TestDatabase): Promise<Trial> {
+  const port = await freePort()
+  const { store, place, close } = await openPlace(database, {
+    OPS_PORT: String(port),
+    DEFAULT_CURRENCY: 'USD',
+    ...real,
+  })
+  await insertProjects(store.db, [{ id: 1 }])
+  const browser = consoleAt(`http://127.0.0.1:${port}`)
+  const service = servedApi()
+  const size = 40
+  let last = 0
+  let done = false
+  const wrong = async (least: number) => {
+    const { rows } = await store.db.query<{ gifts: number; sum: number }>(
+      `select (select count(*)::int from imported_gift) as gifts,
+        (select coalesce(sum(amount), 0)::float8 from donation_month where kind = 'gift') as sum`,
+    )
+    const [{ gifts, sum } = { gifts: 0, sum: 0 }] = rows
+    const differences = await store.snapshot((db) => listDifferences(db, 10))
+    return [
+      ...([least * size, last * size].includes(gifts) ? [] : [`${gifts} gifts after file ${last} with ${size}`]),
+      ...(sum === gifts * 5.25 ? [] : [`${gifts} gifts of 5.25 are ${sum}`]),
+      ...differences.map((difference) => JSON.stringify(difference)),
+    ]
+  }
+  return {
+    place,
+    prepare: async (round) => {
+      last = round
+      done = false
+    },
+    act: (processes, fault) =>
+      service.ask(processes, fault, async () => {
+        const rows = Array.from({ length: size }, (_, at) => `1,2025-07-1${at % 9},5.25,USD,R${last}-${at}`)
+        const file = ['project,date,amount,currency,reference', ...rows, ''].join('\n')
+        const sent = await browser.sendFiles([['gifts.csv', file]], { name: 'Ana' })
+        if (sent.status !== 303) return sent
+        const answer = await browser.confirm(String(sent.headers.location), { name: 'Ana', do: 'import' })
+        done = /^\/imports\/(?:\d+$|uploads\/.*after=)/.test(String(answer.headers.location))
+        return { status: done ? 200 : 500, text: answer.text }
+      }),
+    isDone: async () => done,
+    wrongAnyTime: () => wrong(last - 1),
+    wrongWhenDone: () => wrong(last),
     close,
   }
 }

@@ -10,14 +10,15 @@ import { testPayments } from '../../../support/money/donations.js'
 import { campaignGateway, type ProcessorPlace } from './processors.js'
 
 // An API process for fault campaigns: says its port, and never outlives the test that forked it.
-const { url, feedsDir, place } = JSON.parse(process.argv[2] ?? '') as {
+const { url, feedsDir, place, aheadMs } = JSON.parse(process.argv[2] ?? '') as {
   url: string
   feedsDir: string
   place: ProcessorPlace
+  aheadMs: number
 }
 const timeoutMs = 700
 const store = openStore({ url, max: 6, applicationName: 'campaign api' })
-const clock = () => new Date()
+const clock = () => new Date(Date.now() + aheadMs)
 const api = await createApi({
   store,
   reads: store,

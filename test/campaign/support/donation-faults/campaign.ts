@@ -20,6 +20,10 @@ export type CampaignPlan = {
   readonly seed: number
   readonly feedsDir: string
   readonly processor: ProcessorName
+  /** How much slower all of it comes; 1 when absent. */
+  readonly calm?: number
+  /** How far the clocks of the processes are apart; 0 when absent. */
+  readonly apartMs?: number
 }
 
 /** What was seen; everything but the counts of faults must be as it should. */
@@ -56,6 +60,7 @@ const clients = 12
 export async function runCampaign(store: Store, url: string, plan: CampaignPlan): Promise<CampaignResult> {
   await using processor = await openProcessor(plan)
   const random = randomFrom(plan.seed)
+  const { calm = 1, apartMs = 0 } = plan
   const keyId = await insertDonationTargets(store.db, projects)
   const apiKey = randomUUID()
   await store.db.query('update api_key set key_hash = $2 where id = $1', [keyId, secretHash(apiKey)])
@@ -63,7 +68,9 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
     keyId,
   ])
   const token = await issueToken(store.db, { keyId, timeoutSeconds: 36_000, at: new Date() })
-  const apis = await Promise.all(Array.from({ length: processes }, () => startApi(url, plan, processor)))
+  const start = (index: number) =>
+    startProcess('api-process.ts', { url, feedsDir: plan.feedsDir, place: processor.place, aheadMs: index * apartMs })
+  const apis = await Promise.all(Array.from({ length: processes }, (_, index) => start(index)))
   const end = performance.now() + plan.seconds * 1000
   const seen = { sent: 0, answered: 0, declined: 0, abandoned: 0, kills: 0, drops: 0 }
   const receipts = new Map<string, string>()
@@ -99,20 +106,21 @@ export async function runCampaign(store: Store, url: string, plan: CampaignPlan)
         }
         await sleep(100 + 200 * random())
       }
+      await sleep((calm - 1) * 100)
     }
   }
   const killer = async () => {
     while (running) {
-      await sleep(500 + 700 * random())
+      await sleep(calm * (500 + 700 * random()))
       const index = Math.floor(random() * apis.length)
       await kill(apis[index])
       seen.kills++
-      apis[index] = await startApi(url, plan, processor)
+      apis[index] = await start(index)
     }
   }
   const cutter = async () => {
     while (running) {
-      await sleep(150 + 250 * random())
+      await sleep(calm * (150 + 250 * random()))
       const { rowCount } = await store.db.query(
         `select pg_terminate_backend(pid) from (select pid from pg_stat_activity
           where application_name = 'campaign api' and datname = current_database() order by md5(pid || $1) limit 1) victim`,
@@ -235,7 +243,7 @@ async function compareBooks(store: Store, receipts: ReadonlyMap<string, string>,
     settled: await sum(
       `select coalesce(sum(amount + addon), 0)::numeric(18, 2) as sum from donation where status = 'settled'`,
     ),
-    funding: await sum(`select sum(funding - 1250)::numeric(18, 2) as sum from project`),
+    funding: await sum(`select sum(funding - 1250)::numeric(18, 2) as sum from project where id in (${projects})`),
     months: await sum(
       `select coalesce(sum(amount), 0)::numeric(18, 2) as sum from donation_month where kind = 'gift' and source = 'local'`,
     ),
@@ -281,10 +289,6 @@ async function post(
 }
 
 type Api = { readonly child: ChildProcess; readonly port: number }
-
-async function startApi(url: string, { feedsDir }: CampaignPlan, { place }: CampaignProcessor): Promise<Api> {
-  return await startProcess('api-process.ts', { url, feedsDir, place })
-}
 
 async function startProcess(file: string, settings: object): Promise<Api> {
   const child = await forkStripped(`test/campaign/support/donation-faults/${file}`, [JSON.stringify(settings)])
