@@ -95,9 +95,9 @@ export class CommandLine {
   readonly serviceAction =
     <Given extends unknown[]>(serves: ServiceName, load: () => Promise<(...given: Given) => Promise<void>>) =>
     async (...given: Given): Promise<void> => {
-      const { tellPerson } = await import('./wiring/first-line.js')
+      const { tellFirst } = await import('./wiring/first-line.js')
       if (processNumber(this.environment) === undefined) {
-        tellPerson(this.environment, serves, createOutput(this.#host, false).note)
+        tellFirst(this.environment, serves, createOutput(this.#host, false).note)
       }
       await (await load())(...given)
     }

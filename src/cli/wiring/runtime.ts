@@ -9,10 +9,10 @@ import { migrate } from '../../platform/database/migrate.js'
 import { openStore, type Store } from '../../platform/database/store.js'
 import { openEmbeddedPostgres } from '../../platform/embedded-postgres/embedded-postgres.js'
 import { keepServerRunning } from '../../platform/embedded-postgres/server-keeper.js'
-import { createLog, isForPeople, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
+import { createLog, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
 import { onceReachable, unlessStopped } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
-import { firstLine, type ServiceName } from './first-line.js'
+import type { ServiceName } from './first-line.js'
 
 // A process learns within this time what the others have seen of the database.
 const refreshMs = 1_000
@@ -78,11 +78,7 @@ export async function openRuntime(
   // One of several processes leaves it to the supervisor to tell the operator.
   const isTold = serves !== undefined && number === undefined
   const tell = isTold ? tellOperator(log, config.logFormat, note) : note
-  if (isTold) {
-    // A person has read it already.
-    if (!isForPeople(config.logFormat)) tell(firstLine(serves, config.dataDir))
-    for (const problem of unreadVariables(environment)) log.warn(problem)
-  }
+  if (isTold) for (const problem of unreadVariables(environment)) log.warn(problem)
   const cleanup = new CleanupStack()
   const clock = () => new Date()
   const feedsDir = path.join(config.dataDir, 'feeds')

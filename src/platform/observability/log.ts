@@ -33,7 +33,7 @@ export function createLog(level: Config['logLevel'], format: Config['logFormat']
 }
 
 /** Whether lines of this format are for people: by default those of a terminal. */
-export function isForPeople(format: Config['logFormat']): boolean {
+function isForPeople(format: Config['logFormat']): boolean {
   return format === 'text' || (format === 'auto' && process.stderr.isTTY)
 }
 

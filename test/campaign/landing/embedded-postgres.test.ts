@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -301,6 +301,22 @@ describe('the embedded PostgreSQL server', () => {
     const again = await open(old)
     expect(again.url).toBe(server.url)
     await again.release()
+  })
+
+  test('tells a user who has no name, as in a container of any number, why it makes no database', async (context) => {
+    const user = { uid: 12_345, gid: 12_345 }
+    if (typeof ordinaryUser() === 'string' || process.getuid?.() !== 0) {
+      console.log('skipped: only root can try as another user, who must be able to read this checkout')
+      return context.skip('only root can try as another user')
+    }
+    const own = await mkdtemp(path.join(tmpdir(), 'giving-nameless-'))
+    clusters.add(own)
+    await chown(own, user.uid, user.gid)
+    await chmod(launcher.dir, 0o755)
+    expect((await launch(path.join(own, 'data'), user).opened).error).toMatchObject({
+      code: 'configuration-invalid',
+      message: expect.stringMatching(/user id 12345, which has no line in \/etc\/passwd: run as a user that has one/),
+    })
   })
 
   test('tells in one sentence that the data directory is not a folder or not ours', async (context) => {

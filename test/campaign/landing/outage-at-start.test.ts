@@ -122,6 +122,13 @@ describe.concurrent('a service that starts during an outage', () => {
   })
 })
 
+test('a start says what it does before it looks at what it needs, also to a program', async (context) => {
+  const installation = await install(context, { PORT: 'none' })
+  const { code, stderr } = await installation.run(['start'])
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^\{"level":30,[^\n]*"msg":"giving start: data directory [^\n]*\n.*PORT: expected/s)
+})
+
 // A step that is begun after the signal holds connections when our own PostgreSQL stops.
 describe('a first start that is asked to stop', () => {
   const steps = ['giving start: data', 'making a new database', 'started PostgreSQL', 'schema: ', 'were put in']
