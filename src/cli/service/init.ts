@@ -126,15 +126,22 @@ async function init(commandLine: CommandLine, output: Output, { demo = false, fi
   const { text, values, missing } = environmentOf(answers, commandLine.environment)
   await target.write(text)
   // What the environment says goes before the file, as for every command.
-  const found = await diagnose(commandLine.within({ ...values, ...commandLine.environment }))
+  const environment = { ...values, ...commandLine.environment }
+  const found = await diagnose(commandLine.within(environment))
   // The start, which comes next, brings the schema up to date and makes the public address answer.
   const diagnoses = found.filter(({ about, state, next }) => next !== 'giving migrate' && !isUnanswered(about, state))
-  const next = missing.length > 0 ? `put ${missing.join(', ')} into ${file}, then giving doctor` : 'giving start'
+  const next = missing.length > 0 ? `put ${missing.join(', ')} into ${file}, then giving doctor` : nextOf(environment)
   return output.result(
     { file, missing, diagnoses, next },
     () => [`wrote ${file}, which only you can read`, ...diagnoses.map(describeDiagnosis), `next: ${next}`],
     { code: missing.length > 0 ? 1 : exitCodeOf(diagnoses) },
   )
+}
+
+/** What a person does next: a trial has data of its own, a mirror fetches them. */
+function nextOf({ REPORTING_ORG_REF: ref, UPSTREAM_URL: upstream }: Environment): string {
+  if (isDemoPublisher(ref || undefined) || upstream) return 'giving start'
+  return 'giving import with your files, which giving try shows first; then giving start'
 }
 
 const isUnanswered = (about: string, state: string) => about === 'public address' && state !== 'good'

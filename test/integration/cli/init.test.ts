@@ -78,6 +78,15 @@ describe('giving init', () => {
     expect(await folder.file()).toBe(written)
   })
 
+  it('leads a real publisher without a platform to mirror to an import of its files, before the start', async () => {
+    const folder = await newFolder()
+    const { stdout } = await folder.init('--ref', 'GB-CHC-1164883', '--confirm-facts', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      missing: [],
+      next: expect.stringMatching(/^giving import .* giving start$/),
+    })
+  })
+
   it('refuses an identifier of no registration agency, and a value that the variable cannot have', async () => {
     const folder = await newFolder()
     for (const [flag, value, expected] of [
