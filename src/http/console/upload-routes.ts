@@ -190,10 +190,12 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     const upload = await found(request, id)
     work.throwFailure(upload)
     if (upload.import !== undefined) return await leadOn(request, reply, upload.import)
-    if (!work.progressOf(upload)) await within(prepare(upload.owner, id))
+    const working = work.progressOf(upload)
+    const isPrepared = !working && (await within(prepare(upload.owner, id)))
     const known = await found(request, id)
-    const progress = work.progressOf(known)
-    if (progress) {
+    // Between two steps of the work nothing is in progress.
+    const progress = work.progressOf(known) ?? working ?? { what: 'is being read', records: 0 }
+    if (!isPrepared) {
       reply.header('refresh', String(progressSeconds))
       return send(reply, known.name, workingPage(known, progress))
     }
@@ -314,14 +316,14 @@ async function hasFile(file: string): Promise<boolean> {
   }
 }
 
-/** Waits for work as long as a page may; what goes on longer fails where the file is looked at next. */
-async function within(done: Promise<unknown>): Promise<void> {
+/** Waits for work as long as a page may, and says whether it has ended; else it fails where the file is looked at next. */
+async function within(done: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, patienceMs)
+  const patience = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, patienceMs, false)
   })
   try {
-    await Promise.race([done, patience])
+    return await Promise.race([done.then(() => true), patience])
   } finally {
     clearTimeout(timer)
   }

@@ -94,4 +94,15 @@ describe('a file that is sent to the console', { shuffle: false }, () => {
       ...['file-sent', 'upload-read', 'upload-read', 'upload-read', 'records-imported', 'import-undone'],
     ])
   })
+
+  it('is waited for until an import of it was tried, however late that begins', async () => {
+    const { headers } = await one.sendFiles([['Projekte 2027.csv', projects]], { name: 'Ben' })
+    const at = String(headers.location)
+    const refresh = await database.store.transaction(async (tx) => {
+      await tx.query('lock table import')
+      return (await fetch(one.base + at)).headers.get('refresh')
+    })
+    expect(refresh).toBe('2')
+    expect((await one.ask(at)).text).toContain('Import it')
+  })
 })
