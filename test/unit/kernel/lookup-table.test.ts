@@ -62,6 +62,7 @@ it('is what names from outside are looked up in: of each plain object it is know
 
 /** The same of the words of the portal: places in them that a variable looks up. */
 const lookedUpWords: Readonly<Record<string, string>> = {
+  changes: 'kinds of changes',
   group: 'parameters of our pages',
   groups: 'kinds of our pages',
   list: 'orders of a list that were checked',
