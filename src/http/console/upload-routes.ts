@@ -194,10 +194,10 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     const isPrepared = !working && (await within(prepare(upload.owner, id)))
     const known = await found(request, id)
     // Between two steps of the work nothing is in progress.
-    const progress = work.progressOf(known) ?? working ?? { what: 'is being read', records: 0 }
-    if (!isPrepared) {
+    const progress = work.progressOf(known)
+    if (progress || !isPrepared) {
       reply.header('refresh', String(progressSeconds))
-      return send(reply, known.name, workingPage(known, progress))
+      return send(reply, known.name, workingPage(known, progress ?? working ?? { what: 'is being read', records: 0 }))
     }
     const after = numberOf(request.query.after)
     const page = uploadPage({

@@ -74,7 +74,8 @@ export class UploadWork {
     if (recipe?.kind === undefined || broken !== undefined) return
     const [newest] = await listImports(store.db, { limit: 1 })
     const after = newest?.id ?? 0
-    if (tried?.after === after) return
+    // Another page may have begun it meanwhile.
+    if (tried?.after === after || this.progressOf(upload)) return
     await this.#start(upload, 'is being read', async (progress) => {
       const options = this.#optionsOf(upload, recipe, progress)
       try {
