@@ -194,3 +194,8 @@ export function splitByLargestRemainder(total: bigint, weights: readonly bigint[
 export function sameAmount(a: Decimal, b: Decimal): boolean {
   return toMinorUnits(a, 4) === toMinorUnits(b, 4)
 }
+
+/** A number or amount with its digits in groups. */
+export function grouped(number: string): string {
+  return number.replace(/^-?\d+/, (whole) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ','))
+}

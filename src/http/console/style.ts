@@ -12,7 +12,7 @@ form.action { max-width: 30rem; display: grid; gap: .8rem; } form.action input[t
 .state.good::before { background: #2a9d5c; } .state.busy::before { background: #3a7bd5; } .state.wait::before { background: #e0a100; border-radius: 0; } .state.bad::before { background: #d13438; clip-path: polygon(50% 0, 100% 100%, 0 100%); border-radius: 0; }
 .done { border-left: 4px solid #2a9d5c; padding: .2rem 0 .2rem 1rem; }
 .todo { list-style: none; padding: 0; } .todo li { max-width: none; border-left: 4px solid var(--out); padding: .1rem 0 .1rem 1rem; margin-bottom: 1rem; } .todo p { margin: .2rem 0; } .todo h2 { font-size: 1.15rem; margin: 0; }
-tbody th, time { overflow-wrap: normal; } tbody th code { white-space: nowrap; }
+tbody th, time { overflow-wrap: normal; } tbody th code, .id { white-space: nowrap; }
 `
 
 export const consoleStyleAddress = `/style-${hash('sha256', consoleStyle).slice(0, 12)}.css`

@@ -1,5 +1,5 @@
 import { bulkActivitiesPath } from '../../iati/addresses.js'
-import { type Decimal, toMinorUnits } from '../../kernel/money.js'
+import { type Decimal, grouped, toMinorUnits } from '../../kernel/money.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 
 // The highest number of decimal places of any currency (ISO 4217).
@@ -74,7 +74,7 @@ function lostMoney(
   for (const [currency, amount] of Object.entries(live)) {
     const after = next[currency] ?? '0'
     if (exceedsLoss(toMinorUnits(amount as Decimal, places), toMinorUnits(after as Decimal, places), percent)) {
-      return `${named} would fall from ${currency} ${amount} to ${after}, by more than ${percent}%`
+      return `${named} would fall from ${currency} ${grouped(amount)} to ${grouped(after)}, by more than ${percent}%`
     }
   }
   return undefined

@@ -1,12 +1,12 @@
 import type { Donation, DonationEvent } from '../../../kernel/donation.js'
 import type { Donor } from '../../../kernel/donor.js'
-import { type CurrencyCode, type Decimal, roundToCurrency, signOf } from '../../../kernel/money.js'
+import { type CurrencyCode, type Decimal, grouped, roundToCurrency, signOf } from '../../../kernel/money.js'
 import type { ChargeAttention } from '../../../money/sql/charge-states.js'
 import type { DonationPlan } from '../../../money/sql/donation-plans.js'
 import type { DonationHistory } from '../../../money/sql/donations.js'
 import type { findReceiptMail } from '../../../money/sql/receipt-mails.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, facts, grouped, listed, shownState, type Value } from './frame.js'
+import { button, facts, listed, shownState, type Value } from './frame.js'
 
 /** What was looked for; nothing of it stands in an address, since it may be an e-mail. */
 export type Sought = Readonly<Record<'name' | 'project' | 'day', string>>

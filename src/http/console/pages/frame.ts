@@ -1,4 +1,5 @@
 import { lookupTable } from '../../../kernel/lookup-table.js'
+import { grouped } from '../../../kernel/money.js'
 import { type Html, html } from '../../portal/html.js'
 import { table } from '../../portal/view.js'
 import { consoleStyleAddress } from '../style.js'
@@ -71,7 +72,13 @@ export type Value = Html | string | number | Date | undefined
 function shown(value: Value): Html {
   if (value instanceof Date) return shownInstant(value)
   if (typeof value === 'number') return html`${grouped(String(value))}`
-  return value === undefined ? html`–` : typeof value === 'string' ? html`${value}` : value
+  return value === undefined ? html`–` : typeof value === 'string' ? withIds(value) : value
+}
+
+/** A text whose ids of releases are in one line each, so that they are read and copied whole. */
+export function withIds(text: string): Html {
+  const parts = text.split(/(\d{8}T\d{6}Z-\d+)/)
+  return html`${parts.map((part, at) => (at % 2 === 0 ? html`${part}` : html`<span class="id">${part}</span>`))}`
 }
 
 /** A table with a row for each thing, or a sentence that there is none; the first `texts` columns are texts, the others numbers. */
@@ -96,11 +103,6 @@ export function facts(known: readonly (readonly [name: string, value: Value])[])
     value === undefined ? [] : [html`<dt>${name}</dt><dd>${shown(value)}</dd>\n`],
   )
   return html`<dl class="facts">${lines}</dl>`
-}
-
-/** A number or amount with its digits in groups. */
-export function grouped(number: string): string {
-  return number.replace(/^-?\d+/, (whole) => whole.replaceAll(/\B(?=(\d{3})+$)/g, ','))
 }
 
 /** A size as a person reads it. */

@@ -1,8 +1,9 @@
 import type { Upload } from '../../../catalogue/import/uploads.js'
 import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../../catalogue/sql/receipts.js'
+import { grouped } from '../../../kernel/money.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, grouped, listed, shownInstant, shownState, type Value } from './frame.js'
+import { button, listed, shownInstant, shownState, type Value } from './frame.js'
 import { type Sending, sendingForm } from './upload.js'
 
 /** The imports, newest first. */

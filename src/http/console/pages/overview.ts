@@ -1,6 +1,7 @@
 import type { Source } from '../../../catalogue/sql/import-sources.js'
 import type { SyncSummary } from '../../../catalogue/sql/sync-runs.js'
 import { type Cause, type ConditionKind, conditions } from '../../../kernel/conditions.js'
+import { grouped } from '../../../kernel/money.js'
 import type { TestAlarm } from '../../../outbound/alarms.js'
 import { isFinished } from '../../../work/run.js'
 import { nextDue } from '../../../work/schedule.js'
@@ -9,7 +10,7 @@ import type { AdoptedSchedule } from '../../../work/sql/schedules.js'
 import { type Html, html } from '../../portal/html.js'
 import type { GivenUpJob, Mirror, QueueState, ServiceState } from '../console-deps.js'
 import { withoutMailAddresses } from '../without-mail-addresses.js'
-import { button, duration, facts, filterForm, grouped, listed, shownInstant, shownState, type Value } from './frame.js'
+import { button, duration, facts, filterForm, listed, shownInstant, shownState, type Value } from './frame.js'
 import { stateOfRun } from './runs.js'
 
 /** Work that runs, waits or has failed. */

@@ -1,14 +1,15 @@
+import { grouped } from '../../../kernel/money.js'
 import type { ReleaseDiff } from '../../../release/read/diff-releases.js'
 import type { KnownRelease } from '../../../release/read/list-releases.js'
 import type { Sample } from '../../../release/read/manifest.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, grouped, listed, shownBytes, shownState } from './frame.js'
+import { button, listed, shownBytes, shownState } from './frame.js'
 
 /** Every release on disk, with what may be done with it. */
 export function releasesPage(releases: readonly KnownRelease[]): Html[] {
   const live = releases.find(({ state }) => state === 'live')
   const rows = releases.map((one) => [
-    html`<span id="${one.id}">${one.id}</span>`,
+    html`<span class="id" id="${one.id}">${one.id}</span>`,
     shownState(one.state, one.state === 'held' ? one.reason : undefined),
     new Date(one.generated),
     html`${choices(one, live?.id)}`,
@@ -22,7 +23,9 @@ function choices({ id, state }: KnownRelease, live: string | undefined): Html[] 
   const address = `/releases/${encodeURIComponent(id)}`
   const compare =
     live !== undefined && live !== id
-      ? [html`<a href="${differenceAddress(live, id)}">Difference of ${id} from the live one</a> `]
+      ? [
+          html`<a href="${differenceAddress(live, id)}">Difference of <span class="id">${id}</span> from the live one</a> `,
+        ]
       : []
   if (state === 'held') return [...compare, button(`${address}/approve`, `Approve ${id}`)]
   return state === 'superseded' ? [...compare, button(`${address}/rollback`, `Roll back to ${id}`)] : compare

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../../kernel/money.js'
+import { grouped } from '../../../kernel/money.js'
 import type { ActivityEntry } from '../../../release/read/activity-entry.js'
 import { toAmount, toUnits } from '../../../release/read/activity-entry.js'
 import {
@@ -9,7 +10,7 @@ import {
 } from '../../../release/read/changed-elements.js'
 import { diffReleases } from '../../../release/read/diff-releases.js'
 import { type Html, html } from '../../portal/html.js'
-import { grouped, listed, withoutMarkup } from './frame.js'
+import { listed, withoutMarkup } from './frame.js'
 import { moneyChanges } from './releases.js'
 
 // Activities that are compared, and of these the shown ones; a text is cut where it would fill the page.

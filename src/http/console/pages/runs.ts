@@ -13,6 +13,7 @@ import {
   shownInstant,
   shownState,
   type Value,
+  withIds,
 } from './frame.js'
 
 type Runs = {
@@ -99,7 +100,8 @@ ${listed('What happened, oldest first', ['At', 'Level', 'What', 'Details'], line
 
 function lineRow({ at, level, message, details }: RunLine): Value[] {
   const more = Object.entries(details).map(
-    ([name, value]) => html`<code>${name}</code> ${typeof value === 'string' ? value : JSON.stringify(value)} `,
+    ([name, value]) =>
+      html`<code>${name}</code> ${withIds(typeof value === 'string' ? value : JSON.stringify(value))} `,
   )
   return [at, level, message, html`${more}`]
 }
@@ -124,7 +126,9 @@ export function runFacts(run: RunSummary): Html {
     ['Projects', `${rendered} mapped, ${changed} changed, ${held} held`],
     [
       'Release',
-      releaseId === undefined ? 'none' : html`<a href="/releases#${encodeURIComponent(releaseId)}">${releaseId}</a>`,
+      releaseId === undefined
+        ? 'none'
+        : html`<a class="id" href="/releases#${encodeURIComponent(releaseId)}">${releaseId}</a>`,
     ],
   ])
 }

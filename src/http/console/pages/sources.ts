@@ -1,8 +1,9 @@
 import { shownPlace } from '../../../catalogue/sources/sealed-place.js'
 import { waitingFile } from '../../../catalogue/sources/source-needs.js'
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
+import { grouped } from '../../../kernel/money.js'
 import { type Html, html } from '../../portal/html.js'
-import { button, facts, grouped, listed, shownState, type Value } from './frame.js'
+import { button, facts, listed, shownState, type Value } from './frame.js'
 
 /** The sources by name, with the files that wait for a person. */
 export function sourcesPage(sources: readonly Source[], mayImport: boolean): Html[] {

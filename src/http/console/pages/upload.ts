@@ -7,10 +7,11 @@ import type { TriedImport } from '../../../catalogue/import/try-import.js'
 import type { Upload, UploadLimits } from '../../../catalogue/import/uploads.js'
 import type { ImportDetails } from '../../../catalogue/sql/imports.js'
 import type { Recipe } from '../../../catalogue/sql/reading.js'
+import { grouped } from '../../../kernel/money.js'
 import { type Html, html } from '../../portal/html.js'
 import { type ColumnChoice, columnChoices, constantsOf, formName, isImportable, isSameRecipe } from '../recipe-form.js'
 import type { UploadProgress } from '../upload-work.js'
-import { grouped, listed, shownBytes, type Value } from './frame.js'
+import { listed, shownBytes, type Value } from './frame.js'
 
 /** What the form that sends files needs. */
 export type Sending = {

@@ -19,6 +19,21 @@ import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 if (!browserProgram) console.log('left out: the console in a browser (install Debian’s package chromium)')
 
+/** Ids of releases that stand in more than one line of a table or list, told in the browser. */
+const brokenIds = `[...document.querySelectorAll('th, td, dd')].flatMap((place) => {
+  const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
+  const broken = []
+  while (texts.nextNode()) {
+    for (const { 0: id, index } of texts.currentNode.textContent.matchAll(/\\d{8}T\\d{6}Z-\\d+/g)) {
+      const range = document.createRange()
+      range.setStart(texts.currentNode, index)
+      range.setEnd(texts.currentNode, index + id.length)
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(id)
+    }
+  }
+  return broken
+})`
+
 describe.skipIf(!browserProgram)('the console in a browser', () => {
   let database: TestDatabase
   let browser: Browser
@@ -63,6 +78,8 @@ describe.skipIf(!browserProgram)('the console in a browser', () => {
       const see = async (page: Page) => {
         const found = await axeFindings(page)
         problems.push(...found.map((finding) => `${address} ${way.scheme} ${way.size}: ${finding}`))
+        const broken = (await page.evaluate(brokenIds)) as string[]
+        problems.push(...broken.map((id) => `${address} ${way.size}: ${id} is broken`))
       }
       problems.push(...(await lookAt(browser, one.base, address, way, see)))
     }
