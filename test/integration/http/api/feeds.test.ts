@@ -248,7 +248,7 @@ describe('published files', async () => {
     expect(headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page).toContain('<h1>Giving &lt;Platform&gt;: open data</h1>')
     expect(page).toContain('href="/iati/activities.xml"')
-    expect(page).toContain(`href="/feeds/releases/${second.id}/iati/activities.xml"`)
+    expect(page).toContain('the addresses of files that never change, is in <a href="/feeds/manifest.json">')
     expect(page).toContain('https://giving.example/api/public/projectservice/all/projects')
     expect(page.match(/<script(?! type="application.ld.json")[^>]*>/g)).toEqual([
       expect.stringMatching(/^<script src="\/portal\/[0-9a-f]{12}\.js" defer /),
