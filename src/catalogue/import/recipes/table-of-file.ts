@@ -64,9 +64,9 @@ function isHeader(columns: readonly string[], words: HeaderWords): boolean {
   return known.length >= 2 && !columns.some((column) => /^[-\d.,]+$/.test(column))
 }
 
-/** What the name of a column may mean: as it is, without what is in brackets, behind its last point (`notes.project`), without the currency at its end. */
+/** What the name of a column may mean: as it is, `#` as "no", without what is in brackets, behind its last point (`notes.project`), without the currency at its end. */
 function wordsOf(column: string): string[] {
-  const bare = column.replace(/\s*[([][^()[\]]*[)\]]$/, '')
+  const bare = column.replace(/\s*[([][^()[\]]*[)\]]$/, '').replace(/\s*#$/, ' no')
   const whole = [column, bare, bare.slice(bare.lastIndexOf('.') + 1)].map(foldedName)
   const without = whole.map((word) =>
     word.replace(/ (?:(?:in|en|em) )?([a-z]{3})$/, (end, code: string) =>
