@@ -218,6 +218,16 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(extensions/verify|kernel|platform/outgoing)/' },
     },
     {
+      name: 'descriptions-are-pure',
+      severity: 'error',
+      comment: 'The same release is described by the same bytes: no database, no clock, no files.',
+      from: { path: '^src/extensions/descriptions/', pathNot: '/extension\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(extensions/descriptions|kernel|iati)/|^src/release/(plan/added-files|sql/renderings)\\.ts$',
+      },
+    },
+    {
       name: 'portal-reads-releases-only',
       severity: 'error',
       comment:

@@ -1,5 +1,6 @@
 import type { Extension } from './cli/extension.js'
 import { braintree } from './extensions/braintree/extension.js'
+import { descriptions } from './extensions/descriptions/extension.js'
 import { hub } from './extensions/hub/extension.js'
 import { registry } from './extensions/registry/extension.js'
 import { stripe } from './extensions/stripe/extension.js'
@@ -11,6 +12,8 @@ const extensions: readonly Extension[] = [
   // Who charges donations.
   stripe,
   braintree,
+  // What a release has beside its records.
+  descriptions,
   // Who is told what is live.
   subscriptions,
   registry,

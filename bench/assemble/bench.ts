@@ -86,7 +86,7 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
   const run = { id: 1, startedAt: firstRunAt, force: false, trigger: 'schedule' } as const
   await using draft = await Draft.begin(folder, 'bench')
   return await store.snapshot(async (db, client) => {
-    const plan = await planRelease(mappingConfig, run, { db, client }, undefined)
+    const plan = await planRelease({ mappingConfig, addFiles: [] }, run, { db, client }, undefined)
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
       for (const { path, content } of plan.files.filter(isActivityFile)) {

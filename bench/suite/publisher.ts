@@ -1,3 +1,4 @@
+import { ofExtensions } from '../../src/extensions.js'
 import { createXsdValidator } from '../../src/iati/validation/index.js'
 import type { Store } from '../../src/platform/database/store.js'
 import { buildBulkFiles } from '../../src/release/bulk/bulk-files.js'
@@ -53,6 +54,7 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
   const xsd = checks === 'all' && standardDir !== undefined ? await createXsdValidator(standardDir) : undefined
   const deps: PublicationDeps = {
     ...{ store, mappingConfig, feedsDir, keepReleases: 3, maxLossPercent: 5, onStageMs },
+    addFiles: ofExtensions('addFiles'),
     ...(xsd && { xsd }),
     ...(checks === 'none' && { check: unchecked }),
     clock: () => time.now,

@@ -76,7 +76,7 @@ async function assemble(
     return await store.snapshot(async (db, client) => {
       const began = performance.now()
       const snapshot = { db, client }
-      const plan = await planRelease(mappingConfig, run, snapshot, undefined)
+      const plan = await planRelease({ mappingConfig, addFiles: [] }, run, snapshot, undefined)
       if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
       const files = plan.files.filter(({ path }) => withTables || !path.startsWith('/data/'))
       const onProgress = () => undefined

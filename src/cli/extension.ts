@@ -4,6 +4,7 @@ import type { Cause } from '../kernel/conditions.js'
 import type { Gateway } from '../money/gateways/gateway.js'
 import type { Config, ConfigField } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
+import type { AddFiles } from '../release/plan/added-files.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
 import type { Finding } from './finding.js'
@@ -36,6 +37,7 @@ export type Extension = {
   /** A gauge of all processes. */
   readonly gauge?: ExtensionGauge
   readonly processor?: Processor
+  readonly addFiles?: AddFiles
 }
 
 /** What `giving status`, alarms and the console tell of it. */

@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/dates.js'
 import type { SigningKey } from '../kernel/release-chain.js'
 import type { Store } from '../platform/database/store.js'
 import type { IdRange, Outcome, RenderCounts, Run, RunProgress } from '../work/run.js'
+import type { AddFiles } from './plan/added-files.js'
 import type { StageListener } from './render/stages.js'
 
 export type Progress = (stage: RunProgress['stage'], done: number, total: number) => void
@@ -69,6 +70,8 @@ export type PublicationDeps = RenderDeps &
     /** What releases are signed with. */
     readonly signer?: SigningKey
     readonly maxLossPercent: number
+    /** What extensions add to each release, in this order. */
+    readonly addFiles: readonly AddFiles[]
     /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
     readonly lockPatienceMs?: number
     /** The size at which a file of activities takes no new ones; tests make several files of few. */

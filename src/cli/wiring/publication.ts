@@ -1,4 +1,5 @@
 import { moveDemo } from '../../demo/sql/demo.js'
+import { ofExtensions } from '../../extensions.js'
 import { newestEdition } from '../../iati/mapping/assumptions.js'
 import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { demoReportingOrgRef, formerDemoRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
@@ -56,6 +57,7 @@ export async function openPublication(runtime: Runtime): Promise<Publication> {
     feedsDir,
     keepReleases: config.publish.keepReleases,
     maxLossPercent: config.publish.maxLossPercent,
+    addFiles: ofExtensions('addFiles'),
     clock,
     shared: sharedFolders(runtime),
     ...(xsd && { xsd }),

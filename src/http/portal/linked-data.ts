@@ -19,6 +19,7 @@ export function datasetOf(
 ): Html {
   const { licence, baseUrl } = site
   const { manifest } = site.release
+  const catalogue = cataloguePath('jsonld')
   return linkedData({
     '@context': 'https://schema.org',
     '@type': 'Dataset',
@@ -26,7 +27,9 @@ export function datasetOf(
     ...(licence && { license: licence.path }),
     creator: { '@type': 'Organization', name: manifest.publisher.name, identifier: manifest.publisher.ref },
     dateModified: manifest.generated,
-    includedInDataCatalog: { '@type': 'DataCatalog', url: `${baseUrl}${cataloguePath('jsonld')}` },
+    ...(manifest.files.some(({ path }) => path === catalogue) && {
+      includedInDataCatalog: { '@type': 'DataCatalog', url: `${baseUrl}${catalogue}` },
+    }),
     distribution: manifest.files
       .filter(({ path }) => !isPart(path))
       .map(({ path, mediaType, bytes }) => ({

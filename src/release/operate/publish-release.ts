@@ -84,10 +84,7 @@ export async function publishRelease(
     let leftOut: ReleasePlan['leftOut']
     const assembled = await deps.store.snapshot(async (db, client) => {
       const snapshot = { db, client, signal }
-      const plan = await planRelease(deps.mappingConfig, run, snapshot, live, {
-        publicKey: deps.signer?.publicKey,
-        isSameSet: wasSameSet && (await isSameSet(db)),
-      })
+      const plan = await planRelease(deps, run, snapshot, live, wasSameSet && (await isSameSet(db)))
       if ('leftOut' in plan) leftOut = plan.leftOut
       if (plan.verdict !== 'build') return plan
       const known = await outcomeOfKnown(deps, folder, state, plan)

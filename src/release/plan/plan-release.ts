@@ -1,10 +1,10 @@
 import { activitiesPath, projectFeedIndexPath } from '../../iati/addresses.js'
-import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
 import type { Texts } from '../bytes/texts.js'
+import type { PublicationDeps } from '../publication.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { hasKeptOrganisation } from '../sql/organisation-file.js'
@@ -19,8 +19,8 @@ import {
 } from '../sql/renderings.js'
 import { incomingMoney, listSegments, sumOfFlows } from '../sql/segments.js'
 import { rowsFormat } from '../tables/table-pieces.js'
+import { addedFiles } from './added-files.js'
 import { activityIndex, bulkActivities } from './all-activities.js'
-import { descriptions } from './descriptions.js'
 import { type OrganisationFile, organisationFile, organisationFileOf } from './organisation-file.js'
 import type { PlannedFile, Snapshot } from './planned-file.js'
 import { feedList, reportFiles } from './report-files.js'
@@ -61,20 +61,16 @@ export type PlanResult =
     }
   | { readonly verdict: 'empty'; readonly reason: string; readonly held: Manifest['held'] }
 
-export type PlanOptions = {
-  /** The public key that verifies the release (PEM); published with it. */
-  readonly publicKey?: string | undefined
-  /** Whether the content of kind `organisations` is that of the live release. */
-  readonly isSameSet?: boolean
-}
-
-/** Plans a release of everything rendered, without writing anything. */
+/**
+ * Plans a release of everything rendered, without writing anything. `isSameSet` says that the content of kind `organisations`
+ * is that of the live release.
+ */
 export async function planRelease(
-  config: MappingConfig,
+  { mappingConfig: config, addFiles, signer }: Pick<PublicationDeps, 'mappingConfig' | 'addFiles' | 'signer'>,
   run: Run,
   snapshot: Snapshot,
   live: ReadableRelease | undefined,
-  { publicKey, isSameSet = false }: PlanOptions = {},
+  isSameSet = false,
 ): Promise<PlanResult> {
   const { db } = snapshot
   // Do not name held activities that were never published.
@@ -116,7 +112,7 @@ export async function planRelease(
     }),
   )
   const reports = await reportFiles(config, db)
-  const described: PlannedFile[] = [
+  const files: PlannedFile[] = [
     ...activityFiles,
     ...bulkActivities(activityFiles, envelope),
     activityIndex(activityFiles, envelope),
@@ -128,7 +124,7 @@ export async function planRelease(
   const { issued = isoDateOf(run.startedAt), ...covered } = await publishedCoverage(db)
   const plan: ReleasePlan = {
     verdict: 'build',
-    files: [...described, ...descriptions(config, described, { issued, ...covered }, publicKey)],
+    files: [...files, ...(await addedFiles(addFiles, signer?.publicKey, config, files, { issued, ...covered }))],
     publisherRecord: organisations.publisherRecord,
     ...(organisations.leftOut && { leftOut: organisations.leftOut }),
     feeds,

@@ -1,4 +1,3 @@
-import type { Coverage } from '../../iati/descriptions/publication-description.js'
 import type { IsoDate } from '../../kernel/dates.js'
 import { unusualMinorUnits } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
@@ -153,6 +152,16 @@ export async function heldRenderings(
     [limit, rule ?? null, after ?? null, isPublished],
   )
   return { count: count.rows[0]?.count ?? 0, sample: rows }
+}
+
+/** What the published activities cover. */
+export type Coverage = {
+  /** The day of the first release. */
+  readonly issued?: IsoDate
+  /** The year in which the earliest project was approved. */
+  readonly since?: string
+  /** Where the projects are (ISO 3166-1 alpha-2), in the order of the codes. */
+  readonly countries: readonly string[]
 }
 
 /** What the published activities cover, and since which day there are any; absent before the first release. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { dataPackage } from '../../../src/iati/descriptions/data-package.js'
-import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
-import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
-import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
+import { dataPackage } from '../../../src/extensions/descriptions/data-package.js'
+import { dcatCatalogue } from '../../../src/extensions/descriptions/dcat.js'
+import { llmsText } from '../../../src/extensions/descriptions/llms-text.js'
+import { describePublication } from '../../../src/extensions/descriptions/publication-description.js'
 import type { IsoDate } from '../../../src/kernel/dates.js'
 import { mappingConfig } from '../../support/values/builders.js'
 

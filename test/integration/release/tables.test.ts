@@ -175,6 +175,22 @@ describe('the descriptions of a release', () => {
     const tail = await app.inject({ url: '/data/budgets.parquet', headers: { range: 'bytes=-4' } })
     expect([tail.statusCode, tail.body]).toEqual([206, 'PAR1'])
   })
+
+  it('are linked by no file and no page of a release that has none', async () => {
+    const { store } = await testDatabase()
+    await seed(store, { projects: 1, source: 'local', firstId: 1, today, currency, baseUrl })
+    const bare = await testPublisher(store, { addFiles: [] })
+    expect((await bare.publish()).state).toBe('published')
+    const { app } = await testApi(store, { store, releases: createReleaseReader(bare.feedsDir) })
+    const { headers } = await app.inject({ method: 'HEAD', url: '/data/budgets.csv' })
+    expect(headers.link).toBe('</feeds/manifest.json>; rel="describedby"; type="application/json"')
+    const pages = await Promise.all(['/en', '/en/data', '/en/developers'].map((url) => app.inject(url)))
+    for (const { statusCode, body } of pages) {
+      expect(statusCode).toBe(200)
+      expect(body).not.toMatch(/datapackage|catalog\.|llms/)
+    }
+    expect((await app.inject('/llms.txt')).statusCode).toBe(404)
+  })
 })
 
 describe('a later release', () => {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import pino from 'pino'
+import { ofExtensions } from '../../../src/extensions.js'
 import type { Store } from '../../../src/platform/database/store.js'
 import { createPublication } from '../../../src/release/create-publication.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
@@ -38,6 +39,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     mappingConfig,
     keepReleases: 3,
     maxLossPercent: 5,
+    addFiles: ofExtensions('addFiles'),
     clock: () => time.now,
     ...changes,
     feedsDir,

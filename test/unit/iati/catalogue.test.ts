@@ -2,11 +2,11 @@
 import jsonld from 'jsonld'
 import { Parser, type Quad } from 'n3'
 import { describe, expect, it } from 'vitest'
+import { dataPackage } from '../../../src/extensions/descriptions/data-package.js'
+import { dcatCatalogue } from '../../../src/extensions/descriptions/dcat.js'
+import { llmsText } from '../../../src/extensions/descriptions/llms-text.js'
+import { describePublication } from '../../../src/extensions/descriptions/publication-description.js'
 import { type CatalogueFormat, catalogueFormats, tableFormats, tablePath } from '../../../src/iati/addresses.js'
-import { dataPackage } from '../../../src/iati/descriptions/data-package.js'
-import { dcatCatalogue } from '../../../src/iati/descriptions/dcat.js'
-import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
-import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import { tables } from '../../../src/iati/tables/tables.js'
 import type { IsoDate } from '../../../src/kernel/dates.js'
 import { licenceIds, licences } from '../../../src/kernel/licence.js'
@@ -87,8 +87,14 @@ describe('the catalogue', () => {
     const lacks = (text: string) =>
       recommended.filter((name) => !said(text).has(`dct:${name}`) && !said(text).has(`dcat:${name}`))
     expect(lacks(catalogueIn('ttl'))).toEqual([])
-    const { contact: _, ...without } = { ...description, language: 'zz', coverage: { countries: ['XX', 'ZA '] } }
-    expect(lacks(catalogueIn('ttl', without))).toEqual(['issued', 'language', 'spatial', 'temporal', 'contactPoint'])
+    const without = { contact: undefined, language: 'zz', coverage: { countries: ['XX', 'ZA '] } }
+    expect(lacks(catalogueIn('ttl', { ...description, ...without }))).toEqual([
+      'issued',
+      'language',
+      'spatial',
+      'temporal',
+      'contactPoint',
+    ])
     const places = turtle
       .filter(({ predicate }) => predicate.value.endsWith('/spatial'))
       .map(({ object }) => object.value)

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { llmsText } from '../../../src/extensions/descriptions/llms-text.js'
+import { describePublication } from '../../../src/extensions/descriptions/publication-description.js'
 import { activitiesPath, isReportArchive, reportsArchivePath } from '../../../src/iati/addresses.js'
 import { feedListHead, feedListLine, feedListTail } from '../../../src/iati/atom/feed-list.js'
 import {
@@ -8,8 +10,6 @@ import {
   titleOfFeed,
   toFeedConfig,
 } from '../../../src/iati/atom/report-feed.js'
-import { llmsText } from '../../../src/iati/descriptions/llms-text.js'
-import { describePublication } from '../../../src/iati/descriptions/publication-description.js'
 import { inputKey } from '../../../src/iati/input-key.js'
 import { aGraph, aReport, mappingConfig } from '../../support/values/builders.js'
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { descriptions } from '../../../src/extensions/descriptions/extension.js'
 import { noNotices } from '../../../src/kernel/notice.js'
+import { addedFiles } from '../../../src/release/plan/added-files.js'
 import { activityIndex, bulkActivities } from '../../../src/release/plan/all-activities.js'
-import { descriptions } from '../../../src/release/plan/descriptions.js'
 import type { PlannedFile } from '../../../src/release/plan/planned-file.js'
 import { stampedEnvelope } from '../../../src/release/plan/stamped-envelope.js'
 import { mappingConfig } from '../../support/values/builders.js'
@@ -62,6 +63,8 @@ describe('the index of all activities', () => {
 })
 
 describe('the descriptions of a release', () => {
+  const added = (files: readonly PlannedFile[], publicKey?: string) =>
+    addedFiles([descriptions.addFiles], publicKey, mappingConfig, files, { countries: [] })
   const summary = (found: readonly PlannedFile[]) =>
     found.map(({ path, mediaType, records }) => [path, mediaType, records])
   const written = [
@@ -73,9 +76,9 @@ describe('the descriptions of a release', () => {
   ]
 
   it('are documents that change with their text', async () => {
-    const found = descriptions(mappingConfig, [one], { countries: [] })
+    const found = await added([one])
     expect(summary(found)).toEqual(written)
-    const more = descriptions(mappingConfig, [one, two], { countries: [] })
+    const more = await added([one, two])
     for (const [index, { fingerprint, content, notices }] of found.entries()) {
       expect(notices).toBe(noNotices)
       expect(fingerprint).toMatch(/^[A-Za-z0-9+/]{43}=$/)
@@ -87,8 +90,8 @@ describe('the descriptions of a release', () => {
     }
   })
 
-  it('have the public key of signed releases', () => {
-    expect(summary(descriptions(mappingConfig, [one], { countries: [] }, 'PEM'))).toEqual([
+  it('have the public key of signed releases', async () => {
+    expect(summary(await added([one], 'PEM'))).toEqual([
       ...written,
       ['/.well-known/giving-iati-key.pem', 'application/x-pem-file', 1],
     ])

@@ -60,7 +60,7 @@ export function feedRoutes(
     const file =
       (lifetime === 'live' && path === checkedPath && (await releases.checked())) || (await release.find(path))
     if (!file) throw nothingHere(request)
-    const described = descriptionLinks(path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`)
+    const described = await descriptionLinks(release, path, lifetime === 'live' ? '' : `${keptPrefix}${release.id}`)
     const links = [...described, ...(lifetime === 'live' ? hubLinks(config, path) : [])].join(', ')
     return await serveFile(request, reply, { file, release: release.id, lifetime, downloads, links })
   }
@@ -108,8 +108,9 @@ export const manifestLink = `<${manifestPath}>; rel="describedby"; type="applica
 const keptPrefix = '/feeds/releases/'
 
 /** Links from a file to what describes it (RFC 8288): the manifest of its release, and for a table its columns. */
-function descriptionLinks(path: string, prefix: string): string[] {
-  const describing = [manifestPath, ...(path.startsWith('/data/') ? [dataPackagePath] : [])]
+async function descriptionLinks({ find }: ReadableRelease, path: string, prefix: string): Promise<string[]> {
+  const isInPackage = path.startsWith('/data/') && (await find(dataPackagePath)) !== undefined
+  const describing = [manifestPath, ...(isInPackage ? [dataPackagePath] : [])]
   return describing
     .filter((address) => address !== path)
     .map((address) => `<${prefix}${address}>; rel="describedby"; type="application/json"`)

@@ -1,4 +1,5 @@
 import { startWorker } from '../../../../jobs/worker.js'
+import { ofExtensions } from '../../../../src/extensions.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
@@ -25,6 +26,7 @@ const worker = await startWorker({
     feedsDir,
     keepReleases: 3,
     maxLossPercent: 5,
+    addFiles: ofExtensions('addFiles'),
     clock,
     onStep,
   }),

@@ -1,6 +1,6 @@
-import { dataPackagePath } from '../addresses.js'
-import type { Column } from '../tables/columns.js'
-import type { Table } from '../tables/tables.js'
+import { dataPackagePath } from '../../iati/addresses.js'
+import type { Column } from '../../iati/tables/columns.js'
+import type { Table } from '../../iati/tables/tables.js'
 import type { DescribedFile, PublicationDescription } from './publication-description.js'
 
 const fieldTypes = {
@@ -46,10 +46,7 @@ function resource({ path, mediaType }: DescribedFile, { table, format }: NonNull
       primaryKey: table.key,
       ...(table.name !== 'activities' && {
         foreignKeys: [
-          {
-            fields: ['iatiidentifier'],
-            reference: { resource: nameOf('activities'), fields: ['iatiidentifier'] },
-          },
+          { fields: ['iatiidentifier'], reference: { resource: nameOf('activities'), fields: ['iatiidentifier'] } },
         ],
       }),
     },

@@ -1,4 +1,4 @@
-import { cataloguePath, dataPackagePath, manifestPath } from '../addresses.js'
+import { cataloguePath, dataPackagePath, manifestPath } from '../../iati/addresses.js'
 import type { PublicationDescription } from './publication-description.js'
 
 /** `/llms.txt`: what is here, in Markdown, for programs that read text. */

@@ -1,10 +1,4 @@
-import {
-  type CatalogueFormat,
-  type catalogueFormats,
-  cataloguePath,
-  dataPackagePath,
-  manifestPath,
-} from '../addresses.js'
+import { type CatalogueFormat, cataloguePath, dataPackagePath, manifestPath } from '../../iati/addresses.js'
 import { countryAddress, languageAddress } from './authority-codes.js'
 import type { DescribedFile, PublicationDescription } from './publication-description.js'
 import { type RdfNode, type RdfValue, toJsonLd, toRdfXml, toTurtle } from './rdf.js'
@@ -54,30 +48,22 @@ function* withTypesOfOthers(nodes: Iterable<RdfNode>): Generator<RdfNode> {
   for (const [id, type] of types) yield { id, type, properties: [] }
 }
 
-/** A dataset of the catalogue: its files are its distributions. */
-type DcatDataset = {
-  readonly name: string
-  readonly title: string
-  readonly text: string
-  readonly keywords: readonly string[]
-  readonly has: (file: DescribedFile) => boolean
-}
-
-const sets: readonly DcatDataset[] = [
+/** The datasets of the catalogue: their files are its distributions. */
+const sets = [
   {
     ...{ name: 'iati', title: 'IATI 2.03 files', keywords: ['IATI', 'development', 'giving'] },
     text: 'Activities and organisations as XML by the IATI standard, version 2.03.',
-    has: ({ path }) => path.startsWith('/iati/'),
+    has: ({ path }: DescribedFile) => path.startsWith('/iati/'),
   },
   {
     ...{ name: 'tables', title: 'Tables', keywords: ['IATI', 'transactions', 'CSV', 'Parquet'] },
     text: 'What the activities say as tables: activities, transactions, budgets, locations, sectors and more.',
-    has: ({ table }) => table !== undefined,
+    has: ({ table }: DescribedFile) => table !== undefined,
   },
   {
     ...{ name: 'reports', title: 'Progress reports', keywords: ['progress reports', 'Atom'] },
     text: 'Feeds of the progress reports of the projects.',
-    has: ({ path }) => path.endsWith('.atom'),
+    has: ({ path }: DescribedFile) => path.endsWith('.atom'),
   },
 ]
 
@@ -98,10 +84,7 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
   ]
   const point = { id: `${catalogue}#contact` }
   const there = sets.filter(({ has }) => files.some(has))
-  const shared: RdfNode['properties'] = [
-    ['dct:publisher', agent],
-    ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
-  ]
+  const licensed: RdfNode['properties'] = licence ? [['dct:license', { id: licence.url }]] : []
   const period = { id: `${catalogue}#period` }
   const languageAt = languageAddress(language)
   const covered: RdfNode['properties'] = [
@@ -118,7 +101,8 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
     properties: [
       ['dct:title', words(title)],
       ['dct:description', words(text)],
-      ...shared,
+      ['dct:publisher', agent],
+      ...licensed,
       ...covered,
       ['foaf:homepage', { id: `${baseUrl}/` }],
       ...there.map(({ name }) => ['dcat:dataset', { id: `${catalogue}#${name}` }] as const),
@@ -161,7 +145,7 @@ function* catalogueNodes(description: PublicationDescription): Generator<RdfNode
           ['dcat:downloadURL', { id: `${baseUrl}${file.path}` }],
           ['dcat:mediaType', { id: `${mediaTypes}/${file.mediaType.split(';')[0]}` }],
           ['dct:format', { id: `${fileTypes}/${fileTypeOf(file.path)}` }],
-          ...(licence ? ([['dct:license', { id: licence.url }]] as const) : []),
+          ...licensed,
         ],
       }
     }
@@ -188,4 +172,4 @@ export const catalogueMediaTypes = {
   jsonld: 'application/ld+json',
   ttl: 'text/turtle; charset=utf-8',
   rdf: 'application/rdf+xml; charset=utf-8',
-} as const satisfies Record<(typeof catalogueFormats)[number], string>
+} as const satisfies Record<CatalogueFormat, string>
