@@ -11,7 +11,7 @@ const processes = [
   'test/integration/cli/{completion,init}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
   'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client}.test.ts',
-  'test/integration/http/console/{console-browser,moving-in-browser}.test.ts',
+  'test/integration/console/{console-browser,moving-in-browser}.test.ts',
   'test/integration/http/portal/{browser,first-impression,hostile-pages,links,subscriptions,visitors}.test.ts',
   'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',

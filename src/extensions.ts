@@ -1,5 +1,6 @@
 import type { Extension } from './cli/extension.js'
 import { braintree } from './extensions/braintree/extension.js'
+import { console } from './extensions/console/extension.js'
 import { descriptions } from './extensions/descriptions/extension.js'
 import { hub } from './extensions/hub/extension.js'
 import { registry } from './extensions/registry/extension.js'
@@ -20,6 +21,8 @@ const extensions: readonly Extension[] = [
   hub,
   // How a stranger checks it.
   verify,
+  // What operators look at.
+  console,
 ]
 
 /** What all extensions say of one thing, in the order of the list. */

@@ -1,13 +1,18 @@
 import type { Command } from 'commander'
+import type { FailedJob, Scheduler } from '../../jobs/queue.js'
 import type { Work } from '../../jobs/work-row.js'
-import type { Cause } from '../kernel/conditions.js'
 import type { Gateway } from '../money/gateways/gateway.js'
+import type { Payments } from '../money/payments.js'
 import type { Config, ConfigField } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
+import type { Metrics } from '../platform/observability/metrics.js'
 import type { AddFiles } from '../release/plan/added-files.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
 import type { Finding } from './finding.js'
+import type { ExtensionState, ServiceState } from './service-state.js'
+import type { CleanupStack } from './wiring/cleanup-stack.js'
+import type { Runtime } from './wiring/runtime.js'
 
 /** Adds the commands of one file to the program. */
 export type Register = (program: Command, commandLine: CommandLine) => void
@@ -38,6 +43,7 @@ export type Extension = {
   readonly gauge?: ExtensionGauge
   readonly processor?: Processor
   readonly addFiles?: AddFiles
+  readonly server?: Server
 }
 
 /** What `giving status`, alarms and the console tell of it. */
@@ -54,17 +60,6 @@ export type StateDeps = {
   readonly live: ReadableRelease | undefined
 }
 
-export type ExtensionState = {
-  /** In `giving status --json`, under `about`. */
-  readonly facts: unknown
-  /** For people, behind `about`. */
-  readonly line: string
-  /** What needs a person: alarms tell it. */
-  readonly needs: readonly Cause[]
-  /** What needs nobody yet. */
-  readonly warnings: readonly string[]
-}
-
 type ExtensionGauge = {
   readonly name: string
   readonly help: string
@@ -77,4 +72,34 @@ type Processor = {
   readonly name: string
   /** Loads the processor's library. */
   readonly open: (config: Config) => Promise<Gateway>
+}
+
+/** What an API process serves beside the API, on a port of its own. */
+type Server = {
+  readonly about: string
+  /** Besides those of an API process. */
+  readonly fields: readonly ConfigField[]
+  /** Returns its address; it is closed with the runtime. */
+  readonly serve: (deps: ServingDeps) => Promise<string>
+}
+
+/** What follows from the list of extensions is handed to a server, since none of them may read the list. */
+export type ServingDeps = {
+  readonly runtime: Runtime
+  readonly metrics: Metrics
+  readonly openPayments: (runtime: Runtime) => Promise<Payments>
+  readonly openLooks: (runtime: Runtime, payments: Payments, cleanup: CleanupStack) => Looks
+}
+
+/** What commands print, for pages. */
+export type Looks = {
+  /** As `giving status`. */
+  readonly status: () => Promise<ServiceState>
+  readonly jobs: () => Promise<QueueJobs>
+}
+
+/** The newest failed jobs of all queues, and when each scheduler's next job is due. */
+export type QueueJobs = {
+  readonly failed: readonly FailedJob[]
+  readonly schedulers: readonly (Scheduler & { readonly queue: string })[]
 }

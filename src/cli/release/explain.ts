@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
-import { describeOrigin } from '../../http/console/pages/explained.js'
-import type { ExplainedElement } from '../../http/portal/explained.js'
+import { describeOrigin, type ExplainedElement } from '../../http/portal/explained.js'
 import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { factsFields } from '../wiring/assumed-facts.js'
 import { explainProject } from '../wiring/explained-project.js'
+import { currentMapping } from '../wiring/mapping.js'
 import { numberOf } from '../wiring/named-row.js'
-import { currentMapping } from '../wiring/publication.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving explain`. */

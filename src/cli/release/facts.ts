@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import type { Facts } from '../../http/console/pages/facts.js'
 import type { CountedAssumption, CountedChange } from '../../release/look-ahead.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
-import { confirmFacts, factsFields, lookAtFacts } from '../wiring/assumed-facts.js'
+import { confirmFacts, type Facts, factsFields, lookAtFacts } from '../wiring/assumed-facts.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving facts`. */

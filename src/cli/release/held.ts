@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { fixOf, type HeldProject } from '../../http/console/pages/held.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type LeftOutElement, listLeftOut } from '../../release/sql/left-out.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { findHeldProject, listHeldProjects, ruleOf } from '../wiring/held-projects.js'
+import { findHeldProject, fixOf, type HeldProject, listHeldProjects, ruleOf } from '../wiring/held-projects.js'
 import { numberOf } from '../wiring/named-row.js'
 import type { Runtime } from '../wiring/runtime.js'
 

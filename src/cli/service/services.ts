@@ -13,14 +13,12 @@ import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.j
 import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
-import { apiFields, openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
-import { consoleFields, serveConsole } from '../wiring/serve-console.js'
+import { openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
+import { serveExtensions, serverFields } from '../wiring/servers.js'
 
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
 const drainSeconds = { start: 0, api: 3 } as const
-
-const serverFields = [...apiFields, ...consoleFields] as const
 
 /** The action of `giving start`. */
 export const startAction = ({ storeAction, environment }: CommandLine) =>
@@ -43,14 +41,14 @@ async function start(runtime: Runtime, serve: Serve): Promise<number> {
   const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
   const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start)
-  const consoleUrl = await serveConsole(runtime, metrics)
+  const others = await serveExtensions(runtime, metrics)
   watchFromApi(runtime)
   const { log, signal, store, clock } = runtime
   await onceReachable(log, signal, () => seedFirstStart(runtime, addresses.baseUrl))
   // Before the worker starts, so that its first round finds the run.
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await openWork(runtime, metrics)
-  announce(runtime, addresses, consoleUrl)
+  announce(runtime, addresses, others)
   await announceFirstRun(runtime, first.id, addresses.listening)
   await serve(runtime)
   runtime.tell('stopping ...')
@@ -62,7 +60,7 @@ async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
   const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api)
-  runtime.tell(`console on ${await serveConsole(runtime, metrics)}`)
+  for (const [what, where] of await serveExtensions(runtime, metrics)) runtime.tell(`${what} on ${where}`)
   watchFromApi(runtime)
   // It answers meanwhile, 503 for files, and /readyz too.
   keepFollowing(runtime)
@@ -81,13 +79,17 @@ async function seedFirstStart(runtime: Runtime, baseUrl: string): Promise<void> 
   if (projects > 0) runtime.tell(`the store was empty: ${projects} invented demo projects were put in`)
 }
 
-function announce(runtime: Runtime, { listening, baseUrl }: ServedAddresses, consoleUrl: string): void {
+function announce(
+  runtime: Runtime,
+  { listening, baseUrl }: ServedAddresses,
+  others: Awaited<ReturnType<typeof serveExtensions>>,
+): void {
   const { config, embedded, tell } = runtime
   const database = embedded ? 'our own PostgreSQL' : 'database given by DATABASE_URL'
   const rows = [
     ['index page', `${listening}/`],
     ...(baseUrl === listening ? [] : [['public address', `${baseUrl}/ (BASE_URL)`] as const]),
-    ['console', `${consoleUrl}/`],
+    ...others.map(([what, where]) => [what, `${where}/`] as const),
     ['IATI activities', `curl -s ${listening}/iati/activities.xml | head -c 2000`],
     [
       'make an API key',

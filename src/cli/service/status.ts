@@ -11,10 +11,11 @@ import { publicationSchedule } from '../../release/run.js'
 import { nextDue } from '../../work/schedule.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
+import type { Status } from '../service-state.js'
 import { openPayments } from '../wiring/payments.js'
 import { describeRun } from '../wiring/runs.js'
 import { openRuntime } from '../wiring/runtime.js'
-import { lookAtService, queueStatus, readQueue, type Status, statusFields } from '../wiring/service-status.js'
+import { lookAtService, queueStatus, readQueue, statusFields } from '../wiring/service-status.js'
 
 /** `giving status`. */
 export function registerStatus(program: Command, commandLine: CommandLine): void {

@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import type { Facts } from '../../http/console/pages/facts.js'
 import type { ExplainedProject } from '../../http/portal/explained.js'
 import { newestEdition } from '../../iati/mapping/assumptions.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
@@ -11,15 +9,24 @@ import {
 } from '../../platform/database/confirmed-assumptions.js'
 import { lockFacts } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
-import type { RuleChanges } from '../../release/look-ahead.js'
+import type { LookAhead, RuleChanges } from '../../release/look-ahead.js'
 import { ActivityIndex } from '../../release/read/activity-index.js'
 import type { IndexedRelease } from '../../release/read/changed-elements.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { auditOperator, userOfProcess } from './audit.js'
-import { currentMapping, mappingFields } from './publication.js'
+import { currentMapping, mappingFields } from './mapping.js'
 import type { Runtime } from './runtime.js'
 
 export const factsFields = [...mappingFields, 'unset'] as const
+
+/** What is assumed and would change, by which edition, and who has confirmed it. */
+export type Facts = LookAhead & {
+  readonly edition: number
+  readonly newest: number
+  readonly confirmed?: { readonly by: string; readonly at: string }
+  /** Whether a person has to confirm the newest edition. */
+  readonly isOpen: boolean
+}
 
 /** Maps every project and looks at what it would say. */
 export async function lookAtFacts(runtime: Runtime, onProgress: (done: number) => void): Promise<Facts> {
@@ -43,36 +50,6 @@ export function explainForPages(runtime: Runtime): (project: number) => Promise<
     const { explainProject } = await import('./explained-project.js')
     const config = { ...(await currentMapping(runtime)), unset: runtime.config.unset }
     return await explainProject(runtime.store.db, config, runtime.clock(), project)
-  }
-}
-
-// A page waits so long before it says how far the look has come; what nobody has fetched is forgotten.
-const patienceMs = 4_000
-const keptMs = 60_000
-
-/** Looks at the facts for pages, once at a time; what takes longer than a page may goes on, and says how far it is. */
-export function factsForPages(runtime: Runtime): () => Promise<Facts | { readonly done: number }> {
-  let running: { readonly found: Promise<Facts>; done: number } | undefined
-  const start = () => {
-    const onProgress = (done: number) => {
-      one.done = done
-    }
-    const one: NonNullable<typeof running> = { found: lookAtFacts(runtime, onProgress), done: 0 }
-    const forget = () => {
-      if (running === one) running = undefined
-    }
-    one.found.then(() => setTimeout(forget, keptMs).unref(), forget)
-    return one
-  }
-  return async () => {
-    running ??= start()
-    const one = running
-    const over = new AbortController()
-    const patience = sleep(patienceMs, undefined, { signal: over.signal }).catch(() => undefined)
-    const found = await Promise.race([one.found, patience]).finally(() => over.abort())
-    if (found === undefined) return { done: one.done }
-    if (running === one) running = undefined
-    return found
   }
 }
 

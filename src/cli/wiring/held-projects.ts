@@ -1,17 +1,34 @@
 import { fieldsOfElement, projectField } from '../../catalogue/import/fields-of-element.js'
-import type { HeldProject, HeldRule } from '../../http/console/pages/held.js'
 import { mappingNotices } from '../../iati/mapping/notices.js'
 import { validationNotices } from '../../iati/validation/index.js'
 import { lookupTable } from '../../kernel/lookup-table.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { Db } from '../../platform/database/connection.js'
-import {
-  findHeldRendering,
-  type HeldFilter,
-  type HeldRow,
-  heldRenderings,
-  heldRules,
-} from '../../release/sql/renderings.js'
+import { findHeldRendering, type HeldFilter, type HeldRow, heldRenderings } from '../../release/sql/renderings.js'
+
+/** A project that is not published as it is, with the errors that hold it. */
+export type HeldProject = {
+  readonly projectId: number
+  readonly identifier: string
+  /** Whether an earlier valid text stays published. */
+  readonly stillPublished: boolean
+  /** Unknown where it was held before the service noted it. */
+  readonly since?: Date
+  readonly notices: readonly {
+    readonly code: string
+    /** The rule that is broken, in plain English. */
+    readonly rule: string
+    readonly path: string
+    /** What was expected and what came. */
+    readonly detail: string
+    /** Imported fields that the place is written from; [] when it comes from none. */
+    readonly fields: readonly string[]
+    /** The place in another publisher's file that the element came from: the file and the line. */
+    readonly from?: { readonly file: string; readonly line?: number }
+  }[]
+}
+
+type Origin = HeldProject['notices'][number]['from']
 
 /** How many projects are held, and the first `limit` of those that a filter asks for with the reasons. */
 export async function listHeldProjects(
@@ -21,11 +38,6 @@ export async function listHeldProjects(
 ): Promise<{ readonly count: number; readonly projects: readonly HeldProject[] }> {
   const { count, sample } = await heldRenderings(db, limit, filter)
   return { count, projects: sample.map(explain) }
-}
-
-/** How many projects each rule holds, the most first, with the rule in plain English. */
-export async function countHeldByRule(db: Db): Promise<HeldRule[]> {
-  return (await heldRules(db)).map(({ code, count }) => ({ code, rule: ruleOf(code) ?? '', count }))
 }
 
 /** Why a project is held; undefined when it is not. */
@@ -61,4 +73,18 @@ function toReason({ code, path, detail }: Notice): HeldProject['notices'][number
   // The mapping names the field itself.
   const fields = element === undefined ? projectField(path) : fieldsOfElement(element)
   return { code, rule: ruleOf(code) ?? '', path, detail, fields }
+}
+
+/** What to do about an error, in one sentence. */
+export function fixOf({
+  fields,
+  from,
+}: Pick<HeldProject['notices'][number], 'fields'> & { readonly from?: Origin }): string {
+  if (from) {
+    const place = from.line === undefined ? from.file : `${from.file}, line ${from.line}`
+    return `Correct it in ${place}, run giving import --kind iati with the file, then giving publish.`
+  }
+  if (fields.length > 0)
+    return `Correct ${fields.join(', ')}, as giving import names these fields, then run giving publish.`
+  return 'No imported field is written there: look at the configuration with giving doctor, then run giving publish.'
 }

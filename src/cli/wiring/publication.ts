@@ -1,16 +1,12 @@
 import { moveDemo } from '../../demo/sql/demo.js'
 import { ofExtensions } from '../../extensions.js'
 import { newestEdition } from '../../iati/mapping/assumptions.js'
-import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
-import { demoReportingOrgRef, formerDemoRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
-import { ServiceError } from '../../kernel/errors.js'
+import { formerDemoRef, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { parseSigningKey } from '../../kernel/release-chain.js'
 import { removeTestDonations } from '../../money/sql/test-donations.js'
 import { findConfirmedAssumptions, recordAssumptions } from '../../platform/database/confirmed-assumptions.js'
-import { findFact, lockFacts } from '../../platform/database/facts.js'
-import { earlierPublisherRefs, findPublisher } from '../../platform/database/publisher.js'
-import type { Store } from '../../platform/database/store.js'
-import type { Log } from '../../platform/observability/log.js'
+import { lockFacts } from '../../platform/database/facts.js'
+import { findPublisher } from '../../platform/database/publisher.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
 import { recordPublisherOfRelease } from '../../release/operate/publisher-of-store.js'
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
@@ -18,12 +14,10 @@ import type { Publication } from '../../release/publication.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { sharedFolders } from './bucket.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
-import { baseUrlFields, resolveBaseUrl } from './listening.js'
+import { mappingFields, resolveMapping, withStored } from './mapping.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
-import { publisherFields, publisherRefusal, refuseToPublish } from './publisher.js'
+import { publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
-
-export const mappingFields = [...publisherFields, 'contact', 'assumed', 'licence', ...baseUrlFields] as const
 
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
@@ -90,43 +84,4 @@ async function confirmByVariable({ config, store, clock }: Runtime): Promise<voi
     const known = await findConfirmedAssumptions(db)
     if (known?.by === undefined) await recordAssumptions(db, { edition: newestEdition, by: 'FACTS_CONFIRMED' }, clock())
   })
-}
-
-/** The configuration of the mapping with what the store adds, now. Throws as `resolveMapping`. */
-export async function currentMapping(runtime: Runtime): Promise<MappingConfig> {
-  return await withStored(await resolveMapping(runtime), runtime.store)
-}
-
-async function withStored(config: MappingConfig, { db }: Store): Promise<MappingConfig> {
-  const { edition = newestEdition } = (await findConfirmedAssumptions(db)) ?? {}
-  return { ...config, edition, earlierRefs: await earlierPublisherRefs(db) }
-}
-
-/**
- * The configuration of the mapping. Throws `configuration-invalid` when REPORTING_ORG_REF is missing and the database was
- * given: identifiers are permanent, so a production store never publishes under the demo publisher.
- */
-async function resolveMapping(runtime: Runtime, log?: Log): Promise<MappingConfig> {
-  const { config, store } = runtime
-  const { ref, name, type } = config.reportingOrg
-  if (ref === undefined) {
-    const demo = !['removed', undefined].includes(await findFact(store.db, 'demo-seeded'))
-    if (config.database.kind === 'given' && !demo) {
-      const message = 'REPORTING_ORG_REF is not set: expected the IATI identifier of the publisher, got nothing'
-      throw new ServiceError('configuration-invalid', message, {
-        problems: [{ field: 'REPORTING_ORG_REF', expected: 'the IATI identifier of the publisher' }],
-      })
-    }
-    if (!demo) log?.warn('REPORTING_ORG_REF is not set: publishing under the demo publisher, which is only for trials')
-  }
-  return {
-    reportingOrg: { ref: ref === undefined || ref === formerDemoRef ? demoReportingOrgRef : ref, name, type },
-    currency: config.currency,
-    language: config.language,
-    contact: config.contact,
-    assumed: config.assumed,
-    // Nobody owns invented data, so nobody can license it.
-    ...(!isDemoPublisher(ref) && config.licence && { licence: config.licence }),
-    baseUrl: await resolveBaseUrl(runtime),
-  }
 }

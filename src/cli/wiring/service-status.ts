@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { JobQueue, QueueCounts } from '../../../jobs/queue.js'
+import type { JobQueue } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
 import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
@@ -20,20 +20,18 @@ import { backupState } from '../../platform/database/scheduled-backup.js'
 import type { Store } from '../../platform/database/store.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { publicationHealth } from '../../release/health.js'
-import { type FolderPlace, findFolderOfStore, recordRefusedFolder } from '../../release/operate/folder-of-store.js'
+import { findFolderOfStore, recordRefusedFolder } from '../../release/operate/folder-of-store.js'
 import { createReleaseReader, type ReadableRelease } from '../../release/read/release-reader.js'
 import { publicationSchedule } from '../../release/run.js'
-import type { ReleaseEvent } from '../../release/sql/releases.js'
 import { isFinished } from '../../work/run.js'
 import { nextDue } from '../../work/schedule.js'
-import type { RunSummary } from '../../work/sql/runs.js'
 import { findSchedule, listSchedules } from '../../work/sql/schedules.js'
-import type { ExtensionState } from '../extension.js'
+import type { NamedState, QueueStatus, Status } from '../service-state.js'
 import { lookAtChangedRules, olderEdition } from './assumed-facts.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from './conditions.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
+import { mappingFields } from './mapping.js'
 import { paymentFields } from './payments.js'
-import { mappingFields } from './publication.js'
 import { publisherCauses, tellingRefusals } from './publisher.js'
 import { describeSync } from './runs.js'
 import type { Runtime } from './runtime.js'
@@ -51,39 +49,6 @@ export const statusFields = [
   ...mappingFields,
   ...paymentFields,
 ] as const
-
-/** The state of the service, as `giving status` prints it. */
-export type Status = {
-  readonly database: { readonly kind: 'given' | 'embedded'; readonly reachable: true }
-  readonly migrations: { readonly pending: readonly string[] }
-  readonly queue: QueueStatus
-  readonly lastRun: RunSummary | undefined
-  readonly lastGoodRun: RunSummary | undefined
-  /** Undefined while the schedule is paused. */
-  readonly nextRun: Date | undefined
-  /** A scheduled publication is late. */
-  readonly overdue: boolean
-  /** The rollback that is in force. */
-  readonly rollback: ReleaseEvent | undefined
-  /** The folder that the store publishes into; undefined before it is recorded, and where any folder may be used. */
-  readonly folder: FolderPlace | undefined
-  /** The bucket that this process has a copy of, and when it was last compared with it; undefined where folders are shared. */
-  readonly copyOf: { readonly bucket: string; readonly at: Date | undefined } | undefined
-  readonly live: { readonly release: string; readonly generated: string; readonly activities: number } | undefined
-  /** What extensions tell of themselves; in JSON each is a member of the status. */
-  readonly extensions: readonly NamedState[]
-  readonly held: { readonly count: number; readonly sample: readonly string[] }
-  /** Observations that need no action yet. */
-  readonly warnings: readonly string[]
-  /** Problems that need a person; empty when all is well. */
-  readonly needs: readonly string[]
-}
-
-type NamedState = ExtensionState & { readonly about: string }
-
-export type QueueStatus =
-  | { readonly engine: string; readonly reachable: true; readonly workers: number; readonly jobs: QueueCounts }
-  | { readonly engine: string; readonly reachable: false; readonly error: string }
 
 /** Looks at everything; `causes` are behind what needs a person. Payments are opened once the schema is known to fit. */
 export async function lookAtService(

@@ -1,4 +1,5 @@
-import type { ExtensionState, StateDeps } from '../../cli/extension.js'
+import type { StateDeps } from '../../cli/extension.js'
+import type { ExtensionState } from '../../cli/service-state.js'
 import type { Db } from '../../platform/database/connection.js'
 import { wantedDatasets } from './datasets.js'
 import { countDatasets, findRegistryRecord, registryProblems, registryStatus } from './registry-record.js'

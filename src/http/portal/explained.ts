@@ -1,4 +1,5 @@
 import type { AssumptionName } from '../../iati/mapping/assumptions.js'
+import { isoInstantOf } from '../../kernel/dates.js'
 import type { RowSource } from '../../kernel/nouns/field.js'
 
 /** Why an activity says what stands in one of its children, or in an attribute (`@name`). */
@@ -45,4 +46,16 @@ export type ExplainedProject = {
   /** Whether a person has confirmed what is assumed. */
   readonly confirmed: boolean
   readonly elements: readonly ExplainedElement[]
+}
+
+/** Where a value came from, in a line. */
+export function describeOrigin(origin: Origin): string {
+  if ('source' in origin) return `${origin.record}: ${origin.source}`
+  if ('month' in origin) {
+    const from = origin.files.length === 0 ? '' : `, from ${origin.files.join(', ')}`
+    return `${origin.month} ${origin.kind}: ${origin.amount} ${origin.currency} in the books${from}`
+  }
+  const by = origin.import === undefined ? '' : `, import ${origin.import} of ${isoInstantOf(origin.at)}`
+  const set = origin.set === undefined ? '' : ` (${origin.set.join(', ')})`
+  return `${origin.record}: ${origin.file}, line ${origin.line}${by}${set}`
 }

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
-import type { UploadLimits } from '../../../src/catalogue/import/uploads.js'
 import { openMetrics } from '../../../src/cli/wiring/metrics.js'
 import { openRuntime } from '../../../src/cli/wiring/runtime.js'
-import { consoleFields, serveConsole } from '../../../src/cli/wiring/serve-console.js'
+import { serverFields, servingDeps } from '../../../src/cli/wiring/servers.js'
+import { serveConsole } from '../../../src/extensions/console/serve-console.js'
+import type { UploadLimits } from '../../../src/extensions/console/uploads.js'
 
 /** The console as a process serves it, in this environment, which names a database and a data directory. The caller closes it. */
 export async function openConsole(environment: Record<string, string>, limits?: Partial<UploadLimits>) {
-  const runtime = await openRuntime({ OPS_PORT: '0', LOG_LEVEL: 'silent', ...environment }, consoleFields, {
+  const runtime = await openRuntime({ OPS_PORT: '0', LOG_LEVEL: 'silent', ...environment }, serverFields, {
     signal: new AbortController().signal,
   })
   const close = async () => await runtime[Symbol.asyncDispose]()
   try {
-    const base = await serveConsole(runtime, openMetrics(runtime), limits)
+    const base = await serveConsole(servingDeps(runtime, openMetrics(runtime)), limits)
     return { ...consoleAt(base), close }
   } catch (error) {
     await close()

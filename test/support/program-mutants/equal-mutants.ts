@@ -58,7 +58,7 @@ export const equalMutants: readonly EqualMutant[] = [
     why: idle,
   },
   {
-    file: 'src/cli/wiring/serve-console.ts',
+    file: 'src/cli/wiring/servers.ts',
     in: 'openLooks',
     ours: 'async () => await (await opened?.catch(() => undefined))?.close()',
     theirs: '() => undefined',

@@ -31,7 +31,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'release operation': ['src/release'],
   runs: ['src/work', 'jobs'],
   commands: ['src/cli'],
-  console: ['src/http/console'],
+  console: ['src/extensions/console'],
   portal: ['src/http/portal'],
   API: ['src/http/api'],
   'registry and bucket': ['src/outbound'],
