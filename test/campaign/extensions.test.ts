@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { testDatabase } from '../support/store/database.js'
 import { temporaryFolder } from '../support/values/temporary-folder.js'
 
@@ -11,7 +12,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 const names = await readdir(path.join(root, 'src/extensions'))
 const { url } = await testDatabase()
 
-describe('without an extension the program compiles, and publishes', () => {
+describe('without an extension the program compiles, publishes and serves', () => {
   let copy: string
   let folder: string
   const list = () => path.join(copy, 'src/extensions.ts')
@@ -51,5 +52,20 @@ describe('without an extension the program compiles, and publishes', () => {
     await giving('seed', '--projects', '20')
     await giving('publish', '--inline', '--force')
     expect((await giving('status')).stdout).toMatch(/^needs a person: nothing$/m)
+    const serving = { ...environment, PORT: '0', OPS_PORT: '0' }
+    const api = spawn('node', ['dist/src/cli.js', 'api'], {
+      cwd: copy,
+      env: serving,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    onTestFinished(() => void api.kill('SIGKILL'))
+    let told = ''
+    while (!/listening on http\S+"/.test(told)) told += (await once(api.stderr, 'data')).join('')
+    const [, base = ''] = /listening on (http[^"]+)"/.exec(told) ?? []
+    const answers = ['/', '/readyz', '/iati/activities.xml'].map(async (at) => (await fetch(`${base}${at}`)).status)
+    expect(await Promise.all(answers)).toEqual([200, 200, 200])
+    expect(told.includes('console on ')).toBe(!left.includes('console'))
+    api.kill()
+    expect(await once(api, 'exit')).toEqual([0, null])
   })
 })
