@@ -174,7 +174,7 @@ module.exports = {
       name: 'release-bytes-only-for-writers',
       severity: 'error',
       comment: 'Only what writes releases and bulk files works with bytes; readers get a ServedFile.',
-      from: { path: '^(src|jobs)/', pathNot: '^src/release/' },
+      from: { path: '^(src|jobs)/', pathNot: '^src/(release|extensions/bulk)/' },
       to: { path: '^src/release/bytes/' },
     },
     folder('release/folder', ['bytes'], 'The folder of published files: layout, drafts. It knows no release content.'),
@@ -203,11 +203,6 @@ module.exports = {
       'release/operate',
       ['publication', 'plan', 'read', 'write', 'folder', 'tables', 'sql'],
       'Operating makes releases live, holds, approves and removes them; bytes are written in release/write.',
-    ),
-    folder(
-      'release/bulk',
-      ['publication', 'render', 'folder', 'bytes', 'sql'],
-      "The API's bulk files are sets of their own, beside releases.",
     ),
     {
       name: 'verify-imports',

@@ -1,5 +1,6 @@
 import type { Extension } from './cli/extension.js'
 import { braintree } from './extensions/braintree/extension.js'
+import { bulk } from './extensions/bulk/extension.js'
 import { console } from './extensions/console/extension.js'
 import { descriptions } from './extensions/descriptions/extension.js'
 import { hub } from './extensions/hub/extension.js'
@@ -13,8 +14,9 @@ const extensions: readonly Extension[] = [
   // Who charges donations.
   stripe,
   braintree,
-  // What a release has beside its records.
+  // What is published beside records and feeds.
   descriptions,
+  bulk,
   // Who is told what is live.
   subscriptions,
   registry,

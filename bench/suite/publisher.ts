@@ -1,7 +1,7 @@
+import { buildBulkFiles } from '../../src/extensions/bulk/bulk-files.js'
 import { ofExtensions } from '../../src/extensions.js'
 import { createXsdValidator } from '../../src/iati/validation/index.js'
 import type { Store } from '../../src/platform/database/store.js'
-import { buildBulkFiles } from '../../src/release/bulk/bulk-files.js'
 import { createPublication } from '../../src/release/create-publication.js'
 import { publishRelease } from '../../src/release/operate/publish-release.js'
 import type { PublicationDeps } from '../../src/release/publication.js'
@@ -55,6 +55,7 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
   const deps: PublicationDeps = {
     ...{ store, mappingConfig, feedsDir, keepReleases: 3, maxLossPercent: 5, onStageMs },
     addFiles: ofExtensions('addFiles'),
+    beside: ofExtensions('beside'),
     ...(xsd && { xsd }),
     ...(checks === 'none' && { check: unchecked }),
     clock: () => time.now,

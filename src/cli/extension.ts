@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import type { FailedJob, Scheduler } from '../../jobs/queue.js'
 import type { Work } from '../../jobs/work-row.js'
+import type { AddRoutes } from '../http/api/create-api.js'
 import type { Gateway } from '../money/gateways/gateway.js'
 import type { Payments } from '../money/payments.js'
 import type { Config, ConfigField } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
 import type { Metrics } from '../platform/observability/metrics.js'
 import type { AddFiles } from '../release/plan/added-files.js'
+import type { FilesBeside } from '../release/publication.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
 import type { Finding } from './finding.js'
@@ -43,6 +45,8 @@ export type Extension = {
   readonly gauge?: ExtensionGauge
   readonly processor?: Processor
   readonly addFiles?: AddFiles
+  readonly beside?: FilesBeside
+  readonly addRoutes?: AddRoutes
   readonly server?: Server
 }
 

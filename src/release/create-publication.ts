@@ -1,4 +1,3 @@
-import { buildBulkFiles } from './bulk/bulk-files.js'
 import { publishRelease } from './operate/publish-release.js'
 import { stateChecked } from './operate/state-checked.js'
 import type { Publication, PublicationDeps } from './publication.js'
@@ -12,7 +11,7 @@ export function createPublication(deps: PublicationDeps): Publication {
     publishRelease: async (run, options) => {
       const outcome = await publishRelease(deps, run, options)
       if (outcome.state !== 'held') await stateChecked(deps)
-      await buildBulkFiles(deps, run, options)
+      for (const { build } of deps.beside) await build(deps, run, options)
       return outcome
     },
   }

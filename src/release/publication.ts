@@ -50,8 +50,8 @@ export type SharedFolder = {
   push(live?: string | null): Promise<void>
 }
 
-/** The folders that machines share, where they have copies. */
-export type SharedFolders = { readonly releases: SharedFolder; readonly bulk: SharedFolder }
+/** The folders that machines share, where they have copies: of releases, and of files beside them by name. */
+export type SharedFolders = { readonly releases: SharedFolder; readonly beside: (name: string) => SharedFolder }
 
 /** What work on the folder of published files needs. */
 export type FolderDeps = {
@@ -72,8 +72,19 @@ export type PublicationDeps = RenderDeps &
     readonly maxLossPercent: number
     /** What extensions add to each release, in this order. */
     readonly addFiles: readonly AddFiles[]
+    readonly beside: readonly FilesBeside[]
     /** How long publishing waits for another holder of its lock before it takes the lock over; 10 s when not given. */
     readonly lockPatienceMs?: number
     /** The size at which a file of activities takes no new ones; tests make several files of few. */
     readonly segmentBytes?: number
   }
+
+/**
+ * Sets of files that an extension keeps beside releases, in the folder `name` of the published files: built after each release;
+ * withdrawn, none is offered until the next.
+ */
+export type FilesBeside = {
+  readonly name: string
+  readonly build: (deps: PublicationDeps, run: Run, options: WorkOptions) => Promise<void>
+  readonly withdraw: (deps: Omit<FolderDeps, 'clock'>) => Promise<void>
+}

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { countDemoProjects, hasOwnProjects, resetDemo } from '../../demo/sql/demo.js'
 import { nextFreeId, seed } from '../../demo/sql/seed.js'
+import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -8,7 +9,6 @@ import { ofPerson } from '../../outbound/bucket/bucket.js'
 import { withdrawFromBucket } from '../../outbound/bucket/deliver-release.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
-import { withdrawBulkSet } from '../../release/bulk/bulk-files.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
@@ -84,7 +84,7 @@ async function removeDemo(runtime: Runtime, output: Output): Promise<number> {
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)
   await recordFact(db, 'demo-seeded', 'removed', clock())
-  await withdrawBulkSet({ store, feedsDir, shared })
+  for (const { withdraw } of ofExtensions('beside')) await withdraw({ store, feedsDir, shared })
   if (isWithdrawn) await withdrawLiveRelease({ store, feedsDir, shared })
   const run = live && !isTrial && lost && !isWithdrawn ? await requestPublication(runtime, { force: false }) : undefined
   const left =

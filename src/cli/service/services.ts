@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
+import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { onceReachable } from '../../work/outage.js'
@@ -63,7 +64,7 @@ async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   for (const [what, where] of await serveExtensions(runtime, metrics)) runtime.tell(`${what} on ${where}`)
   watchFromApi(runtime)
   // It answers meanwhile, 503 for files, and /readyz too.
-  keepFollowing(runtime)
+  keepFollowing(runtime, ofExtensions('beside'))
   if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)
   runtime.tell(`listening on ${listening}`)
   await serve(runtime)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../kernel/system-errors.js'
 import {
@@ -11,10 +12,9 @@ import { deliverRelease } from '../../outbound/bucket/deliver-release.js'
 import { createSharedFolder, shareSeen } from '../../outbound/bucket/shared-folder.js'
 import type { Config } from '../../platform/config/config.js'
 import { forgetBucketState } from '../../release/bucket-state.js'
-import { bulkFolder } from '../../release/bulk/bulk-reader.js'
 import { releaseFolder } from '../../release/folder/release-folder.js'
 import { claimFolder } from '../../release/operate/folder-of-store.js'
-import type { SharedFolders } from '../../release/publication.js'
+import type { FilesBeside, SharedFolders } from '../../release/publication.js'
 import type { Runtime } from './runtime.js'
 
 // A machine serves within this time what another one has published.
@@ -47,12 +47,9 @@ export function sharedFolders(
   }
   // The first state is that of the folder that the store published into, so that no release is lost.
   const begin = async () => await claimFolder({ store, feedsDir, clock })
-  const common = { bucket, clock, begin }
-  return {
-    bucket,
-    releases: createSharedFolder({ ...common, folder: releaseFolder(feedsDir), name: 'releases' }),
-    bulk: createSharedFolder({ ...common, folder: bulkFolder(feedsDir), name: 'bulk' }),
-  }
+  const open = (name: string, folder: string) =>
+    createSharedFolder({ bucket, clock, begin, name, folder: releaseFolder(folder) })
+  return { bucket, releases: open('releases', feedsDir), beside: (name) => open(name, join(feedsDir, name)) }
 }
 
 /** Brings what the bucket says once, for a command. */
@@ -79,9 +76,10 @@ export async function shareSeenOnce(runtime: Runtime): Promise<string | undefine
  * Keeps the folder of this process as the state in the bucket says, and shares what was seen of the database, until the runtime is
  * closed; `first` resolves after the first try. While the bucket is away the folder stays as it is.
  */
-export function keepFollowing(runtime: Runtime): { readonly first: Promise<void> } {
+export function keepFollowing(runtime: Runtime, beside: readonly FilesBeside[]): { readonly first: Promise<void> } {
   const shared = sharedFolders(runtime)
   if (!shared) return { first: Promise.resolve() }
+  const folders = [shared.releases, ...beside.map(({ name }) => shared.beside(name))]
   const { log, fence } = runtime
   const stop = new AbortController()
   const signal = AbortSignal.any([runtime.signal, stop.signal])
@@ -89,8 +87,7 @@ export function keepFollowing(runtime: Runtime): { readonly first: Promise<void>
   const follow = async () => {
     try {
       if (fence) await shareSeen(await shared.bucket(), (others) => fence.exchange(others))
-      await shared.releases.follow()
-      await shared.bulk.follow()
+      for (const folder of folders) await folder.follow()
       if (failure !== undefined) log.info('the folder follows the bucket again')
       failure = undefined
     } catch (err) {

@@ -1,4 +1,5 @@
 import { startWorker, workerFields } from '../../../jobs/worker.js'
+import { ofExtensions } from '../../extensions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
@@ -24,7 +25,7 @@ export async function openWork(given: Runtime, metrics: Metrics): Promise<void> 
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, store, log, clock, signal, feedsDir } = runtime
   // Before it looks whether the database is older than the live release.
-  await keepFollowing(runtime).first
+  await keepFollowing(runtime, ofExtensions('beside')).first
   const publication = await onceReachable(log, signal, () => openPublication(runtime))
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)

@@ -52,6 +52,7 @@ export async function openPublication(runtime: Runtime): Promise<Publication> {
     keepReleases: config.publish.keepReleases,
     maxLossPercent: config.publish.maxLossPercent,
     addFiles: ofExtensions('addFiles'),
+    beside: ofExtensions('beside'),
     clock,
     shared: sharedFolders(runtime),
     ...(xsd && { xsd }),

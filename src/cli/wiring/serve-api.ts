@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPasswordHashing } from '../../accounts/passwords.js'
+import { ofExtensions } from '../../extensions.js'
 import { closeApi } from '../../http/api/close-api.js'
 import { createApi } from '../../http/api/create-api.js'
 import type { ApiDeps, ApiLimits } from '../../http/api/deps.js'
@@ -8,7 +9,6 @@ import { connectionsWithinDescriptors } from '../../http/api/descriptors.js'
 import { unlessReadOnly } from '../../platform/database/connection.js'
 import { recordFact } from '../../platform/database/facts.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
-import { createBulkReader } from '../../release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import { nextPublication } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
@@ -100,7 +100,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
     (closed) => closed !== undefined && log.warn(`no donations are taken: ${closed}`),
     () => undefined,
   )
-  const api = await createApi({
+  const api = await createApi(ofExtensions('addRoutes'), {
     store,
     reads,
     searches,
@@ -108,7 +108,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
     log,
     clock,
     releases: createReleaseReader(runtime.feedsDir),
-    bulk: createBulkReader(runtime.feedsDir),
+    feedsDir: runtime.feedsDir,
     explain: explainForPages({ ...runtime, store: reads }),
     listRuns: (limit) => listRuns(store.db, limit),
     nextRun: () => nextPublication({ store, clock }),

@@ -19,7 +19,6 @@ import { accountRoutes } from './routes/accounts.js'
 import { activityRoute } from './routes/activities.js'
 import { demoRoutes } from './routes/demo.js'
 import { donationRoutes } from './routes/donations.js'
-import { bulkFileRoute, downloadReads } from './routes/downloads.js'
 import { feedRoutes } from './routes/feeds.js'
 import { giftRoutes } from './routes/gifts.js'
 import { healthRoutes } from './routes/health.js'
@@ -41,13 +40,19 @@ import { webhookRoute } from './routes/webhooks.js'
 import { secureHeaders } from './security-headers.js'
 import { createServer } from './server.js'
 
-const reads = [projectReads, searchReads, organisationReads, themeAndRegionReads, reportReads, downloadReads]
+const reads = [projectReads, searchReads, organisationReads, themeAndRegionReads, reportReads]
+
+/** Adds the routes of an extension. */
+export type AddRoutes = (
+  app: FastifyInstance,
+  deps: ApiDeps & Parameters<typeof readRoutes>[2] & { readonly downloads: Downloads },
+) => Promise<void>
 
 /**
  * The whole HTTP side: the API, the published files, the index page, health. The caller listens and closes it; tests inject
  * requests. Closing lets running answers finish and drops idle connections.
  */
-export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
+export async function createApi(addRoutes: readonly AddRoutes[], deps: ApiDeps): Promise<FastifyInstance> {
   const { config } = deps
   const app = createServer(deps)
   if (config.trustProxy === true) {
@@ -80,6 +85,7 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   learnMethods(app)
   const authenticate = createAuthentication(deps)
   const downloads = new Downloads(config)
+  const reading = { authenticate, countKey, language: config.templates.language }
   await describeApi(app, config)
   accountRoutes(app, { ...deps, authenticate, countKey })
   await secureArea(app, { ...deps, countKey }, (area) => donationRoutes(area, deps))
@@ -89,9 +95,9 @@ export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
   readRoutes(
     app,
     reads.flatMap((group) => group(deps)),
-    { authenticate, countKey, language: config.templates.language },
+    reading,
   )
-  bulkFileRoute(app, { ...deps, downloads })
+  for (const add of addRoutes) await add(app, { ...deps, ...reading, downloads })
   const readIndex = createIndexReader()
   // Two: while one reads a file, another draws.
   const turns = new Turns(2)

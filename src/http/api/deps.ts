@@ -8,7 +8,6 @@ import type { Store } from '../../platform/database/store.js'
 import type { TemplateChoice } from '../../platform/mail/load-template.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
-import type { BulkReader } from '../../release/bulk/bulk-reader.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { Brand, Contact, View } from '../portal/view.js'
@@ -45,7 +44,7 @@ export type ApiDeps = AccessDeps & {
   /** As `reads`, through separate connections, so that slow searches do not delay other requests. */
   readonly searches: Store
   readonly releases: ReleaseReader
-  readonly bulk: BulkReader
+  readonly feedsDir: string
   /** The newest publication runs, newest first. */
   readonly listRuns: (limit: number) => Promise<readonly RunSummary[]>
   /** When the next publication is due; undefined while no schedule is in force, or an operator has paused it. */

@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bulkFolder, createBulkReader } from '../../../src/extensions/bulk/bulk-reader.js'
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { createSharedFolder } from '../../../src/outbound/bucket/shared-folder.js'
-import { bulkFolder, createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { approveRelease, rollbackRelease, withdrawLiveRelease } from '../../../src/release/operate/operate-releases.js'
 import type { SharedFolders } from '../../../src/release/publication.js'
@@ -30,9 +30,10 @@ async function machine(changes: { readonly keepReleases?: number } = {}): Promis
   const endpoint = () => (isAway ? 'http://127.0.0.1:1' : server.settings.endpoint)
   const bucket = () => openBucket({ ...server.settings, endpoint: endpoint() }, new AbortController().signal)
   const common = { bucket, clock: () => new Date('2026-11-21T02:00:00Z'), begin: async () => undefined }
+  const bulk = createSharedFolder({ ...common, folder: bulkFolder(feedsDir), name: 'bulk' })
   const shared = {
     releases: createSharedFolder({ ...common, folder: releaseFolder(feedsDir), name: 'releases' }),
-    bulk: createSharedFolder({ ...common, folder: bulkFolder(feedsDir), name: 'bulk' }),
+    beside: () => bulk,
   }
   const publisher = await testPublisher(database.store, { ...changes, feedsDir, shared, signer })
   return Object.assign(publisher, { shared })
@@ -50,7 +51,7 @@ async function publishOn(publisher: Machine, title: string): Promise<string> {
 /** What readers of a machine get: the live release, and every fault of its files. */
 async function servedBy({ shared, feedsDir }: Machine) {
   await shared.releases.follow()
-  await shared.bulk.follow()
+  await shared.beside('bulk').follow()
   const live = await createReleaseReader(feedsDir).live()
   return { live: live?.id, faults: await faultsOf(feedsDir, database.store) }
 }

@@ -21,7 +21,6 @@ import { refundDonation } from '../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../src/money/sql/books-check.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { pruneReleasesWhenIdle } from '../../../src/release/operate/prune-releases.js'
 import { ActivityIndex } from '../../../src/release/read/activity-index.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
@@ -438,7 +437,7 @@ async function startWorker(environment: Record<string, string>, address: Process
     }
   }
   const releases = createReleaseReader(feedsDir)
-  const api = await testApi(store, { store, payments, clock, releases, bulk: createBulkReader(feedsDir) })
+  const api = await testApi(store, { store, payments, clock, releases, feedsDir })
   let jobs = 0
   const callOf = (name: string, data: object, dueAt?: Date): JobCall => ({
     ...{ id: `${++jobs}`, name, data, signal: never, nextTryMs: 0, isLast: () => true, report: () => undefined },

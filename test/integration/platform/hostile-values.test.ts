@@ -3,7 +3,6 @@ import path from 'node:path'
 import type pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { defaultWriterRole } from '../../../src/platform/database/writer-role.js'
-import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { testApi } from '../../support/api/api.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
@@ -253,7 +252,7 @@ describe('one row with values that the rules of the database refuse, in a store 
   const publisher = await testPublisher(store)
   const api = await testApi(store, {
     releases: createReleaseReader(publisher.feedsDir),
-    bulk: createBulkReader(publisher.feedsDir),
+    feedsDir: publisher.feedsDir,
   })
   expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
 

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os'
 import pino from 'pino'
 import { createPasswordHashing } from '../../../src/accounts/passwords.js'
+import { ofExtensions } from '../../../src/extensions.js'
 import { createApi } from '../../../src/http/api/create-api.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { createMetrics } from '../../../src/platform/observability/metrics.js'
-import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { readProjectFile } from '../documents/markdown-table.js'
 import { gatewayWithWebhooks, testPayments } from '../money/donations.js'
@@ -45,7 +45,7 @@ export function committedDescription(): Description {
 export async function currentDescription(): Promise<Description> {
   await using store = openStore({ url: 'postgres://127.0.0.1:1/none', max: 1, applicationName: 'giving description' })
   const clock = () => new Date()
-  const app = await createApi({
+  const app = await createApi(ofExtensions('addRoutes'), {
     ...{
       store,
       reads: store,
@@ -57,7 +57,7 @@ export async function currentDescription(): Promise<Description> {
     },
     payments: testPayments(store, { gateway: gatewayWithWebhooks(store, clock) }),
     releases: createReleaseReader(tmpdir()),
-    bulk: createBulkReader(tmpdir()),
+    feedsDir: tmpdir(),
     listRuns: async () => [],
     nextRun: async () => undefined,
     metrics: createMetrics({

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import { createPasswordHashing } from '../../../src/accounts/passwords.js'
+import { ofExtensions } from '../../../src/extensions.js'
 import { createApi } from '../../../src/http/api/create-api.js'
 import type { ApiDeps } from '../../../src/http/api/deps.js'
 import { createApiUser } from '../../../src/http/api/operations/create-api-user.js'
 import type { Store } from '../../../src/platform/database/store.js'
-import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { nextPublication } from '../../../src/release/run.js'
 import { listRuns } from '../../../src/work/sql/runs.js'
@@ -41,7 +41,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     searches: changes.store ?? store,
     replicas: undefined,
     releases: createReleaseReader(feedsDir),
-    bulk: createBulkReader(feedsDir),
+    feedsDir,
     payments: testPayments(store, { clock: () => test.now }),
     listRuns: (limit) => listRuns(store.db, limit),
     nextRun: () => nextPublication({ store, clock: () => test.now }),
@@ -52,7 +52,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     config: testConfig,
     ...changes,
   }
-  const app = await createApi(deps)
+  const app = await createApi(ofExtensions('addRoutes'), deps)
   recordTraffic(app)
   afterFile(async () => {
     // A test may have left a request without its answer.

@@ -12,7 +12,7 @@ await using store = openStore({ url, max: 6, applicationName: 'build process' })
 const clock = () => new Date('2026-11-21T02:00:00Z')
 const publication = createPublication({
   ...{ store, feedsDir, mappingConfig, clock },
-  ...{ keepReleases: 3, maxLossPercent: 5, addFiles: ofExtensions('addFiles') },
+  ...{ keepReleases: 3, maxLossPercent: 5, addFiles: ofExtensions('addFiles'), beside: ofExtensions('beside') },
 })
 const deps = { store, publication, clock, log: pino({ level: 'silent' }), owner: createOwner(), lockSeconds: 30 }
 const run = await publishInline(deps, { trigger: 'manual', force: false, signal: new AbortController().signal })

@@ -40,6 +40,7 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     keepReleases: 3,
     maxLossPercent: 5,
     addFiles: ofExtensions('addFiles'),
+    beside: ofExtensions('beside'),
     clock: () => time.now,
     ...changes,
     feedsDir,

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
-import { createBulkReader } from '../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type TestApi, testApi } from '../api/api.js'
 import { type Publisher, testPublisher } from '../release/publishing.js'
@@ -183,7 +182,7 @@ export async function hostileWriter(): Promise<HostileWriter> {
   const publisher = await testPublisher(store)
   const api = await testApi(store, {
     releases: createReleaseReader(publisher.feedsDir),
-    bulk: createBulkReader(publisher.feedsDir),
+    feedsDir: publisher.feedsDir,
   })
   expect(await publisher.publish()).toMatchObject({ state: 'published', held: 0 })
 

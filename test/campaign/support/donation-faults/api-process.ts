@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createPasswordHashing } from '../../../../src/accounts/passwords.js'
+import { ofExtensions } from '../../../../src/extensions.js'
 import { createApi } from '../../../../src/http/api/create-api.js'
 import { openStore } from '../../../../src/platform/database/store.js'
 import { createLog } from '../../../../src/platform/observability/log.js'
-import { createBulkReader } from '../../../../src/release/bulk/bulk-reader.js'
 import { createReleaseReader } from '../../../../src/release/read/release-reader.js'
 import { testConfig } from '../../../support/api/api-config.js'
 import { testPayments } from '../../../support/money/donations.js'
@@ -19,14 +19,14 @@ const { url, feedsDir, place, aheadMs } = JSON.parse(process.argv[2] ?? '') as {
 const timeoutMs = 700
 const store = openStore({ url, max: 6, applicationName: 'campaign api' })
 const clock = () => new Date(Date.now() + aheadMs)
-const api = await createApi({
+const api = await createApi(ofExtensions('addRoutes'), {
   store,
   reads: store,
   replicas: undefined,
   searches: store,
   clock,
   releases: createReleaseReader(feedsDir),
-  bulk: createBulkReader(feedsDir),
+  feedsDir,
   payments: testPayments(store, { clock, timeoutMs, gateway: await campaignGateway(place, store, timeoutMs) }),
   listRuns: async () => [],
   nextRun: async () => undefined,

@@ -27,6 +27,7 @@ const worker = await startWorker({
     keepReleases: 3,
     maxLossPercent: 5,
     addFiles: ofExtensions('addFiles'),
+    beside: ofExtensions('beside'),
     clock,
     onStep,
   }),

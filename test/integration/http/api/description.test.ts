@@ -193,8 +193,8 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
     const limits = { ...testConfig.limits, requestsPerAddress: 1, connectionsPerAddress: 0 }
     const config = { ...testConfig, limits, trustProxy: true }
     const limited = await testApi(store, { store, config, payments: payments(), metrics })
-    const { bulk, releases } = api.deps
-    const published = await testApi(store, { store, config, bulk, releases })
+    const { feedsDir, releases } = api.deps
+    const published = await testApi(store, { store, config, feedsDir, releases })
     // These are limited by the number of downloads, so they have to be there.
     const files: Readonly<Record<string, string>> = { getBulkFile: await bulkFile(), getKeptFile: await keptFile() }
     for (const [index, one] of answering(503).entries()) {
@@ -474,7 +474,7 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
     const broken = await testApi(store, {
       ...{ store, config: { ...testConfig, sendsMail: true } },
       releases: createReleaseReader(api.feedsDir),
-      bulk: api.deps.bulk,
+      feedsDir: api.deps.feedsDir,
       payments: payments(),
     })
     for (const one of answering(500)) {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { refreshSearchDocuments } from '../../../../src/catalogue/sql/ready-texts/project-search.js'
+import { createApi } from '../../../../src/http/api/create-api.js'
 import { searchable } from '../../../../src/http/portal/text-index.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import type { Db } from '../../../../src/platform/database/connection.js'
@@ -66,6 +67,11 @@ describe('reads', { shuffle: false }, async () => {
       const answer = await get(path)
       expect(answer.statusCode).toBe(status)
       if (path.startsWith('/api/')) expect(answer.json().error_response.error_code).toBe(status)
+    })
+
+    it('answers for downloads with 404 where they are left out', async () => {
+      await using app = await createApi([], api.deps)
+      expect((await get(`${projects}/all/projects/download`, {}, { ...api, app })).statusCode).toBe(404)
     })
 
     const beyond = '99999999999999999999'

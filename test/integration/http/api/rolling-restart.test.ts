@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { ofExtensions } from '../../../../src/extensions.js'
 import { closeApi } from '../../../../src/http/api/close-api.js'
 import { createApi } from '../../../../src/http/api/create-api.js'
 import { startLoad } from '../../../campaign/support/load.js'
@@ -24,7 +25,7 @@ test('rolling restarts behind a proxy that asks for readiness lose no request', 
   onTestFinished(() => proxy.close())
   const start = async () => {
     const stop = new AbortController()
-    const app = await createApi({ ...deps, stopping: stop.signal })
+    const app = await createApi(ofExtensions('addRoutes'), { ...deps, stopping: stop.signal })
     const baseUrl = await listen(app)
     await proxy.add(baseUrl)
     return async () => {

@@ -19,7 +19,7 @@ const untold: Readonly<Record<string, string>> = {
   'src/catalogue/sql/clear-columns.ts clearColumns': 'the fields of a kind name the columns; the row is the id',
   'src/catalogue/sql/export/table-resource.ts insertRecords': 'the columns of the schema make it; it has no rows',
   'src/catalogue/sql/imports.ts refusedBy': 'the database names the table whose constraint refused',
-  'src/catalogue/sql/ready-texts/bulk-texts.ts bulkContents': 'two columns for each of the files, which are numbered',
+  'src/extensions/bulk/sql/bulk-texts.ts bulkContents': 'two columns for each of the files, which are numbered',
 }
 
 /** Columns that may be null for all that the schema says, with why they are not. This list may only shrink. */

@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BulkFileName } from '../../catalogue/sql/ready-texts/bulk-texts.js'
 import { ifThere } from '../../kernel/system-errors.js'
-import type { WrittenFile } from '../bytes/file-writer.js'
-import { readParts } from '../folder/joined-file.js'
-import { listReleaseIds, liveReleaseId, type ReleaseFolder, releaseFolder } from '../folder/release-folder.js'
-import { type ServedFile, toServedFile } from '../folder/served-file.js'
+import type { WrittenFile } from '../../release/bytes/file-writer.js'
+import { readParts } from '../../release/folder/joined-file.js'
+import {
+  listReleaseIds,
+  liveReleaseId,
+  type ReleaseFolder,
+  releaseFolder,
+} from '../../release/folder/release-folder.js'
+import { toServedFile } from '../../release/folder/served-file.js'
+import type { BulkFileName } from './sql/bulk-texts.js'
 
 /** The bulk files of one day. Their addresses contain the token, which nobody can guess. */
 export type BulkSet = {
@@ -25,14 +30,6 @@ export type BulkFile = WrittenFile & {
   readonly lastModified: string
 }
 
-/** Finds the published bulk files on disk. */
-export type BulkReader = {
-  /** The newest set; undefined before the first. */
-  current(): Promise<BulkSet | undefined>
-  /** A file of a kept set by its path; undefined when there is none. */
-  find(token: string, fileName: string): Promise<{ readonly set: string; readonly file: ServedFile } | undefined>
-}
-
 /** Folder of the bulk files: sets of files, laid out as releases are. */
 export function bulkFolder(feedsDir: string): ReleaseFolder {
   return releaseFolder(join(feedsDir, 'bulk'))
@@ -48,21 +45,23 @@ export function bulkPath(set: BulkSet, name: BulkFileName): string {
   return `/feeds/bulk/${set.token}${pathInSet(name)}`
 }
 
-export function createBulkReader(feedsDir: string): BulkReader {
+/** Finds the published bulk files on disk. */
+export function createBulkReader(feedsDir: string) {
   const folder = bulkFolder(feedsDir)
   return {
+    /** The newest set; undefined before the first. */
     current: async () => await currentBulkSet(folder),
-    find: async (token, fileName) => {
+    /** A file of a kept set by its path; undefined when there is none. */
+    find: async (token: string, fileName: string) => {
       for (const id of await listReleaseIds(folder.releases)) {
         const set = await readSet(folder, id)
         if (set?.token !== token) continue
         const file = set.files.find(({ name }) => `${name}.xml` === fileName)
         if (!file) return undefined
-        const served = { ...file, mediaType: 'application/xml' }
         const directory = join(folder.releases, id)
         const path = pathInSet(file.name)
         const { joined } = await readParts(directory)
-        return { set: id, file: toServedFile(directory, path, served, joined[path]) }
+        return { set: id, file: toServedFile(directory, path, { ...file, mediaType: 'application/xml' }, joined[path]) }
       }
       return undefined
     },

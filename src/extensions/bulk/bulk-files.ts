@@ -1,6 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { organisationRecordVersion } from '../../catalogue/wire/write/organisation.js'
+import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
+import { xmlDeclaration } from '../../catalogue/wire/write/wire-value.js'
+import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
+import { refuseAborted } from '../../kernel/refuse-aborted.js'
+import type { Connection, Db } from '../../platform/database/connection.js'
+import type { Store } from '../../platform/database/store.js'
+import type { FileEnvelope } from '../../release/bytes/file-writer.js'
+import { inOneBatch } from '../../release/bytes/texts.js'
+import { Draft } from '../../release/folder/draft.js'
+import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../../release/folder/release-folder.js'
+import { sweep } from '../../release/folder/sweep.js'
+import type { FolderDeps, PublicationDeps, WorkOptions } from '../../release/publication.js'
+import { renderOrganisationTexts, renderProjectTexts } from '../../release/render/ready-texts.js'
+import { forgetContent, isContentRemembered, rememberContent } from '../../release/sql/content-changes.js'
+import { byHand, underPublishingLock } from '../../release/sql/publishing-lock.js'
+import type { Run } from '../../work/run.js'
+import { type BulkFile, type BulkSet, bulkFolder, currentBulkSet, pathInSet } from './bulk-reader.js'
 import {
   type BulkContent,
   type BulkFamily,
@@ -9,28 +27,7 @@ import {
   bulkFilesOf,
   bulkTexts,
   idsWithoutText,
-} from '../../catalogue/sql/ready-texts/bulk-texts.js'
-import { organisationRecordVersion } from '../../catalogue/wire/write/organisation.js'
-import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
-import { xmlDeclaration } from '../../catalogue/wire/write/wire-value.js'
-import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
-import { refuseAborted } from '../../kernel/refuse-aborted.js'
-import type { Connection, Db } from '../../platform/database/connection.js'
-import type { Store } from '../../platform/database/store.js'
-import type { Run } from '../../work/run.js'
-import type { FileEnvelope } from '../bytes/file-writer.js'
-import { inOneBatch } from '../bytes/texts.js'
-import { Draft } from '../folder/draft.js'
-import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../folder/release-folder.js'
-import { sweep } from '../folder/sweep.js'
-import type { FolderDeps, RenderDeps, WorkOptions } from '../publication.js'
-import { renderOrganisationTexts, renderProjectTexts } from '../render/ready-texts.js'
-import { forgetContent, isContentRemembered, rememberContent } from '../sql/content-changes.js'
-import { byHand, underPublishingLock } from '../sql/publishing-lock.js'
-import { type BulkFile, type BulkSet, bulkFolder, currentBulkSet, pathInSet } from './bulk-reader.js'
-
-/** What building the files needs; without a configuration of the mapping every publisher counts as the same. */
-type BulkDeps = FolderDeps & Partial<Pick<RenderDeps, 'mappingConfig'>>
+} from './sql/bulk-texts.js'
 
 const batchSize = 100
 const lockPatienceMs = 10_000
@@ -46,15 +43,16 @@ const families = {
  * for the run, if any record has changed. A file whose records are the same is hard-linked. A superseded set stays for 48
  * hours. Safe to repeat after a crash at any line. Throws `aborted` on the signal.
  */
-export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkOptions): Promise<void> {
+export async function buildBulkFiles(deps: PublicationDeps, run: Run, { signal }: WorkOptions): Promise<void> {
   const folder = bulkFolder(deps.feedsDir)
   await prepareFolder(folder)
   const lock = { patienceMs: lockPatienceMs, onTimeout: 'take-over', signal } as const
+  const shared = deps.shared?.beside('bulk')
   await underPublishingLock(deps.store, lock, async (confirmLock) => {
-    await deps.shared?.bulk.pull()
+    await shared?.pull()
     const before = await currentBulkSet(folder)
     if (before && runOfRelease(before.id) >= run.id) return
-    const publisher = deps.mappingConfig?.reportingOrg.ref
+    const publisher = deps.mappingConfig.reportingOrg.ref
     const isDue = !before || run.force || !isOfSameDay(before, run) || before.publisher !== publisher
     const isAsked = !isDue && run.trigger === 'manual'
     if (!isDue && !isAsked) return
@@ -70,26 +68,27 @@ export async function buildBulkFiles(deps: BulkDeps, run: Run, { signal }: WorkO
       const build = { db, client, draft, run, before, isSame: isSame === true, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
-    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, ...(publisher && { publisher }) }
+    const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, publisher }
     await draft.write('/manifest.json', inOneBatch(`${JSON.stringify(set, null, 2)}\n`), signal, { twin: false })
     refuseAborted(signal, 'building the bulk files')
     await confirmLock()
     await draft.seal('releases')
-    await deps.shared?.bulk.push(id)
+    await shared?.push(id)
     await switchLiveRelease(folder, id)
     await remember(id)
     await sweep(folder, { keep: 1, now: deps.clock(), needed: [] })
-    await deps.shared?.bulk.push()
+    await shared?.push()
   })
 }
 
 /** Offers no set until the next publication builds one; addresses that were given out keep working. */
-export async function withdrawBulkSet({ store, feedsDir, shared }: Omit<FolderDeps, 'clock'>): Promise<void> {
+export async function withdrawBulkSet({ store, feedsDir, shared: folders }: Omit<FolderDeps, 'clock'>): Promise<void> {
+  const shared = folders?.beside('bulk')
   const withdraw = () => rm(bulkFolder(feedsDir).current, { force: true })
   if (!shared) return await withdraw()
   await underPublishingLock(store, byHand, async () => {
-    await shared.bulk.pull()
-    await shared.bulk.push(null)
+    await shared.pull()
+    await shared.push(null)
     await withdraw()
   })
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { organisationKinds } from '../../../catalogue/sql/ready-texts/organisation-pages.js'
 import type { Connection, Db } from '../../../platform/database/connection.js'
 import { copyRows } from '../../../platform/database/copy-rows.js'
-import { organisationKinds } from './organisation-pages.js'
 
 /** The files of full records that consumers fetch whole. */
-const bulkFileNames = [
+const fileNames = [
   'projects',
   'projects-active',
   'organizations',
@@ -12,7 +12,7 @@ const bulkFileNames = [
   'organizations-vetted',
 ] as const
 
-export type BulkFileName = (typeof bulkFileNames)[number]
+export type BulkFileName = (typeof fileNames)[number]
 
 /** Whose records a file holds. */
 export type BulkFamily = 'project' | 'organisation'
@@ -29,7 +29,7 @@ const files: Readonly<Record<BulkFamily, Readonly<Partial<Record<BulkFileName, s
 
 /** The files of a family, in their order. */
 export function bulkFilesOf(family: BulkFamily): BulkFileName[] {
-  return bulkFileNames.filter((name) => name in files[family])
+  return fileNames.filter((name) => name in files[family])
 }
 
 /** SQL of a family's stored texts. */
