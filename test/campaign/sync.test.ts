@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
-import path from 'node:path'
-import { promisify } from 'node:util'
+import type { Readable } from 'node:stream'
+import { json } from 'node:stream/consumers'
 import { createGzip } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { firstDifference, fundsOf, serviceMirror } from '../support/catalogue/service-mirror.js'
 import { sync } from '../support/catalogue/sync.js'
+import { forkStripped } from '../support/commands/cli.js'
 import { readProjectFile, readTable } from '../support/documents/markdown-table.js'
 import { apiKey, records, startUpstream, type UpstreamState } from '../support/servers/upstream-server.js'
 import { testDatabase } from '../support/store/database.js'
@@ -72,9 +72,8 @@ test.each(costs)(
 )
 
 const gigabytes = 5 * 1024 ** 3
-const program = path.resolve(import.meta.dirname, './support/sync-memory.mjs')
 
-/** A full sync of the built program against such an upstream, in a process of its own. */
+/** A full sync against such an upstream, in a process of its own. */
 async function measured(state: Partial<UpstreamState>) {
   const { url } = await testDatabase()
   const upstream = await startUpstream({ records: records(200), ...state })
@@ -84,8 +83,14 @@ async function measured(state: Partial<UpstreamState>) {
       ...{ REPORTING_ORG_REF: 'US-EIN-123456789', ALLOW_PRIVATE_NETWORKS: 'true' },
       FACTS_CONFIRMED: 'yes',
     }
-    const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify({ url, environment })])
-    return JSON.parse(stdout) as Measured
+    const options = [JSON.stringify({ url, environment })]
+    const child = await forkStripped('test/campaign/support/sync-memory-process.ts', options, [
+      'ignore',
+      'pipe',
+      'inherit',
+      'ipc',
+    ])
+    return (await json(child.stdout as Readable)) as Measured
   } finally {
     await upstream.close()
   }

@@ -89,7 +89,7 @@ export function describeDonations(queue: 'postgres' | 'redis'): void {
       return { code, stderr, result: stdout === '' ? undefined : (JSON.parse(stdout) as unknown) }
     }
     const booksAgree = async () => {
-      const checked = await giving('ledger', 'check')
+      const checked = await giving('books', 'check')
       expect(checked.result).toMatchObject({ differences: [] })
       expect(checked.code).toBe(0)
       return checked.result as { balances: unknown[] }
@@ -224,7 +224,7 @@ export function describeDonations(queue: 'postgres' | 'redis'): void {
       expect((await booksAgree()).balances).toMatchObject([{ currency: 'USD', disbursed: '100.000' }])
 
       await store.db.query('update project set funding = funding + 1 where id = 2045')
-      const differs = await installation.run(['ledger', 'check'])
+      const differs = await installation.run(['books', 'check'])
       expect(differs.code).toBe(1)
       expect(differs.stdout).toMatch(/funding of the project is the sum of its months: project 2045: expected/)
       await store.db.query('update project set funding = funding - 1 where id = 2045')
