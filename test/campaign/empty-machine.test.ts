@@ -145,7 +145,7 @@ test('docs/tutorial/try.md takes an empty Debian with Node.js to a release that 
 export npm_config_offline=true
 SECONDS=0
 ${start.trimEnd()} > said 2>&1 &
-until grep -q ^ready: said; do kill -0 $! && [ $SECONDS -lt 300 ] || { cat said; exit 1; }; sleep 1; done
+until grep -q "ready: http" said; do kill -0 $! && [ $SECONDS -lt 300 ] || { cat said; exit 1; }; sleep 1; done
 echo "served after $SECONDS s"
 ${look}
 set +x

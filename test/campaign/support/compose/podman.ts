@@ -35,7 +35,8 @@ export function podmanMissing(): string | undefined {
  * machine without CAP_SYS_RESOURCE may set, and runc is used because crun refuses cgroups of both versions at once.
  */
 export async function startPodman(): Promise<Podman> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'giving-podman-'))
+  // Podman ends no container whose `run` is longer than 50 characters.
+  const folder = await mkdtemp(path.join(tmpdir(), 'podman-'))
   const [socket, settings, storage] = ['podman.sock', 'containers.conf', 'storage.conf'].map((name) =>
     path.join(folder, name),
   ) as [string, string, string]
