@@ -17,14 +17,14 @@ export type Podman = {
   close(): Promise<void>
 }
 
-const programs = ['podman', 'runc', 'docker-compose', 'mmdebstrap', 'ip']
+const programs = ['podman', 'runc', 'catatonit', 'docker-compose', 'mmdebstrap', 'ip']
 
 /** Why this machine cannot start docker-compose.yml in Podman; undefined when it can. */
 export function podmanMissing(): string | undefined {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'the stand-in images are made for Linux on x64'
   const missing = programs.filter((program) => spawnSync(program, ['--version']).error)
   if (missing.length > 0) {
-    return `${missing.join(', ')} not installed: apt-get install podman runc netavark aardvark-dns docker-compose mmdebstrap iproute2`
+    return `${missing.join(', ')} not installed: apt-get install podman runc catatonit netavark aardvark-dns docker-compose mmdebstrap iproute2`
   }
   if (process.getuid?.() !== 0) return 'only root can make the networks and the stand-in images'
   return undefined
