@@ -299,7 +299,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     })
   })
   it('runs a public demo, which forgets everything at its time', async ({ onTestFailed }) => {
-    await compose(['down', '--volumes'])
+    await compose(['down', '--volumes', '--remove-orphans'])
     await compose(['build', 'api'])
     const demo = `${name}demo`
     const file = path.join(podman.folder, 'demo.yml')
