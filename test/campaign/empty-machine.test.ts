@@ -34,7 +34,10 @@ start() {
       set -a; . "$(sed -n 's/^EnvironmentFile=//p' "$unit")"; set +a
       export $(sed -n 's/^Environment=//p' "$unit")
       runuser -u giving -- $(sed -n 's/^ExecStart=//p' "$unit") >"/var/log/$1.log" 2>&1 &
-      until grep -q -e "listening on" -e "worker ready" "/var/log/$1.log"; do sleep 0.2; done
+      until grep -q -e "listening on" -e "worker ready" "/var/log/$1.log"; do
+        kill -0 $! || { cat "/var/log/$1.log" >&2; exit 1; }
+        sleep 0.2
+      done
       ;;
   esac
 }

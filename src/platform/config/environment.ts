@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { misspelt } from '../../kernel/closest-name.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -34,8 +34,18 @@ function variablesOfFile(file: string): Environment {
     return parseEnv(readFileSync(file, 'utf8')) as Environment
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'EISDIR') return {}
+    if (code === 'ENOENT' || code === 'EISDIR' || (code === 'EACCES' && !mayEnterFolder())) return {}
     throw new ServiceError('configuration-invalid', `${file} cannot be read: ${message}`)
+  }
+}
+
+/** Whether this account may enter the current folder: one that it may not, such as the home of who called `runuser`, has nothing for it. */
+function mayEnterFolder(): boolean {
+  try {
+    statSync('.')
+    return true
+  } catch {
+    return false
   }
 }
 

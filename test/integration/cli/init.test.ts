@@ -1,8 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { processEnvironment } from '../../../src/platform/config/environment.js'
 import { type Ended, transpileProgram } from '../../support/commands/cli.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
 import { apiKey, startUpstream } from '../../support/servers/upstream-server.js'
@@ -195,6 +196,21 @@ describe('.env of the current folder', () => {
     const { code, stdout } = await folder.run('doctor')
     expect([code, stdout]).toEqual([1, expect.stringContaining('PUBLISH_SCHEDULE: expected a cron expression')])
     expect(stdout).not.toContain('DEFAULT_CURRENCY')
+  })
+
+  it('is none where this account may not enter the folder, such as the home of who called runuser', async () => {
+    const [folder, before, user] = [await temporaryFolder(), process.cwd(), process.geteuid?.()]
+    process.chdir(folder)
+    await chmod(folder, 0o000)
+    try {
+      // Root may enter everything.
+      if (user === 0) process.seteuid?.(65534)
+      expect(processEnvironment()).toEqual({ ...process.env })
+    } finally {
+      if (user === 0) process.seteuid?.(0)
+      await chmod(folder, 0o700)
+      process.chdir(before)
+    }
   })
 
   it('ends every command, with the reason, where it cannot be read', async () => {
