@@ -52,6 +52,14 @@ const needed: Readonly<Record<string, string>> = {
   '--token-timeout': '10h',
   '--since': '2026-11-01',
   '--email': 'a@example.org',
+  '--recipe': 'stripe',
+  day: '2026-11-01',
+  duration: '1d',
+  currency: 'CHF',
+  rate: '1.12',
+  donation: '1',
+  state: 'works',
+  status: 'open',
 }
 
 /** Of commands that ask for one of several. */
