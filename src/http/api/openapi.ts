@@ -81,6 +81,10 @@ export async function describeApi(app: FastifyInstance, config: ApiConfig): Prom
   serve(openApiPath, document, () => texts().whole)
   serve(openApiJsonPath, documentOfJson, () => texts().json)
   app.addHook('onRoute', (route) => {
+    // With a query it would lead to itself.
+    if (route.url === `${docsPath}/static/index.html`) {
+      route.handler = async (_request, reply) => reply.redirect(`${docsPath}/`)
+    }
     const type = { [`${docsPath}/yaml`]: 'application/x-yaml', [`${docsPath}/json`]: 'application/json' }[route.url]
     if (type === undefined) return
     // Every JSON text is YAML 1.2; block style took the event loop for 70 ms.

@@ -282,6 +282,11 @@ describe('the description of the API', () => {
     }
   })
 
+  it('leads from the file of its page to the page, whatever stands behind it', async () => {
+    const { statusCode, headers } = await api.app.inject(`/api/docs/static/index.html?q=${'x'.repeat(12_000)}`)
+    expect([statusCode, headers.location]).toEqual([302, '/api/docs/'])
+  })
+
   it('is also a page, which loads nothing from elsewhere', async () => {
     for (const url of ['/api/docs', '/api/docs/']) {
       const page = await api.app.inject(url)
