@@ -115,7 +115,7 @@ kill -TERM $(pgrep -u giving -f 'giving (api|worker)')
 `
   const said = await inside(others.join('\n') + proof, 'its own')
   expect(said).toMatch(/^1$/m)
-  expect(said).toMatch(/^<h1>Runs<\/h1>$/m)
+  expect(said).toMatch(/^<h1>Runs of 90 days<\/h1>$/m)
   expect(said).toContain('without systemd: systemctl enable --now giving-api giving-worker@1')
   console.log(
     said
