@@ -229,6 +229,8 @@ export async function expectSoundAnswer(api: TestApi, request: InjectOptions): P
   if (statusCode === 503 && body.includes('(request ')) throw new Error(`503 for an inner reason: ${body}`)
   if (statusCode < 400 || request.method === 'HEAD') return
   const type = String(answer.headers['content-type'])
+  // People are told on a page.
+  if (type.startsWith('text/html') && /^<!doctype html>.*<\/html>\s*$/is.test(body)) return
   const code = type.startsWith('application/json')
     ? (JSON.parse(body) as { error_response: { error_code: number } }).error_response.error_code
     : Number(parseElement(body, recordLimits).children.find(({ name }) => name === 'error_code')?.text)
