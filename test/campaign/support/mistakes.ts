@@ -131,7 +131,7 @@ export const mistakes: readonly Mistake[] = [
   gift('another currency', 'ID,2026-03-05,5.00,EUR,M-1', /^2 .*settledAmount: expected what was settled/s),
   gift('a day in the future', 'ID,2096-03-05,5.00,USD,M-2', /^2 .*date: expected/s),
   gift('a project that is not there', '70007,2026-03-05,5.00,USD,M-3', /^2 .*project: expected/s),
-  gift('an amount with its sign', 'ID,2026-03-05,$5,USD,M-4', /^2 .*amount: expected/s),
+  gift('an amount with two points', 'ID,2026-03-05,5.0.0,USD,M-4', /^2 .*amount: expected/s),
   {
     name: 'a file of another kind',
     make: (hands) => hands.file('projects.csv', 'name,amount', 'Wells,5'),
@@ -158,7 +158,7 @@ export const mistakes: readonly Mistake[] = [
   // Refused with a status and a message.
   donation('another currency', { currencyCode: 'EUR' }, /^400 .*currencyCode/is),
   donation('nothing', { amount: 0 }, /^400 .*amount/s),
-  donation('every month', { recurring: true }, /^400 .*recurring/s),
+  donation('every month', { recurring: true }, /^400 .*frequency: expected monthly/s),
   donation('a card number', { transactionId: '5178059876540437' }, /^400 .*card/s),
   donation('without an address of mail', { email: 'lina' }, /^400 .*e-?mail/is),
   {
@@ -173,7 +173,7 @@ export const mistakes: readonly Mistake[] = [
   },
   click('a release that is not held', '/releases/LIVE/approve', /^4\d\d .*held/s),
   click('a release that never was', '/releases/70007/rollback', /^4\d\d .*release/s),
-  click('a schedule that is none', '/schedules/nightly/pause', /^4\d\d .*nightly/s),
+  click('a schedule that is none', '/schedules/nightly/pause', /^4\d\d .*open it again/s),
   click('the form of an old page', '/publish', /^4\d\d .*open it again/s, { token: '0'.repeat(64) }),
   click('the form of another site', '/publish', /^4\d\d .*another address/s, { origin: 'https://other.example' }),
   command('invented projects', ['seed', '--projects', '3'], /^2 .*invented projects are only for trials/s),
