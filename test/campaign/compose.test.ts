@@ -304,19 +304,19 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     const demo = `${name}demo`
     const file = path.join(podman.folder, 'demo.yml')
     const source = await readFile(path.join(project, 'deploy/demo/docker-compose.yml'), 'utf8')
-    const resetIn = async (milliseconds: number) => {
-      const at = new Date(Date.now() + milliseconds).toISOString().slice(11, 19)
+    const resetInThreeMinutes = async () => {
+      const at = new Date(Date.now() + 180_000).toISOString().slice(11, 19)
       const text = expandVariables(source, { BASE_URL: address, PORT: port, RESET_AT: at })
       await writeFile(file, text.replace('context: ../..', 'context: .'))
     }
-    await resetIn(180_000)
+    await resetInThreeMinutes()
     const ofDemo = ['--project-name', demo, '--file', file, '--project-directory', project]
     const run = (...args: readonly string[]) =>
       promisify(execFile)('docker-compose', [...ofDemo, ...args], { env: podman.environment, maxBuffer: 2 ** 26 })
     onTestFailed(async () => console.log(await run('ps'), await run('logs')))
     // A slow machine builds for longer than the demo lasts.
     await run('build')
-    await resetIn(180_000)
+    await resetInThreeMinutes()
     await run('up', '--detach')
     await keepBridgeAddresses(podman)
     const published = () =>
