@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { reportHtmlProblem, safeHtmlOf, sanitizeReportHtml, sanitizeReports } from '../../../src/kernel/report-html.js'
+import { randomFrom } from '../../support/values/random.js'
 
 describe('the HTML of a report', () => {
   it.each([
@@ -33,6 +34,39 @@ describe('the HTML of a report', () => {
     expect(sanitizeReportHtml(html)).toBe(html)
     expect(sanitizeReportHtml(sanitizeReportHtml(html))).toBe(html)
   })
+})
+
+it('plain HTML is not parsed, and is what the sanitizer makes of it', () => {
+  const random = randomFrom(64)
+  const one = (parts: readonly string[]) => parts[Math.floor(random() * parts.length)] ?? ''
+  const some = (part: () => string) => Array.from({ length: Math.floor(random() * 4) }, part).join('')
+  const signs = [
+    ...[' ', '\n', '\t', '\r', '\0', '"', "'", '=', '/', 'é', '\u00a0', '\u2028', '😀', '\ud800', 'amp;'],
+    '&lt;',
+    '&amp;',
+  ]
+  const text = () => some(() => one([...signs, 'words', '&gt;', '&nbsp;', '&', '&#60;', '>']))
+  const inLine = (): string => {
+    const name = one(['b', 'strong', 'i', 'em', 'u', 'B', 'b ', 'script'])
+    return one([text(), '<br />', '<br>', `<${name}>${text()}</${name.trim()}>`])
+  }
+  const words = () => some(inLine)
+  const block = (): string => {
+    const list = one(['ul', 'ol'])
+    const items = some(() => one([' ', '\n', `<li>${words()}</li>`, words()]))
+    return one([
+      words(),
+      `<p>${words()}</p>`,
+      `<${list}>${items}</${list}>`,
+      `<p>${words()}<ul></ul></p>`,
+      `<h2>${text()}</h2>`,
+    ])
+  }
+  for (let tried = 0; tried < 3_000; tried++) {
+    const html = some(block)
+    // The last element is none of plain HTML.
+    expect(`${sanitizeReportHtml(html)}<hr />`, JSON.stringify(html)).toBe(sanitizeReportHtml(`${html}<hr>`))
+  }
 })
 
 const [characters, depth] = [131_072, 100]
