@@ -114,7 +114,10 @@ export async function createApi(addRoutes: readonly AddRoutes[], deps: ApiDeps):
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoutes(app, deps, portal)
-  if (portal) portalRoutes(app, deps, portal)
+  if (portal) {
+    portalRoutes(app, deps, portal)
+    app.addHook('onClose', portal.openAhead())
+  }
   subscriptionRoutes(app, deps, takesSubscriptions ? portal : undefined)
   themeListRoutes(app, deps)
   demoRoutes(app, deps, portal)

@@ -56,6 +56,8 @@ export type RenderedPage = {
 const keptBytes = 40 * 1_048_576
 /** How long the page of a project is kept. */
 const projectMs = 60_000
+/** How often the portal looks for a new release that nobody has asked for. */
+const aheadMs = 1_000
 
 const htmlType = 'text/html; charset=utf-8'
 const fileTypes: ReadonlyMap<string, string> = new Map([
@@ -128,6 +130,12 @@ export class Portal {
     const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(release, index, namesOf)
     this.#projectIndexes.set(index, known)
     return { release, index, projectIndex: await known, licence: this.#licence }
+  }
+
+  /** Opens each release soon after it is live: who asks first would wait for its words. The returned function ends that. */
+  openAhead(): () => void {
+    const timer = setInterval(() => void this.#open().catch(() => undefined), aheadMs).unref()
+    return () => clearInterval(timer)
   }
 
   /** Whether there is a release that pages can be drawn from. */

@@ -135,6 +135,24 @@ describe('the portal over the demo', async () => {
     expect(again).not.toBe(first)
   })
 
+  it('opens what is live before a reader asks', async () => {
+    const { release, previous = '' } = await publisher.manifest()
+    const releases = createReleaseReader(publisher.feedsDir)
+    const [site, readIndex] = [{ baseUrl: () => baseUrl, publisherName: '', brand: makeBrand({}) }, createIndexReader()]
+    const opened: string[] = []
+    const read = async (one: Parameters<typeof readIndex>[0]) => {
+      opened.push(one.id)
+      return await readIndex(one)
+    }
+    let live = previous
+    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, read, new Turns(2), site)
+    const stop = portal.openAhead()
+    await expect.poll(() => opened, { timeout: 60_000 }).toContain(previous)
+    live = release
+    await expect.poll(() => opened, { timeout: 60_000 }).toContain(release)
+    stop()
+  })
+
   it('keeps the lists of the latest filters, few and small, and none that is empty', async () => {
     const live = await publisher.live()
     const readIndex = createIndexReader()
