@@ -23,3 +23,8 @@ function sameName(one: string, other: string): boolean {
 export function cleanName(name: string): string {
   return withoutUnseenSigns(name.replace(/\s+/g, ' '))
 }
+
+/** `createdAt` as words: `created At`. */
+export function partedName(name: string): string {
+  return name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+}

@@ -149,7 +149,7 @@ function excelDay(text: string): string | undefined {
   return new Date(Date.UTC(1899, 11, 30) + Number(days) * 86_400_000).toISOString().slice(0, 10)
 }
 
-const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl']
+const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
 let months: ReadonlyMap<string, string> | undefined
 
 /** The number of a month by its name, whole or its first letters, in one of several languages; empty for others. */
@@ -180,10 +180,7 @@ function readMonths(): ReadonlyMap<string, string> {
 }
 
 function foldedMonth(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z]/g, '')
+  return name.normalize('NFKD').toLowerCase().replace(/\P{L}/gu, '')
 }
 
 const triedNumbers = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'mm.dd.20yy', 'yyyymmdd']

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../kernel/errors.js'
 import { escapeText } from '../../kernel/xml/writer.js'
 import type { FileReading } from '../sql/reading.js'
-import { cleanName, columnsNamed } from './column-names.js'
+import { cleanName, columnsNamed, partedName } from './column-names.js'
 import { isBlank } from './csv-text.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
 
@@ -94,13 +94,13 @@ function firstOf(cells: readonly string[], places: readonly number[]): string {
   return (cells[places[0] ?? 0] ?? '').trim().slice(0, 60)
 }
 
-// What such a column says is whether, or as what, a row counts.
+// What such a column says is whether, or as what, a row counts: in the languages of recipes/header-words.json, without accents.
 const tellingName =
-  /\b(?:status|state|stage|outcome|type|kind|mode|livemode|test|refunded|voided|cancell?ed|captured|disputed|paid|statut|\u00e9tat|etat|estado|tipo|situa\u00e7\u00e3o|situacao|zustand|stand|art|typ)\b/iu
+  /(?:(?<!\p{L})|(?=status))(?:status|state|stage|outcome|type|kind|mode|livemode|test|refunded|voided|cancell?ed|captured|disputed|paid|statut|etat|estado|tipo|situacao|situacion|zustand|stand|art|typ|stato|esito|tipologia|soort|toestand|(?:ال)?(?:حالة|نوع))(?!\p{L})/u
 
 /** Whether a column's name says that its values tell which rows count. */
 export function isTelling(name: string): boolean {
-  return tellingName.test(name)
+  return tellingName.test(partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())
 }
 
 /** Columns that `map` leaves out although their names say that rows differ in what they count for. */

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { ServiceError } from '../../../kernel/errors.js'
 import { type CurrencyCode, marksOf } from '../../../kernel/money.js'
+import { shownValue } from '../../../kernel/values.js'
 import type { Recipe } from '../../sql/reading.js'
 import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
@@ -159,6 +160,10 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       return column.words.some((word) => all.has(word))
     }
     if (isOf(words.donors)) return 'it is about a donor'
+    const [meant] = (candidates.get(column) ?? []).filter((field) => ![...assigned.values()].includes(field))
+    const [example] = column.values.keys()
+    if (meant !== undefined && example !== undefined)
+      return `${meant} is ${fields[meant]?.type.expected}, not ${shownValue(example)}`
     if (isScaled(column.name)) return 'its unit is none that amounts are in'
     if ('settledAmount' in fields && isOf(words.fields.get('settledAmount') ?? []))
       return `what is not in ${currency} is no amount of the books`

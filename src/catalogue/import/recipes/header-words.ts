@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs'
 import { codeList, isActiveCode } from '../../../iati/standard/index.js'
 import type words from './header-words.json'
 
-/** What people call columns and values in English, German, French, Spanish and Portuguese; all folded. */
+const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
+
+/** What people call columns and values in these languages; all folded. */
 export type HeaderWords = Readonly<Record<'donors' | 'totals' | 'moved' | 'notMoved' | 'alike', readonly string[]>> & {
   /** Names of columns by the field that they are. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>>
@@ -68,7 +70,7 @@ let countries: ReadonlyMap<string, string> | undefined
 export function countryNamed(text: string): string | undefined {
   countries ??= new Map(
     countryCodes().flatMap((code) =>
-      ['en', 'de', 'fr', 'es', 'pt'].map((language) => {
+      languages.map((language) => {
         const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
         return [foldedName(name), code] as const
       }),

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import { parseCurrencyCode } from '../../../kernel/money.js'
 import { createYielder } from '../../../kernel/yielder.js'
 import type { Recipe } from '../../sql/reading.js'
-import { cleanName } from '../column-names.js'
+import { cleanName, partedName } from '../column-names.js'
 import { type CsvHeader, csvHeadBytes, encodingOf, readCsvHeader } from '../csv-rows.js'
 import { CsvText, isBlank } from '../csv-text.js'
 import { headOf, openBytes } from '../record-files.js'
@@ -64,10 +64,10 @@ function isHeader(columns: readonly string[], words: HeaderWords): boolean {
   return known.length >= 2 && !columns.some((column) => /^[-\d.,]+$/.test(column))
 }
 
-/** What the name of a column may mean: as it is, `#` as "no", without what is in brackets, behind its last point (`notes.project`), without the currency at its end. */
+/** What the name of a column may mean: as it is, `#` as "no", without what is in brackets, behind its last point (`notes.project`), parted (`createdAt`), without the currency at its end. */
 function wordsOf(column: string): string[] {
   const bare = column.replace(/\s*[([][^()[\]]*[)\]]$/, '').replace(/\s*#$/, ' no')
-  const whole = [column, bare, bare.slice(bare.lastIndexOf('.') + 1)].map(foldedName)
+  const whole = [column, bare, bare.slice(bare.lastIndexOf('.') + 1), partedName(bare)].map(foldedName)
   const without = whole.map((word) =>
     word.replace(/ (?:(?:in|en|em) )?([a-z]{3})$/, (end, code: string) =>
       parseCurrencyCode(code.toUpperCase()) ? '' : end,
