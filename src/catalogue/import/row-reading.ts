@@ -94,35 +94,53 @@ function firstOf(cells: readonly string[], places: readonly number[]): string {
   return (cells[places[0] ?? 0] ?? '').trim().slice(0, 60)
 }
 
-// What such a column says is whether, or as what, a row counts: in the languages of recipes/header-words.json, without accents.
+// Names of columns that say whether, or as what, a row counts: in the languages of recipes/header-words.json, without accents.
 const tellingName =
-  /(?:(?<!\p{L})|(?=status))(?:status|state|stage|outcome|type|kind|mode|livemode|test|refunded|voided|cancell?ed|captured|disputed|paid|statut|etat|estado|tipo|situacao|situacion|zustand|stand|art|typ|stato|esito|tipologia|soort|toestand|(?:ال)?(?:حالة|نوع))(?!\p{L})/u
+  /(?:(?<!\p{L})|(?=status))(?:status|state|stage|outcome|result|type|kind|mode|livemode|test|pledge|statut|etat|estado|tipo|situacao|situacion|zustand|stand|art|typ|stato|esito|tipologia|soort|toestand|(?:ال)?(?:حالة|نوع))(?!\p{L})/u
+// The same of what happened to a row, or did not where its cell is empty.
+const eventName =
+  /(?<!\p{L})(?:refund(?:ed|s)?|void(?:ed)?|cancell?ed|revers(?:ed|al)|charge ?backs?|disputed?|deleted|failed|failure|declined|rejected|captured|paid|success(?:ful)?|succeeded|approved|confirmed|cleared|processed|erstattet|storniert|storno|ruckgebucht|bezahlt|remboursee?|annulee?|payee?|reembolsad[oa]|anulad[oa]|cancelad[oa]|estornad[oa]|devuelt[oa]|pagad[oa]|rimborsat[oa]|annullat[oa]|stornat[oa]|pagat[oa]|terugbetaald|geannuleerd|betaald)(?!\p{L}| (?:by|par|por|da|von|door) )/u
+const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]+\d{1,4}/u
 
-/** Whether a column's name says that its values tell which rows count. */
-export function isTelling(name: string): boolean {
-  return tellingName.test(partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase())
+/**
+ * What the cells of a column tell of their rows, where its name says that they do: rows whose cells tell the same count alike.
+ * Of what happened, one day tells the same as another. Undefined: this cell tells nothing.
+ */
+export function tellingOf(name: string): ((cell: string) => string | undefined) | undefined {
+  const bare = `${partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/_/g, ' ')} `
+  if (eventName.test(bare)) return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
+  return tellingName.test(bare) ? (cell) => folded(cell) || undefined : undefined
 }
 
 /** Columns that `map` leaves out although their names say that rows differ in what they count for. */
 export function askedColumns(
   columns: readonly string[],
-  { map = {}, ignore = [], only = {}, without = {} }: FileReading,
+  reading: FileReading,
 ): { readonly count: number; look(cells: readonly string[]): void } {
+  const { map = {}, ignore = [], only = {}, without = {} } = reading
   const settled = [...ignore, ...Object.keys(only), ...Object.keys(without)].flatMap((name) =>
     columnsNamed(columns, name),
   )
   const left = Object.entries(map).flatMap(([name, field]) => (field === '' ? columnsNamed(columns, name) : []))
-  const asked = new Set(left.filter((at) => !settled.includes(at) && isTelling(columns[at] ?? '')))
+  const asked = new Map(
+    left.flatMap((at) => {
+      const tells = settled.includes(at) ? undefined : tellingOf(columns[at] ?? '')
+      return tells ? [[at, tells] as const] : []
+    }),
+  )
   const first = new Map<number, string>()
+  const read = rowReader(columns, reading)
   return {
     count: asked.size,
     look: (cells) => {
-      for (const at of asked) {
+      if (asked.size === 0 || 'leftOut' in read(cells)) return
+      for (const [at, tells] of asked) {
         const value = (cells[at] ?? '').trim()
+        const told = tells(value)
         const known = first.get(at)
-        if (value === '') continue
+        if (told === undefined) continue
         if (known === undefined) first.set(at, value)
-        else if (folded(known) !== folded(value)) throw askedOf(columns[at] ?? '', known, value)
+        else if (tells(known) !== told) throw askedOf(columns[at] ?? '', known, value)
       }
     },
   }

@@ -5,7 +5,7 @@ import { readingOfRecipe, readRecipe } from '../../catalogue/import/reading.js'
 import { hashOfReading } from '../../catalogue/import/receipt.js'
 import type { SeenColumn } from '../../catalogue/import/recipes/look-at-file.js'
 import { choicesOf } from '../../catalogue/import/recipes/values-of-columns.js'
-import { isTelling } from '../../catalogue/import/row-reading.js'
+import { tellingOf } from '../../catalogue/import/row-reading.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Upload } from './uploads.js'
@@ -60,7 +60,7 @@ function meaningOf({ values }: Recipe, column: string, value: string): string {
 }
 
 function tellsRows({ name, values = [] }: SeenColumn): boolean {
-  return isTelling(name) && values.length > 1
+  return new Set(values.flatMap((value) => tellingOf(name)?.(value) ?? [])).size > 1
 }
 
 function rowsOf({ name, values = [] }: SeenColumn, { only, ignore }: Recipe): NonNullable<ColumnChoice['rows']> {

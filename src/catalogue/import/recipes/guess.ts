@@ -7,7 +7,7 @@ import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
 import { bareNumber, dayPatternsOf, type NumberNotation, numberIn } from '../number-notation.js'
-import { isTelling } from '../row-reading.js'
+import { tellingOf } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
 import { type CsvTable, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
 import { guessNotation, isDated, isNumeric, markedCurrency, shownValues, valuesOf } from './values-of-columns.js'
@@ -124,21 +124,18 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     const isOf = (list: readonly string[]) => [...column.values.keys()].filter((one) => list.includes(foldedName(one)))
     const [moved, notMoved, alike] = [isOf(words.moved), isOf(words.notMoved), isOf(words.alike)]
     const count = column.values.size
+    const tells = tellingOf(column.name)
+    const all = [...column.values.keys(), ...(column.blank > 0 ? [''] : [])]
+    const told = new Set(all.flatMap((cell) => tells?.(cell) ?? []))
     const isMoney = 'amount' in fields && 'date' in fields
-    if (
-      isMoney &&
-      count > 0 &&
-      moved.length > 0 &&
-      moved.length + notMoved.length === count &&
-      isTelling(column.name)
-    ) {
+    if (isMoney && count > 0 && moved.length > 0 && moved.length + notMoved.length === count && tells) {
       only[column.name] = moved
       const rest = notMoved.map((one) => `${one} (${column.values.get(one)})`)
       say(
         'only',
         `rows whose "${column.name}" is ${shownValues(moved)}${rest.length > 0 ? `, not ${shownValues(rest)}` : ''}`,
       )
-    } else if (isTelling(column.name) && count > 1) {
+    } else if (told.size > 1) {
       if (!isMoney && /^(?:type|kind|typ|art|tipo)$/.test(foldedName(column.name))) {
         ignore.push(column.name)
         say('ignore', `"${column.name}" says what a record is, not whether it counts`)
@@ -147,7 +144,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
         say('ignore', `"${column.name}" is ${shownValues(alike)}: all of these rows count`)
       } else
         open.push(
-          `"${column.name}" has ${shownValues([...column.values.keys()])}: name the rows that count with only or without, or the column with ignore`,
+          `"${column.name}" has ${shownValues(all.map((cell) => cell || 'empty cells'))}: name the rows that count with only or without, or the column with ignore`,
         )
     }
     if (column.name in only || ignore.includes(column.name)) return

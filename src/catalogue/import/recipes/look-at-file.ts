@@ -5,6 +5,7 @@ import type { Recipe } from '../../sql/reading.js'
 import { fitOfColumns } from '../csv-rows.js'
 import { findKind } from '../kinds.js'
 import { openFiles, type ReadableFile } from '../record-files.js'
+import { tellingOf } from '../row-reading.js'
 import { guessOf, guessRecipe, type RecipeGuess } from './guess.js'
 import { type CsvTable, readTable } from './table-of-file.js'
 
@@ -124,8 +125,8 @@ export async function lookAtFile(
   }
 }
 
-function seen({ name, values }: CsvTable['columns'][number]): SeenColumn {
-  const all = [...values.keys()]
+function seen({ name, values, blank }: CsvTable['columns'][number]): SeenColumn {
+  const all = [...values.keys(), ...(blank > 0 && tellingOf(name)?.('') === '' ? [''] : [])]
   const isFew = all.length <= mostValues && all.every((value) => value.length <= mostCharacters)
   return {
     name,

@@ -170,7 +170,7 @@ function columnFields(choices: readonly ColumnChoice[], recipe: Recipe): Html {
   const counting = choices.flatMap(({ column, rows: some }, at) =>
     some
       ? [
-          html`<fieldset><legend>Rows that count, by ${column.name}</legend><input type="hidden" name="${formName.rows(at)}" value="">${some.map(({ value, counts }, index) => html`<label><input type="checkbox" name="${formName.rows(at)}" value="${String(index)}"${counts ? html` checked` : undefined}> ${value}</label>`)}</fieldset>`,
+          html`<fieldset><legend>Rows that count, by ${column.name}</legend><input type="hidden" name="${formName.rows(at)}" value="">${some.map(({ value, counts }, index) => html`<label><input type="checkbox" name="${formName.rows(at)}" value="${String(index)}"${counts ? html` checked` : undefined}> ${value === '' ? 'empty' : value}</label>`)}</fieldset>`,
         ]
       : [],
   )
