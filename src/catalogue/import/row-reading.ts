@@ -129,11 +129,11 @@ export function askedColumns(
     }),
   )
   const first = new Map<number, string>()
-  const read = rowReader(columns, reading)
+  const read = asked.size > 0 ? rowReader(columns, reading) : undefined
   return {
     count: asked.size,
     look: (cells) => {
-      if (asked.size === 0 || 'leftOut' in read(cells)) return
+      if (!read || 'leftOut' in read(cells)) return
       for (const [at, tells] of asked) {
         const value = (cells[at] ?? '').trim()
         const told = tells(value)
