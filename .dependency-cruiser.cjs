@@ -99,9 +99,14 @@ module.exports = {
     {
       name: 'no-dev-dependencies-in-production',
       severity: 'error',
-      comment: 'Move the package to dependencies, or the code to test or bench.',
+      comment:
+        'Move the package to dependencies, make it an optional peer (own-package.ts), or the code to test or bench.',
       from: { path: '^(src|jobs)/' },
-      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' },
+      to: {
+        dependencyTypes: ['npm-dev'],
+        dependencyTypesNot: ['type-only', 'npm', 'npm-peer'],
+        pathNot: 'node_modules/@types/',
+      },
     },
     room('kernel', 'Values, errors and XML: everybody may use them, so they know nobody.'),
     room(

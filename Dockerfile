@@ -6,7 +6,10 @@ ARG NODE_IMAGE=node:22-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# The image has the packages that elsewhere only their users install, at the locked versions.
+RUN npm install --package-lock-only --save-prod --save-exact --no-audit --no-fund \
+      $(node -p "Object.entries(require('./package.json').peerDependencies).map((one) => one.join('@')).join(' ')") \
+ && npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json tsconfig.client.json openapi.json ./
 COPY src src
 COPY jobs jobs

@@ -8,7 +8,7 @@ const processes = [
   'test/e2e/{rehearsal,start,worker-processes}.test.ts',
   'test/integration/catalogue/{imports,own-platform,recipes,sources-faults}.test.ts',
   'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
-  'test/integration/cli/{completion,init}.test.ts',
+  'test/integration/cli/{completion,init,optional-packages}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
   'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client}.test.ts',
   'test/integration/console/{console-browser,moving-in-browser}.test.ts',

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Help, type Option } from 'commander'
 import { errorKinds, ServiceError, toServiceError } from '../kernel/errors.js'
 import { escapeInvisible } from '../kernel/invisible-characters.js'
 import { isErrno } from '../kernel/system-errors.js'
+import { version } from '../platform/config/own-package.js'
 import { CommandLine, type HostProcess } from './command-line.js'
 import { createOutput } from './output.js'
 import { registrationsFor } from './registrations.js'
@@ -32,7 +32,7 @@ function createProgram(
 ): Command {
   const program = new Command('giving')
     .description('Publishes a giving platform as IATI 2.03 and Atom, and serves its API')
-    .version(version())
+    .version(version)
     .showHelpAfterError()
     .exitOverride()
     .configureHelp({ visibleOptions: ownOptionsFirst })
@@ -47,19 +47,6 @@ function ownOptionsFirst(this: Help, command: Command): Option[] {
   const common = ['--json', '--help']
   const placeOf = ({ long }: Option) => common.indexOf(long ?? '')
   return Help.prototype.visibleOptions.call(this, command).sort((a, b) => placeOf(a) - placeOf(b))
-}
-
-/** From the package's own description: two folders above the source, three above the built file. */
-function version(): string {
-  for (const place of ['../../package.json', '../../../package.json']) {
-    try {
-      const description = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as { version?: string }
-      if (description.version) return description.version
-    } catch (error) {
-      if (!isErrno(error, 'ENOENT')) throw error
-    }
-  }
-  return 'unknown'
 }
 
 /** Commander's messages repeat the arguments, which may come from outside. */

@@ -33,6 +33,17 @@ test('the package of npm pack, installed into an empty folder, starts with npx, 
   })
   expect(tried.stdout).toContain('project Wells; date 2025-03-05; amount 1250.00; currency USD; reference D-1')
   expect(tried.stdout).toContain('trial.xml: 1 activities')
+  const stripe = { PAYMENT_GATEWAY: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_PUBLISHABLE_KEY: 'pk_test_1' }
+  const withStripe = async () => {
+    const env = { PATH, HOME, ...stripe, DATABASE_URL: 'postgres://127.0.0.1:9/none' }
+    const asked = run('npx', ['giving-iati', 'status'], { cwd: folder, env })
+    const { stdout, stderr } = await asked.catch((error: { stdout: string; stderr: string }) => error)
+    return stdout + stderr
+  }
+  const [, command = ''] = /expected the installed package stripe \((.+)\), got/.exec(await withStripe()) ?? []
+  expect(command).toMatch(/^npm install stripe@[\d.]+$/)
+  await run('sh', ['-c', command], { cwd: folder })
+  expect(await withStripe()).toContain('unreachable (given)')
   const dataDir = path.join(folder, 'data')
   const service = spawn('npx', ['giving-iati', 'start'], {
     cwd: folder,

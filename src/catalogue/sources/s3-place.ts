@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { ServiceError } from '../../kernel/errors.js'
+import { missingPackage } from '../../platform/config/own-package.js'
 import { checkAddress, publicLookup } from '../../platform/outgoing/public-addresses.js'
 import {
   bounded,
@@ -47,6 +48,8 @@ export async function openS3(
 ): Promise<SourcePlace> {
   const { source, allowPrivateNetworks, signal, limits } = deps
   if (endpoint !== undefined) checkAddress(new URL(endpoint), allowPrivateNetworks)
+  const missing = missingPackage('@aws-sdk/client-s3')
+  if (missing) throw new ServiceError('configuration-invalid', `s3://${bucket}: expected ${missing}`)
   const [accessKeyId = '', ...rest] =
     source.secretFile === undefined ? [] : (await readPassword(source.secretFile)).split(':')
   const s3 = await import('@aws-sdk/client-s3')
@@ -113,13 +116,9 @@ export async function openS3(
 
   async function* whole(body: Readable, length: number | undefined): AsyncGenerator<Buffer> {
     let bytes = 0
-    try {
-      for await (const chunk of bounded(body, what, deps)) {
-        bytes += chunk.length
-        yield chunk
-      }
-    } finally {
-      body.destroy()
+    for await (const chunk of bounded(body, what, deps)) {
+      bytes += chunk.length
+      yield chunk
     }
     if (bytes !== length) throw sourceUnavailable(`${what} was cut: ${bytes} of ${length} bytes came`)
   }

@@ -221,18 +221,15 @@ const nothing = () => undefined
 
 const conditionFailed = Symbol('condition failed')
 
-/** Whether the object is another one than the request expected; of two requests at once one may be told to try again. */
-function isConditionFailed(error: unknown): boolean {
-  return error instanceof Error && ['PreconditionFailed', 'ConditionalRequestConflict'].includes(error.name)
-}
-
-function isNotImplemented(error: unknown): boolean {
-  return error instanceof Error && error.name === 'NotImplemented'
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && ['NotFound', 'NoSuchKey'].includes(error.name)
-}
+/** Tells errors of the service apart by their names. */
+const isNamed =
+  (...names: string[]) =>
+  (error: unknown) =>
+    error instanceof Error && names.includes(error.name)
+// The object is another one than the request expected; of two requests at once one may be told to try again.
+const isConditionFailed = isNamed('PreconditionFailed', 'ConditionalRequestConflict')
+const isNotImplemented = isNamed('NotImplemented')
+const isNotFound = isNamed('NotFound', 'NoSuchKey')
 
 /** Whether the same request may succeed soon: there was no answer, or the service says that the failure is its own. */
 function isPassing(error: unknown): boolean {

@@ -6,6 +6,7 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { isLoopbackHost } from '../../kernel/loopback-host.js'
 import { readRedisAddress } from '../../kernel/redis-address.js'
+import { missingPackage } from './own-package.js'
 import { type SecretName, type ValueOf, type Variable, type VariableName, variables } from './variables.js'
 
 /** Raw environment: names to texts. */
@@ -111,13 +112,11 @@ class VariableReader {
 }
 
 const factVariables = [
-  ...([
-    'REPORTING_ORG_TYPE',
-    'DEFAULT_LANGUAGE',
-    'DEFAULT_CURRENCY',
-    'ASSUMED_DONORS',
-    'ASSUMED_PARTNER_TYPE',
-  ] as const),
+  'REPORTING_ORG_TYPE',
+  'DEFAULT_LANGUAGE',
+  'DEFAULT_CURRENCY',
+  'ASSUMED_DONORS',
+  'ASSUMED_PARTNER_TYPE',
   'ASSUMED_DOCUMENT_CATEGORY',
 ] as const
 
@@ -323,6 +322,8 @@ function readQueue(variable: VariableReader) {
 
 function readPayments(variable: VariableReader) {
   const gateway = variable.get('PAYMENT_GATEWAY')
+  const missing = gateway === 'sandbox' ? undefined : missingPackage(gateway)
+  if (missing) variable.refuse({ field: 'PAYMENT_GATEWAY', expected: missing, got: gateway })
   return {
     gateway,
     timeoutSeconds: variable.get('PAYMENT_TIMEOUT_SECONDS'),
@@ -440,6 +441,8 @@ function readBucket(variable: VariableReader) {
       variable.need('FEEDS_S3_BUCKET', 'the bucket that FEEDS_S3_IS_FOLDER means')
     return undefined
   }
+  const missing = missingPackage('@aws-sdk/client-s3')
+  if (missing) variable.refuse({ field: 'FEEDS_S3_BUCKET', expected: missing, got: name })
   /** Without both the AWS SDK finds the keys. */
   const accessKeyId = variable.get('FEEDS_S3_ACCESS_KEY_ID')
   if (accessKeyId !== undefined || variable.get('FEEDS_S3_SECRET_ACCESS_KEY') !== undefined) {
@@ -475,11 +478,7 @@ function readOps(variable: VariableReader) {
 }
 
 /** `given` when the variable is set, otherwise `absent`. */
-function either<Given extends string, Absent extends string>(
-  value: unknown,
-  given: Given,
-  absent: Absent,
-): Given | Absent {
+function either<const Given, const Absent>(value: unknown, given: Given, absent: Absent): Given | Absent {
   return value === undefined ? absent : given
 }
 

@@ -71,9 +71,10 @@ async function transpile(sources: string, rooms: readonly string[]): Promise<str
 /** Gives an earlier version its own packages where this one does without some of them. */
 async function installLacking(sources: string, program: string): Promise<void> {
   const packagesOf = async (folder: string) =>
-    (JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as { dependencies: object }).dependencies
-  const ours = await packagesOf(project)
-  const lacksNone = Object.keys(await packagesOf(sources)).every((name) => name in ours)
+    JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Record<string, object>
+  const { dependencies, devDependencies } = await packagesOf(project)
+  const ours = { ...dependencies, ...devDependencies }
+  const lacksNone = Object.keys((await packagesOf(sources)).dependencies ?? {}).every((name) => name in ours)
   const target = path.join(program, 'node_modules')
   if (lacksNone || existsSync(target)) return
   const install = ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund']
