@@ -91,9 +91,11 @@ const found = (pattern: RegExp) =>
   sources.flatMap(({ name, text }) => [...text.matchAll(pattern)].map(([all]) => `${name}: ${all}`))
 
 it('the sources call no shell and evaluate no text', () => {
-  expect(found(/\beval\(|\bnew Function\(|\bnew RegExp\(|shell: true/g)).toEqual([
+  expect(found(/\beval\(|\bnew Function\(|\bnew RegExp\(|shell: true/g).sort()).toEqual([
     // Of names of elements, which are our own.
     'src/catalogue/import/fields-of-element.ts: new RegExp(',
+    // Of constants.
+    'src/kernel/report-html.ts: new RegExp(',
   ])
   const started = found(/import \{[^}]*\} from 'node:(?:child_process|vm)'/g)
   expect(
