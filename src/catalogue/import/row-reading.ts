@@ -100,6 +100,9 @@ const tellingName =
 // The same of what happened to a row, or did not where its cell is empty.
 const eventName =
   /(?<!\p{L})(?:refund(?:ed|s)?|void(?:ed)?|cancell?ed|revers(?:ed|al)|charge ?backs?|disputed?|deleted|failed|failure|declined|rejected|captured|paid|success(?:ful)?|succeeded|approved|confirmed|cleared|processed|erstattet|storniert|storno|ruckgebucht|bezahlt|remboursee?|annulee?|payee?|reembolsad[oa]|anulad[oa]|cancelad[oa]|estornad[oa]|devuelt[oa]|pagad[oa]|rimborsat[oa]|annullat[oa]|stornat[oa]|pagat[oa]|terugbetaald|geannuleerd|betaald)(?!\p{L}| (?:by|par|por|da|von|door) )/u
+// The same of what is for the public.
+const publicName =
+  /^(?:(?:is|show|ist|est|es) )?(?:published|public|visible|hidden|draft|archived|private|confidential|live|offentlich|veroffentlicht|sichtbar|entwurf|archiviert|vertraulich|publiee?|publique?|brouillon|archivee?|confidentiel(?:le)?|publicad[oa]|public[oa]|visivel|borrador|rascunho|archivad[oa]|arquivad[oa]|confidencial|pubblicat[oa]|pubblic[oa]|visibile|bozza|archiviat[oa]|riservat[oa]|gepubliceerd|openbaar|zichtbaar|concept|gearchiveerd|vertrouwelijk|منشور|عام|سري)(?: (?:on|in|at|en|am|le|el|em|auf) .*| online)? ?[?؟]? ?$/u
 const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]+\d{1,4}/u
 
 /**
@@ -108,7 +111,8 @@ const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]
  */
 export function tellingOf(name: string): ((cell: string) => string | undefined) | undefined {
   const bare = `${partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/_/g, ' ')} `
-  if (eventName.test(bare)) return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
+  if (eventName.test(bare) || publicName.test(bare))
+    return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
   return tellingName.test(bare) ? (cell) => folded(cell) || undefined : undefined
 }
 
