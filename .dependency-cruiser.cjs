@@ -275,6 +275,7 @@ module.exports = {
     onlyIn('lru-cache', '^src/http/portal/', 'Pages are kept in the portal.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/kernel/xml/', 'XML is taken apart in one folder only.'),
+    onlyIn('xmlbuilder2', '^src/iati/', 'Envelopes are built in one place.'),
     onlyIn('htmlparser2', '^src/(iati|kernel)/', 'HTML is read as text in src/iati and measured in src/kernel.'),
     onlyIn('@streamparser', '^src/catalogue/wire/', 'JSON is taken apart in the wire format only.'),
     onlyIn('libxml2-wasm', '^src/iati/validation/', 'The official schema is a check.'),

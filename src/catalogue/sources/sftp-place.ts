@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import path from 'node:path'
 import type { SFTPWrapper, Stats } from 'ssh2'
 import { ServiceError } from '../../kernel/errors.js'
+import { missingPackage } from '../../platform/config/own-package.js'
 import { checkAddress, publicLookup } from '../../platform/outgoing/public-addresses.js'
 import {
   atPlace,
@@ -34,6 +35,8 @@ export async function openSftp({ hostname, port, username, pathname }: URL, deps
   const location = decodeURIComponent(pathname)
   const what = `sftp://${hostname}${location}`
   checkAddress(new URL(`https://${hostname}`), allowPrivateNetworks)
+  const missing = missingPackage('ssh2')
+  if (missing) throw new ServiceError('configuration-invalid', `${what}: expected ${missing}`)
   const { default: ssh2 } = await import('ssh2')
   const login = loginOf(await readSecret(source.secretFile ?? ''), source.secretFile ?? '', ssh2.utils)
   const client = new ssh2.Client()

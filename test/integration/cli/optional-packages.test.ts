@@ -28,7 +28,8 @@ async function install(place: string, modules: string): Promise<void> {
   }
   await mkdir(path.join(root, modules), { recursive: true })
   for (const name of await readdir(path.join(project, 'node_modules'))) {
-    if (!name.startsWith('.') && !['@aws-sdk', 'braintree', 'stripe'].includes(name)) await addPackage(modules, name)
+    if (!name.startsWith('.') && !['@aws-sdk', 'braintree', 'ssh2', 'stripe'].includes(name))
+      await addPackage(modules, name)
   }
 }
 
@@ -77,6 +78,14 @@ describe('a package that only its users install is missing', { shuffle: false },
     const failed = await giving('clone', 'sources run gifts', {})
     expect(failed.code).toBe(2)
     expect(failed.output).toContain(`s3://drop: expected the installed package ${library} (${command})`)
+    const secret = path.join(root, 'secret')
+    await writeFile(secret, 'seven quiet rivers run', { mode: 0o600 })
+    const sftp = `sources add bank --kind gifts --from sftp://u@bank.example/a.csv --secret-file ${secret} --host-key SHA256:${'A'.repeat(43)} --schedule`
+    expect(await giving('clone', sftp, {}, '30 1 * * *')).toMatchObject({ code: 0 })
+    const { output } = await giving('clone', 'sources run bank', {})
+    expect(output).toContain(
+      `sftp://bank.example/a.csv: expected the installed package ssh2 (${inClone} ${named('ssh2')})`,
+    )
   })
 
   it('in a clone that has another one: the command names both, since npm removes what it does not name', async () => {
