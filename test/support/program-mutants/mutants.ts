@@ -18,6 +18,8 @@ export type Mutant = Change & {
   readonly schema?: { readonly make: string; readonly unmake: string; readonly about: string }
 }
 
+const schemaFile = 'test/support/store/schema/schema.sql'
+
 /** What of the program a row of the table is about; a file belongs to the first that names it. Stryker mutates the pure rooms. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   mail: ['src/platform/mail', 'src/accounts/mail-account-codes.ts', 'src/money/receipts'],
@@ -35,31 +37,34 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   portal: ['src/http/portal'],
   API: ['src/http/api'],
   'registry and bucket': ['src/outbound'],
+  'triggers and functions': [schemaFile],
 }
-const schemaRoom = 'triggers and functions'
-export const roomNames: readonly string[] = [...Object.keys(rooms), schemaRoom]
 
 /** Words, colours, schemas and lists: what they say is compared with documents, not computed. */
 const leftOut = /\/(words|standard|charts|style|icon|contract)[/.]|worker-thread|migrations\//
 
-const schemaFile = 'test/support/store/schema/schema.sql'
-
 /**
- * `count` mutants below `places`, as many of each room as there are, drawn by `seed`: the same seed draws the same from the
- * same sources.
+ * `count` mutants drawn by `seed`, as many of each room as of any other, or of each of several `places`: the same seed draws the
+ * same from the same sources.
  */
 export async function drawMutants(seed: number, count: number, places: readonly string[]): Promise<Mutant[]> {
   const files = ['src', 'jobs']
     .flatMap((root) => readdirSync(path.join(projectRoot, root), { recursive: true }).map((file) => `${root}/${file}`))
     .filter((file) => file.endsWith('.ts') && !leftOut.test(file))
-  const isAsked = (file: string) => places.some((place) => isBelow(file, place))
+  const roomOf = (file: string) => {
+    const place = places.find((one) => isBelow(file, one))
+    if (place === undefined || places.length > 1) return place
+    return Object.keys(rooms).find((name) => rooms[name]?.some((one) => isBelow(file, one)))
+  }
   const all: Mutant[] = []
   for (const file of files.sort()) {
-    const room = Object.keys(rooms).find((name) => rooms[name]?.some((place) => isBelow(file, place)))
-    if (room !== undefined && isAsked(file)) all.push(...(await mutantsOf(file, room)))
+    const room = roomOf(file)
+    if (room !== undefined) all.push(...(await mutantsOf(file, room)))
   }
-  if (isAsked(schemaFile)) all.push(...schemaMutants(readFileSync(path.join(projectRoot, schemaFile), 'utf8')))
+  const schemaRoom = roomOf(schemaFile)
+  if (schemaRoom !== undefined) all.push(...schemaMutants(schemaRoom))
   const random = randomFrom(seed)
+  const roomNames = places.length > 1 ? places : Object.keys(rooms)
   const byRoom = roomNames.map((room) =>
     shuffled(
       all.filter((mutant) => mutant.room === room),
@@ -175,7 +180,8 @@ function className(node: ts.ConstructorDeclaration): string | undefined {
 }
 
 /** The mutants of the functions in the database, and of each table without one of its triggers. */
-function schemaMutants(schema: string): Mutant[] {
+function schemaMutants(room: string): Mutant[] {
+  const schema = readFileSync(path.join(projectRoot, schemaFile), 'utf8')
   const found: Mutant[] = []
   const lineAt = (position: number) => schema.slice(0, position).split('\n').length
   for (const match of schema.matchAll(
@@ -188,7 +194,7 @@ function schemaMutants(schema: string): Mutant[] {
       found.push({
         ...change,
         rule: `SQL: ${change.rule}`,
-        room: schemaRoom,
+        room,
         file: schemaFile,
         line: lineAt(from + change.start),
         original: body.slice(change.start, change.end),
@@ -204,7 +210,7 @@ function schemaMutants(schema: string): Mutant[] {
       end: match.index + whole.length,
       replacement: '',
       rule: 'trigger dropped',
-      room: schemaRoom,
+      room,
       file: schemaFile,
       line: lineAt(match.index),
       original: `${name} on ${table}`,

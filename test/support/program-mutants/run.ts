@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { projectRoot } from '../documents/how-to.js'
 import { equalMutants } from './equal-mutants.js'
 import type { Question, Verdict } from './judge.js'
-import { drawMutants, type Mutant, roomNames } from './mutants.js'
+import { drawMutants, type Mutant } from './mutants.js'
 import { drawMap, judgesOf, readMap } from './touched-map.js'
 
 // `npm run test:mutants`: small wrong changes anywhere in the program, each judged by the tests that pass through its place.
@@ -151,7 +151,7 @@ function outcomeOf({ index, mutant }: Question): 'equal' | Verdict['outcome'] | 
 function printScores(): void {
   console.log('| Room | Mutants | Noticed | By time alone | Equal | Survived | No test passes there | Score |')
   console.log('|---|---:|---:|---:|---:|---:|---:|---:|')
-  for (const room of [...roomNames, 'together']) {
+  for (const room of [...new Set(mutants.map((mutant) => mutant.room)), 'together']) {
     const outcomes = questions
       .filter(({ mutant }) => room === 'together' || mutant.room === room)
       .flatMap((question) => outcomeOf(question) ?? [])
