@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { listAudit } from '../../../src/accounts/sql/audit-events.js'
 import { deactivateMirrored } from '../../../src/catalogue/sql/upstream-projects.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { insertOrganisation, insertProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
@@ -19,11 +19,7 @@ await insertProjects(
   Array.from({ length: 2500 }, (_, n) => ({ id: n + 1, active: n % 2 === 0, organisationId: (n % 2) + 1 })),
 )
 
-async function giving(line: string): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment)
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  return JSON.parse(stdout) as Record<string, unknown>
-}
+const giving = (line: string) => printed(line, environment)
 
 const clean = () => store.db.query('update project_version set dirty = false')
 

@@ -13,7 +13,7 @@ import type { Store } from '../../../src/platform/database/store.js'
 import { pruneDatabase } from '../../../src/release/sql/pruning.js'
 import { exported, fillWithTemplates, importAndUndo, importing, takeBack } from '../../support/catalogue/import-undo.js'
 import { transpileProgram } from '../../support/commands/cli.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { publishedBytes } from '../../support/release/published-bytes.js'
 import { testPublisher } from '../../support/release/publishing.js'
 import { testDatabase } from '../../support/store/database.js'
@@ -53,11 +53,7 @@ describe('giving imports', async () => {
   const { store, url } = await testDatabase()
   const environment = { DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' }
 
-  async function giving(line: string, code = 0): Promise<Record<string, unknown>> {
-    const ended = await runCommandLine([...line.split(' '), '--json'], environment)
-    expect(ended, line).toMatchObject({ code })
-    return JSON.parse(ended.stdout) as Record<string, unknown>
-  }
+  const giving = (line: string, code = 0) => printed(line, environment, code)
 
   async function importing(name: string, text: string, code = 0): Promise<number> {
     const file = path.join(folder, name)
@@ -435,11 +431,7 @@ describe('what was changed by SQL', () => {
   })
 
   const lines = (...rows: readonly string[]) => ['project,date,amount,currency,reference', ...rows, ''].join('\n')
-  async function giving(line: string): Promise<Record<string, unknown>> {
-    const { code, stdout, stderr } = await runCommandLine([...line.split(' '), '--json'], environment)
-    expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' })
-    return JSON.parse(stdout) as Record<string, unknown>
-  }
+  const giving = (line: string) => printed(line, environment)
   const months = async () =>
     (await store.db.query('select project_id, month, amount, count, last_on from donation_month order by 1, 2')).rows
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed } from '../../support/commands/command-line.js'
 import { testDatabase } from '../../support/store/database.js'
 import { borrowedExports } from '../../support/values/borrowed-files.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
@@ -107,11 +107,7 @@ async function installation() {
     ...{ DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', DEFAULT_CURRENCY: 'EUR' },
     ALLOW_PRIVATE_NETWORKS: 'true',
   }
-  const giving = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await runCommandLine([...args, '--json'], environment)
-    expect(code, `${args.join(' ')}: ${stderr}${stdout.slice(0, 3000)}`).toBe(0)
-    return JSON.parse(stdout) as Answer
-  }
+  const giving = (...args: readonly string[]) => printed<Answer>(args, environment)
   const books = async () => {
     const { rows } = await store.db.query<{ key: string; cents: string }>(
       `select p.external_id || ' ' || to_char(m.month, 'YYYY-MM') || ' ' || m.kind as key, round(m.amount * 100)::text as cents

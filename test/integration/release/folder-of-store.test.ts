@@ -10,30 +10,21 @@ import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { newInstallation } from '../../support/commands/cli.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { commandStore } from '../../support/commands/command-store.js'
 import { startBucketServer } from '../../support/servers/bucket-server.js'
 import { insertProjects } from '../../support/store/catalogue.js'
-import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const parent = await temporaryFolder()
 
 /** A store with a project, and commands of processes that have one data directory or another. */
 async function newStore(settings: Record<string, string> = {}) {
-  const { url, store } = await testDatabase()
+  const commands = await commandStore({ REPORTING_ORG_REF: 'GB-CHC-1164883', ...settings })
+  const { store, url } = commands
   await insertProjects(store.db, [{ id: 7 }])
-  const environment = {
-    ...{ DATABASE_URL: url, REPORTING_ORG_REF: 'GB-CHC-1164883', BASE_URL: 'https://giving.example' },
-    ...settings,
-  }
   let titles = 0
   const at = (dataDir: string, changes: Record<string, string> = {}) => {
-    const all = { ...environment, LOG_LEVEL: 'silent', GIVING_DATA_DIR: dataDir, ...changes }
-    const run = (args: string) => runCommandLine(args.split(' '), all)
-    const answerOf = async (args: string) => {
-      const { code, stdout } = await run(`${args} --json`)
-      return { code, answer: JSON.parse(stdout) as Record<string, unknown> }
-    }
+    const all = { GIVING_DATA_DIR: dataDir, ...changes }
     return {
       place: `${hostname()}:${path.join(dataDir, 'feeds')}`,
       live: async () => (await createReleaseReader(path.join(dataDir, 'feeds')).live())?.id,
@@ -41,13 +32,13 @@ async function newStore(settings: Record<string, string> = {}) {
       publish: async () => {
         titles += 1
         await store.db.query('update project set title = $1', [`Title ${titles}`])
-        return await answerOf('publish --inline')
+        return await commands.json('publish --inline', all)
       },
-      run,
-      json: answerOf,
+      run: (args: string) => commands.run(args, all),
+      json: (args: string) => commands.json(args, all),
     }
   }
-  return { store, url, environment, at }
+  return { store, url, at }
 }
 
 const published = { code: 0, answer: { state: 'published' } }
@@ -168,8 +159,8 @@ describe('the folder of a store', { shuffle: false }, () => {
     onTestFinished(() => void listener.close())
     const { port } = listener.address() as AddressInfo
     const settings = {
-      ...{ ...ours.environment, ALERT_WEBHOOK_URL: `http://127.0.0.1:${port}/` },
-      ALERT_WEBHOOK_SECRET: 'a-secret-of-sixteen',
+      ...{ DATABASE_URL: ours.url, REPORTING_ORG_REF: 'GB-CHC-1164883', BASE_URL: 'https://giving.example' },
+      ...{ ALERT_WEBHOOK_URL: `http://127.0.0.1:${port}/`, ALERT_WEBHOOK_SECRET: 'a-secret-of-sixteen' },
     }
     const other = await newInstallation(settings)
     onTestFinished(other.remove)

@@ -3,25 +3,15 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { defaultWriterRole, grantWriterRole } from '../../../src/platform/database/writer-role.js'
 import { createIndexReader } from '../../../src/release/read/activity-index.js'
-import { createReleaseReader } from '../../../src/release/read/release-reader.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
-import { testDatabase } from '../../support/store/database.js'
-import { temporaryFolder } from '../../support/values/temporary-folder.js'
+import { commandStore } from '../../support/commands/command-store.js'
 
 const ref = 'GB-CHC-1164883'
 
 /** A store with a folder, and what a person does there. */
 async function newStore() {
-  const { store, url } = await testDatabase()
-  const folder = await temporaryFolder()
-  const environment = {
-    ...{ DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', REPORTING_ORG_REF: ref },
-    ...{ REPORTING_ORG_TYPE: '22', BASE_URL: 'https://giving.example' },
-  }
-  const run = (args: string, changes: Record<string, string> = {}) =>
-    runCommandLine(args.split(' '), { ...environment, ...changes })
-  const json = async (args: string, changes: Record<string, string> = {}) =>
-    JSON.parse((await run(`${args} --json`, changes)).stdout) as Record<string, unknown>
+  const ours = await commandStore({ REPORTING_ORG_REF: ref, REPORTING_ORG_TYPE: '22' })
+  const { store, folder, run } = ours
+  const json = async (...line: Parameters<typeof ours.json>) => (await ours.json(...line)).answer
   await grantWriterRole(store.db, defaultWriterRole, new Date(0))
   return {
     ...{ folder, run, json },
@@ -51,15 +41,13 @@ async function newStore() {
     service: (statement: string) => store.db.query(statement),
     /** The project of an activity, looked up as the address of one activity does. */
     projectOf: async (identifier: string) => {
-      const release = await createReleaseReader(path.join(folder, 'feeds')).live()
-      const index = release && (await createIndexReader()(release))
+      const index = await createIndexReader()(await ours.live())
       const row = index?.rowOf(identifier)
       return row === undefined ? undefined : index?.entry(row).project
     },
     /** Identifiers of the live release with the publisher's earlier ones. */
     published: async () => {
-      const release = await createReleaseReader(path.join(folder, 'feeds')).live()
-      const text = String(await (await release?.find('/iati/activities.xml'))?.identity.bytes())
+      const text = await ours.read('/iati/activities.xml')
       return [...text.matchAll(/<iati-identifier>([^<]+).*?<activity-status/gs)].map(([record, identifier]) =>
         [identifier, ...[...record.matchAll(/ref="([^"]+)" type="B1"/g)].map(([, one]) => one)].join(' '),
       )

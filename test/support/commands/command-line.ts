@@ -1,5 +1,6 @@
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { expect } from 'vitest'
 import { runProgram } from '../../../src/cli/program.js'
 import type { Environment } from '../../../src/platform/config/config.js'
 import type { Ended } from './cli.js'
@@ -20,4 +21,16 @@ export async function runCommandLine(args: readonly string[], environment: Envir
   stderr.end()
   const [out, err] = await printed
   return { code, stdout: out, stderr: err }
+}
+
+/** What a command prints with `--json`; it must end with `code`, and with nothing to say beside it where that is 0. */
+export async function printed<Answer = Record<string, unknown>>(
+  line: string | readonly string[],
+  environment: Environment,
+  code: unknown = 0,
+): Promise<Answer> {
+  const args = typeof line === 'string' ? line.split(' ') : line
+  const ended = await runCommandLine([...args, '--json'], environment)
+  expect(ended, args.join(' ')).toMatchObject(code === 0 ? { code, stderr: '' } : { code })
+  return JSON.parse(ended.stdout) as Answer
 }
