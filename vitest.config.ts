@@ -16,7 +16,7 @@ const processes = [
   'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
   'test/integration/outbound/{alerts,bucket}.test.ts',
-  'test/integration/platform/{backup,hostile-values,systemd}.test.ts',
+  'test/integration/platform/{backup-trials,hostile-values,systemd}.test.ts',
   'test/integration/release/{assumptions,facts-of-records,folder-of-store,joined-files,notice-flood,publisher-checklist,readers}.test.ts',
   'test/integration/release/{large-records,restored-database,same-bytes,seeded-output,signed-releases,storage,tables,verify-limits}.test.ts',
   'test/integration/work/{first-publication,postgres,redis-servers}.test.ts',
