@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
 import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
+import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
 import { testPublisher } from '../../support/release/publishing.js'
@@ -241,7 +242,11 @@ describe('a store that published the demo under a real identifier, as versions b
     expect((await earlier.publish()).state).toBe('published')
     demoRelease = (await ours.live()).id
     const settings = { ...ours, clock: () => new Date('2026-11-21T03:00:00Z'), bucket: bucket.settings }
-    expect(await deliverRelease(settings, new AbortController().signal)).toBe(`release ${demoRelease} delivered`)
+    const deliver = () => deliverRelease(settings, new AbortController().signal)
+    let writes = 0
+    bucket.onWrite = () => ++writes % 7 !== 0
+    expect(await deliver()).toBe(`release ${demoRelease} delivered`)
+    expect(await deliver()).toBe('up to date')
   })
   afterAll(async () => {
     await bucket[Symbol.asyncDispose]()
@@ -273,6 +278,15 @@ describe('a store that published the demo under a real identifier, as versions b
     expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
     expect(await ours.read('/iati/activities.xml')).not.toContain(`${ref}-9000001`)
     expect(await inBucket('/iati/activities.xml')).toBe(200)
+    const { id } = await ours.live()
+    for (const title of ['Wells of two villages', 'Wells of three villages']) {
+      expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(200)
+      await ours.store.db.query('update project set title = $1', [title])
+      expect(await ours.json('publish --inline')).toMatchObject({ code: 0 })
+      // What is not on disk any more goes, but with the delivery after the one that replaced it.
+      await rm(path.join(releaseFolder(ours.feedsDir).releases, id), { recursive: true, force: true })
+    }
+    expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(404)
     expect(await ours.run(`releases rollback ${demoRelease}`)).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(

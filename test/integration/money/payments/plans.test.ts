@@ -38,7 +38,11 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
   const { ledger } = processor
   let now = new Date('2026-01-31T10:00:00Z')
   ledger.now = () => now.getTime()
-  const payments = testPayments(store, { gateway: quick(real), timeoutMs, clock: () => now, mailsReceipts: true })
+  const warned: object[] = []
+  const payments = testPayments(store, {
+    ...{ gateway: quick(real), timeoutMs, clock: () => now, mailsReceipts: true },
+    warn: (details, message) => void warned.push({ ...details, message }),
+  })
   let client: ReturnType<typeof createClient>
 
   const api = await testApi(store, { payments, clock: () => now })
@@ -153,7 +157,10 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     expect(mail.taken).toHaveLength(1)
     mail.taken.length = 0
     expect(ledger.declinesOfKept).toEqual([])
-    expect(await plan()).toMatchObject({ state: 'asleep', reason: 'declined 4 times at month 1' })
+    const reason = 'declined 4 times at month 1'
+    const { id, ...slept } = await plan()
+    expect(slept).toMatchObject({ state: 'asleep', reason })
+    expect(warned.splice(0)).toEqual([{ plan: id, reason, message: 'a regular gift sleeps' }])
     const [, ...tries] = await donations()
     const [at = Date.now(), ...later] = tries.map(({ day }) => Date.parse(day))
     expect(later.map((time) => (time - at) / 86_400_000)).toEqual([1, 3, 7])
@@ -168,13 +175,23 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     await agree()
   })
 
-  it('leave out months in which the service was down', async () => {
+  it('leave out months in which the service was down, and are late where the processor was out of reach', async () => {
     await begin()
     now = new Date(now.getTime() + 100 * 86_400_000)
     await tick()
     expect(await settledDays()).toHaveLength(1)
     await days(31)
     expect(await settledDays()).toHaveLength(2)
+    const charge = () => Promise.reject(new GatewayRefusal('the processor is out of reach'))
+    now = new Date(now.getTime() + 31 * 86_400_000)
+    await chargeDuePlans({ ...payments, gateway: { ...payments.gateway, charge } })
+    const { id, state } = await plan()
+    expect(state).toBe('active')
+    const error = 'the payment gateway cannot be reached; nothing was charged'
+    expect(warned.splice(0)).toEqual([{ plan: id, error, message: 'a regular gift is not charged yet' }])
+    now = new Date(now.getTime() + 2 * 3_600_000)
+    await tick()
+    expect(await settledDays()).toHaveLength(3)
   })
 
   /** How many regular gifts are in force. */
@@ -292,7 +309,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     now = new Date(now.getTime() + 32 * 86_400_000)
     await Promise.all([1, 2, 3].map(() => chargeDuePlans(payments)))
     const { id } = await plan()
-    expect(await settledDays()).toHaveLength(2)
+    expect([await settledDays(), warned]).toEqual([expect.objectContaining({ length: 2 }), []])
     const [, charged] = await donations()
     await store.db.query(
       `update donation set reference = 'lost-' || id, idempotency_key = null, status = 'failed', lease_until = null,
