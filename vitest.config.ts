@@ -6,7 +6,7 @@ import { waitingFirst } from './test/support/runner/waiting-first.js'
 // or take more than five seconds for what a smaller file in `store` notices first.
 const processes = [
   'test/e2e/{rehearsal,start,worker-processes}.test.ts',
-  'test/integration/catalogue/{imports,own-platform,recipes,sources-faults}.test.ts',
+  'test/integration/catalogue/{imports-at-once,own-platform,recipes,sources-faults}.test.ts',
   'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
   'test/integration/cli/{completion,init,optional-packages}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',

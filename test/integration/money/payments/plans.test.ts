@@ -7,6 +7,7 @@ import { chargeDuePlans } from '../../../../src/money/plans/charge-plans.js'
 import { tellSleeping } from '../../../../src/money/plans/tell-sleeping.js'
 import { mailNotices } from '../../../../src/money/receipts/mail-notices.js'
 import { mailDueReceipts } from '../../../../src/money/receipts/mail-receipts.js'
+import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { settleOpen } from '../../../../src/money/settlement.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { claimDuePlan, endClaimedPlan, notPaid, recordPlan } from '../../../../src/money/sql/donation-plans.js'
@@ -302,6 +303,11 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     )
     await days(2)
     expect(await plan()).toMatchObject({ state: 'ended', reason: 'the first gift was not paid' })
+    await send(fields())
+    const { rows } = await store.db.query<{ id: number }>('select max(id) as id from donation')
+    await refundDonation(payments, { donationId: rows[0]?.id ?? 0, kind: 'refund', amount: undefined })
+    await days(2)
+    expect(await plan()).toMatchObject({ state: 'ended', reason: 'the first gift was given back' })
   })
 
   it('are charged once when several processes look at them, and when the books lost the charge', async () => {
