@@ -36,7 +36,7 @@ describe('giving imports', async () => {
       problemCount: 1,
     })
     const text = await runCommandLine(['imports', 'show', `${id}`], environment)
-    expect(text.stdout).toMatch(/projects.csv: projects, 2 records: 1 created/)
+    expect(text.stdout).toMatch(/^by: +operator .* from .*projects.csv: projects, 2 records: 1 created/ms)
     expect((await runCommandLine(['audit'], environment)).stdout).toMatch(
       new RegExp(`records-imported .*import ${id}, files 1`),
     )

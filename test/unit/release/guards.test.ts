@@ -39,7 +39,9 @@ describe('a release', () => {
   })
 
   it('is held when it would lose more money of any currency', () => {
-    expect(holdReason(live, { ...live, money: { USD: '5000.00' } }, options)).toContain('KES 100 to 0')
+    const flows = {}
+    const next = { ...live, flows, money: { USD: '5000.00' } }
+    expect(holdReason({ ...live, flows }, next, options)).toContain('KES 100 to 0')
     expect(holdReason(live, { ...live, money: { ...live.money, USD: '4749.99' } }, options)).toContain(
       'from USD 5,000.00 to 4,749.99',
     )

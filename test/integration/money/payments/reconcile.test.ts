@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
@@ -339,6 +340,7 @@ describe('giving books reconcile', { shuffle: false }, async () => {
     const agree = await run('--day', today)
     expect(agree).toMatchObject({ code: 0, stdout: expect.stringContaining('sandbox 81.500, books 81.500') })
     expect(agree.stdout).toContain('sandbox and the books agree')
+    expect(await readdir(installation.dataDir)).not.toContain('donor-keys')
     expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('books 0') })
 
     const { rows } = await store.db.query<{ reference: string }>(
