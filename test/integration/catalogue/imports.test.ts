@@ -219,10 +219,18 @@ describe('giving imports', async () => {
     const text = await publisher.read('/iati/activities.xml')
     expect(text).toMatch(/<iati-identifier>[^<]*-81<\/iati-identifier>[\s\S]*?<activity-status code="4"\/>/)
     await importing('page.json', JSON.stringify(page))
+    const files = ['oars.csv', 'gifts-of-oars.csv'].map((name) => path.join(folder, name))
+    await writeFile(files[0] ?? '', 'id,title,status\n83,Oars,active\n')
+    const gift = (project: number) => `${project},2025-03-05,25.00,USD,G-${project}\n`
+    await writeFile(files[1] ?? '', `project,date,amount,currency,reference\n${gift(83)}${gift(71)}`)
+    const { import: oars } = await giving(`import ${files.join(' ')}`)
     await publisher.publish()
     expect(await publisher.read('/iati/activities.xml')).toMatch(
       /-81<\/iati-identifier>[\s\S]*?<activity-status code="2"\/>/,
     )
+    expect(await giving(`imports undo ${oars}`)).toMatchObject({ closed: [83], removed: { imported_gift: 1 } })
+    const { rows } = await store.db.query('select project_id as id from imported_gift where import_id = $1', [oars])
+    expect(rows).toEqual([{ id: 83 }])
   })
 })
 

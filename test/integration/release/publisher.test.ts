@@ -5,6 +5,7 @@ import { seed } from '../../../src/demo/sql/seed.js'
 import { formerDemoRef } from '../../../src/kernel/demo-publisher.js'
 import type { PublisherIdentity } from '../../../src/kernel/publisher.js'
 import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
+import { findBucketState } from '../../../src/release/bucket-state.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
@@ -243,9 +244,11 @@ describe('a store that published the demo under a real identifier, as versions b
     demoRelease = (await ours.live()).id
     const settings = { ...ours, clock: () => new Date('2026-11-21T03:00:00Z'), bucket: bucket.settings }
     const deliver = () => deliverRelease(settings, new AbortController().signal)
-    let writes = 0
-    bucket.onWrite = () => ++writes % 7 !== 0
+    const { endpoint, name } = bucket.settings
+    const states: unknown[] = []
+    bucket.onWrite = async () => states.push(await findBucketState(ours.store.db)) % 7 !== 0
     expect(await deliver()).toBe(`release ${demoRelease} delivered`)
+    expect(states[0]).toEqual({ target: `${endpoint} ${name}`, begun: demoRelease })
     expect(await deliver()).toBe('up to date')
   })
   afterAll(async () => {
