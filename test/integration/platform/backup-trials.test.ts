@@ -11,7 +11,7 @@ import { backUpIfDue, backupState, tryLastIfDue } from '../../../src/platform/da
 import type { Store } from '../../../src/platform/database/store.js'
 import { tryBackup } from '../../../src/platform/try-backup.js'
 import { everything, fillWithEverySource } from '../../support/catalogue/export-proof.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../support/money/donations.js'
 import { publishedBytes } from '../../support/release/published-bytes.js'
 import { testPublisher } from '../../support/release/publishing.js'
@@ -26,8 +26,9 @@ const signal = new AbortController().signal
 const clock = () => new Date('2026-11-21T08:00:00Z')
 const nothing = async () => undefined
 
-const command = (url: string, ...args: string[]) =>
-  runCommandLine(args, { DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' })
+const directory = path.join(folder, 'kept')
+const environment = { GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent', BACKUP_DIR: directory }
+const command = (url: string, ...args: string[]) => runCommandLine(args, { ...environment, DATABASE_URL: url })
 
 async function exported(from: Store, name: string): Promise<Record<string, string>> {
   const directory = path.join(folder, name)
@@ -60,9 +61,8 @@ describe('a backup', { shuffle: false }, () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600)
 
     const other = await emptyDatabase()
-    const restored = await command(other.url, 'restore', file, '--json')
-    expect(restored.code, restored.stderr).toBe(0)
-    expect(JSON.parse(restored.stdout)).toMatchObject({ donorKeys: ['test'], migrated: [] })
+    const restored = await printed(['restore', file], { ...environment, DATABASE_URL: other.url })
+    expect(restored).toMatchObject({ donorKeys: ['test'], migrated: [] })
     expect(await other.store.snapshot((db) => listDifferences(db, 10))).toEqual([])
     const { rows } = await other.store.db.query<{ count: number }>('select count(*)::integer as count from donation')
     expect(rows[0]?.count).toBeGreaterThanOrEqual(1)
@@ -116,16 +116,7 @@ describe('a backup', { shuffle: false }, () => {
   })
 
   it('is restored on trial each week, and status, doctor and alarms say when that fails', async () => {
-    const directory = path.join(folder, 'kept')
-    const said = async (command: string) =>
-      (
-        await runCommandLine([command], {
-          DATABASE_URL: database.url,
-          GIVING_DATA_DIR: folder,
-          LOG_LEVEL: 'silent',
-          BACKUP_DIR: directory,
-        })
-      ).stdout
+    const said = async (name: string) => (await command(database.url, name)).stdout
     const day = 24 * 3_600_000
     const now = Date.now()
     await backUpIfDue(store, { directory, keep: 2 }, { clock: () => new Date(now), signal })

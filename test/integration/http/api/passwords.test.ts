@@ -9,7 +9,7 @@ import { readConfig } from '../../../../src/platform/config/config.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
 import { proxyHeaders, type TestApi, testApi, testConfig } from '../../../support/api/api.js'
-import { runCommandLine } from '../../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../../support/commands/command-line.js'
 import { readMail, startMailServer } from '../../../support/servers/mail-server.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { everyRow } from '../../../support/store/every-row.js'
@@ -144,11 +144,9 @@ describe('a password', async () => {
     const { tokenStatus } = await signIn(email)
     const forgotten = await post('passwords/forgotten', { password_reset_request: { email } })
     expect(told(forgotten)).toEqual([503, 'mail-missing'])
-    const run = await runCommandLine(['users', 'reset-password', '--email', 'THREE@example.org', '--json'], {
-      ...{ DATABASE_URL: accounts.url, LOG_LEVEL: 'silent' },
-    })
-    expect(run.code).toBe(0)
-    const { resetCode } = JSON.parse(run.stdout) as { resetCode: string }
+    const environment = { DATABASE_URL: accounts.url, LOG_LEVEL: 'silent' }
+    const reset = 'users reset-password --email THREE@example.org'
+    const { resetCode } = await printed<{ resetCode: string }>(reset, environment)
     accounts.api().now = new Date()
     expect(told(await accounts.reset(`${resetCode.slice(1)}0`))).toEqual([401, 'code-unknown'])
     expect((await accounts.reset(resetCode, 'short')).statusCode).toBe(400)
@@ -352,10 +350,8 @@ describe('registration', async () => {
   const invited = await accountsApi({ registration: 'invite' })
   const both = await accountsApi({ registration: 'invite', sendsMail: true })
   const invite = async ({ url }: Accounts, line = ''): Promise<string> => {
-    const words = ['users', 'invite', '--json', ...line.split(' ').filter((word) => word !== '')]
-    const { stdout, code } = await runCommandLine(words, { DATABASE_URL: url, LOG_LEVEL: 'silent' })
-    expect(code).toBe(0)
-    return (JSON.parse(stdout) as { invitation: string }).invitation
+    const environment = { DATABASE_URL: url, LOG_LEVEL: 'silent' }
+    return (await printed<{ invitation: string }>(`users invite ${line}`.trim(), environment)).invitation
   }
   beforeAll(() => {
     for (const { api } of [closed, invited, both]) api().now = new Date()
