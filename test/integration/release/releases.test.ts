@@ -41,11 +41,11 @@ it('of a run that was interrupted after its own switch is its outcome when the r
   const run = await getRun(database.store.db, manifest.run)
   const taken = { ...run, startedAt: publisher.now }
   const { signal } = new AbortController()
-  expect(await publishRelease(publisher.deps, taken, { signal })).toEqual({
-    state: 'published',
-    releaseId: id,
-    held: 0,
-  })
+  await database.store.db.query('delete from release_event; delete from release')
+  const outcome = { state: 'published', releaseId: id, held: 0 }
+  expect(await publishRelease(publisher.deps, taken, { signal })).toEqual(outcome)
+  const { rows } = await database.store.db.query('select release_id as id, event, at from release_event')
+  expect(rows).toEqual([{ id, event: 'published', at: publisher.now }])
   await expect(publishRelease(publisher.deps, { ...taken, id: 0 }, { signal })).rejects.toThrow('is too late')
 })
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { HeldProject } from '../../../src/cli/wiring/held-projects.js'
 import { heldList, heldReasons } from '../../../src/extensions/console/pages/held.js'
+import { moneyChanges } from '../../../src/extensions/console/pages/releases.js'
 
 const project: HeldProject = {
   projectId: 7,
@@ -41,4 +42,10 @@ it('says of each reason the rule, the place, the value and how to fix it', () =>
   expect(page).toContain('No imported field is written there')
   const { since: _, ...unknown } = project
   expect(heldReasons(unknown).html).toContain('Since: not reported')
+})
+
+it('compares incoming funds alone with a release that has no index', () => {
+  const change = { from: '10.00', to: '12.00', change: '2.00' }
+  const expected = [{ ...change, currency: 'USD', name: 'Received' }]
+  expect(moneyChanges({ money: { USD: change }, sums: undefined })).toEqual(expected)
 })
