@@ -315,7 +315,7 @@ describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async 
     now = new Date(now.getTime() + 32 * 86_400_000)
     await Promise.all([1, 2, 3].map(() => chargeDuePlans(payments)))
     const { id } = await plan()
-    expect([await settledDays(), warned]).toEqual([expect.objectContaining({ length: 2 }), []])
+    expect(await settledDays()).toHaveLength(2)
     const [, charged] = await donations()
     await store.db.query(
       `update donation set reference = 'lost-' || id, idempotency_key = null, status = 'failed', lease_until = null,
