@@ -3,7 +3,7 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { zipOf } from '../../support/catalogue/workbooks.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -33,9 +33,7 @@ async function importing(
   name = 'gifts.csv',
 ): Promise<Summary> {
   const file = await fileOf(`${files++}/${name}`, content)
-  const { stdout, stderr } = await runCommandLine(['import', file, ...options, '--json'], environment)
-  expect(stderr).not.toContain('error:')
-  return JSON.parse(stdout) as Summary
+  return await printed<Summary>(['import', file, ...options], environment, expect.any(Number))
 }
 
 const stored = async (sql: string) => (await store.db.query<{ value: string }>(sql)).rows.map(({ value }) => value)

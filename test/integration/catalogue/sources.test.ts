@@ -12,7 +12,7 @@ import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-so
 import { openBucket } from '../../../src/outbound/bucket/bucket.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { startBucketServer } from '../../support/servers/bucket-server.js'
 import { newSshKeys, type SftpServer, startSftpServer } from '../../support/servers/sftp-server.js'
 import { testDatabase } from '../../support/store/database.js'
@@ -21,16 +21,9 @@ import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 type Printed = Readonly<Record<string, unknown>>
 
-async function giving(
-  args: readonly string[],
-  code = 0,
-  extra: Readonly<Record<string, string>> = {},
-): Promise<Printed> {
-  const ended = await runCommandLine([...args, '--json'], { ...environment, ...extra })
-  expect({ ...ended }, args.join(' ')).toMatchObject({ code })
-  return ended.stdout === '' ? { stderr: ended.stderr } : (JSON.parse(ended.stdout) as Printed)
-}
-const run = async (...args: readonly string[]) => await giving(args)
+const giving = (args: readonly string[], code = 0, extra: Readonly<Record<string, string>> = {}) =>
+  printed(args, { ...environment, ...extra }, code)
+const run = (...args: readonly string[]) => giving(args)
 const folder = await temporaryFolder()
 const { store, url } = await testDatabase()
 const environment = {

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { crc32, deflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Cell, lettersOf, serialOf, styles, workbookOf, zipOf } from '../../support/catalogue/workbooks.js'
-import { runCommandLine } from '../../support/commands/command-line.js'
+import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -32,11 +32,7 @@ type Answer = {
   readonly problems?: readonly { readonly field: string; readonly got?: string; readonly line?: number }[]
 }
 
-async function giving(...args: readonly string[]): Promise<Answer> {
-  const { stdout, stderr } = await runCommandLine([...args, '--json'], environment)
-  expect(stderr).not.toContain('error:')
-  return JSON.parse(stdout) as Answer
-}
+const giving = (...args: readonly string[]) => printed<Answer>(args, environment, expect.any(Number))
 
 const day = (text: string): Cell => ({ number: serialOf(text), style: styles.day })
 const head = ['project', 'date', 'amount', 'currency', 'reference']

@@ -23,7 +23,7 @@ export async function runCommandLine(args: readonly string[], environment: Envir
   return { code, stdout: out, stderr: err }
 }
 
-/** What a command prints with `--json`; it must end with `code`, and with nothing to say beside it where that is 0. */
+/** What a command prints with `--json`, or its error; it must end with `code`, and with nothing to say beside it where that is 0. */
 export async function printed<Answer = Record<string, unknown>>(
   line: string | readonly string[],
   environment: Environment,
@@ -32,5 +32,5 @@ export async function printed<Answer = Record<string, unknown>>(
   const args = typeof line === 'string' ? line.split(' ') : line
   const ended = await runCommandLine([...args, '--json'], environment)
   expect(ended, args.join(' ')).toMatchObject(code === 0 ? { code, stderr: '' } : { code })
-  return JSON.parse(ended.stdout) as Answer
+  return (ended.stdout === '' ? { stderr: ended.stderr } : JSON.parse(ended.stdout)) as Answer
 }
