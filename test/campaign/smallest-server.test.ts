@@ -10,7 +10,7 @@ import { newInstallation } from '../support/commands/cli.js'
 import { seedProjects } from '../support/store/seeded.js'
 import { duration, record } from './support/record.js'
 import { scaled } from './support/scale.js'
-import { smallServer, smallServerMissing } from './support/small-server.js'
+import { smallServer } from './support/small-server.js'
 
 const projects = scaled(10_000)
 const mebibytes = 1_024
@@ -57,13 +57,11 @@ async function readUntil(baseUrl: string, until: Promise<unknown>): Promise<numb
 const at = (share: number, sorted: readonly number[]) =>
   duration(sorted[Math.floor(share * sorted.length)] ?? Number.NaN)
 
-test('one core and 1 GiB carry the service with its PostgreSQL', { timeout: 3_600_000 }, async (context) => {
-  const missing = smallServerMissing()
-  if (missing) context.skip(missing)
+test('one core and 1 GiB carry the service with its PostgreSQL', { timeout: 3_600_000 }, async () => {
   // A file in memory would count as memory.
   vi.stubEnv('TMPDIR', '/var/tmp')
-  const { joins, takePeak, killed } = smallServer(mebibytes)
-  const installation = await newInstallation({ REPORTING_ORG_REF: demoReportingOrgRef }, { joins })
+  const { about, first, takePeak, killed } = smallServer(mebibytes)
+  const installation = await newInstallation({ REPORTING_ORG_REF: demoReportingOrgRef }, { first })
   onTestFinished(() => installation.remove())
   const inStore = async (work: (store: Store) => Promise<unknown>) => {
     const server = await openEmbeddedPostgres({ dataDir: installation.dataDir })
@@ -119,7 +117,7 @@ test('one core and 1 GiB carry the service with its PostgreSQL', { timeout: 3_60
   service.kill('SIGTERM')
   expect(await service.ended).toBe(0)
   record({
-    name: `${projects} projects on one core and 1 GiB`,
+    name: `${projects} projects on one core and 1 GiB, ${about}`,
     engine: 'PostgreSQL',
     tried: 1,
     outcome: outcome.join('; '),

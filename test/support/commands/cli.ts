@@ -147,16 +147,16 @@ const quick = {
 } as const
 
 /**
- * A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n), write
- * themselves into the files `joins` of control groups, and are made of the sources in a folder, ours when it is absent.
+ * A fresh installation; `environment` is added to that of its commands, which may open `openFiles` files (ulimit -n), are
+ * begun by a shell with the lines `first`, and are made of the sources in a folder, ours when it is absent.
  */
 export async function newInstallation(
   environment: Record<string, string> = {},
   {
     openFiles,
-    joins = [],
+    first = [],
     sources,
-  }: { readonly openFiles?: number; readonly joins?: readonly string[]; readonly sources?: string } = {},
+  }: { readonly openFiles?: number; readonly first?: readonly string[]; readonly sources?: string } = {},
 ): Promise<Installation> {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-e2e-'))
   const program = await transpileProgram(sources)
@@ -165,11 +165,8 @@ export async function newInstallation(
   const launch = (args: readonly string[]) => {
     const { PATH = '', HOME = '' } = process.env
     const command = [process.execPath, path.join(program, 'src/cli.js'), ...args]
-    const limits = [
-      ...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]),
-      ...joins.map((file) => `echo $$ > ${file}`),
-    ]
-    const child = spawn('sh', ['-c', [...limits, 'exec "$@"'].join('; '), 'sh', ...command], {
+    const lines = [...(openFiles === undefined ? [] : [`ulimit -n ${openFiles}`]), ...first]
+    const child = spawn('sh', ['-c', [...lines, 'exec "$@"'].join('; '), 'sh', ...command], {
       env: { PATH, HOME, ...settings },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
