@@ -57,7 +57,7 @@ const keptBytes = 40 * 1_048_576
 /** How long the page of a project is kept. */
 const projectMs = 60_000
 /** How often the portal looks for a new release that nobody has asked for. */
-const aheadMs = 1_000
+const aheadMs = 250
 
 const htmlType = 'text/html; charset=utf-8'
 const fileTypes: ReadonlyMap<string, string> = new Map([
@@ -132,9 +132,21 @@ export class Portal {
     return { release, index, projectIndex: await known, licence: this.#licence }
   }
 
-  /** Opens each release soon after it is live: who asks first would wait for its words. The returned function ends that. */
+  /**
+   * Opens each release soon after it is live, and draws a page of each kind: who asks first would wait for its words, and for
+   * code that was never called. The returned function ends that.
+   */
   openAhead(): () => void {
-    const timer = setInterval(() => void this.#open().catch(() => undefined), aheadMs).unref()
+    let drawn: string | undefined
+    const draw = async () => {
+      const opened = await this.#open()
+      if (!opened || opened.release.id === drawn) return
+      drawn = opened.release.id
+      const project = opened.projectIndex.project(0)
+      const request = { query: {}, language: 'en', isChosen: false, client: '' } as const
+      for (const address of ['/', '/projects', `/projects/${project}`]) await this.page({ ...request, address })
+    }
+    const timer = setInterval(() => void draw().catch(() => undefined), aheadMs).unref()
     return () => clearInterval(timer)
   }
 

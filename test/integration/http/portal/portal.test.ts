@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { importFiles } from '../../../../src/catalogue/import/import.js'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
@@ -145,11 +145,15 @@ describe('the portal over the demo', async () => {
       return await readIndex(one)
     }
     let live = previous
-    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, read, new Turns(2), site)
+    const turns = new Turns(2)
+    const drawn = vi.spyOn(turns, 'take')
+    const portal = new Portal({ ...releases, live: () => releases.byId(live) }, read, turns, site)
     const stop = portal.openAhead()
-    await expect.poll(() => opened, { timeout: 60_000 }).toContain(previous)
+    await expect
+      .poll(() => [opened.includes(previous), drawn.mock.calls.length], { timeout: 60_000 })
+      .toEqual([true, 3])
     live = release
-    await expect.poll(() => opened, { timeout: 60_000 }).toContain(release)
+    await expect.poll(() => [opened.includes(release), drawn.mock.calls.length], { timeout: 60_000 }).toEqual([true, 6])
     stop()
   })
 
