@@ -147,7 +147,7 @@ describe('the traces of a donor who was erased', inOrder, async () => {
     'every other table': async () => await everyRow(store.db, ['audit_event', 'import']),
     'messages that wait': async () => {
       mail.refuses = false
-      await store.db.query('update receipt_mail set next_at = now()')
+      for (const table of ['receipt_mail', 'donor_mail']) await store.db.query(`update ${table} set next_at = now()`)
       const ended = await mailAll()
       const states = await store.db.query<{ state: string }>(
         'select state from receipt_mail union all select state from donor_mail',
