@@ -11,7 +11,7 @@ import { watchFromApi } from '../wiring/api-alarms.js'
 import { keepFollowing } from '../wiring/bucket.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
-import { boundHeap, serviceGrowthPercent, untilStopped } from '../wiring/process.js'
+import { boundHeap, serviceGrowthPercent, tuneWorker, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
@@ -39,6 +39,7 @@ type Serve = (runtime: Runtime) => Promise<void>
 
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
 async function start(runtime: Runtime, serve: Serve): Promise<number> {
+  tuneWorker(serviceGrowthPercent)
   const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
   const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start)

@@ -24,8 +24,8 @@ export function boundHeap(growthPercent = 40): () => void {
  * started renders with a tenth less CPU, and as fast later. Young garbage is collected by one thread: several take 2% more CPU and
  * 5% more time, beside a database that is busy too. `giving validate` gains nothing by that.
  */
-export function tuneWorker(): void {
-  boundHeap(workerGrowthPercent)
+export function tuneWorker(growthPercent = workerGrowthPercent): void {
+  boundHeap(growthPercent)
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=150')
   setFlagsFromString('--no-parallel-scavenge')
 }
