@@ -116,7 +116,11 @@ export async function createApi(addRoutes: readonly AddRoutes[], deps: ApiDeps):
   indexRoutes(app, deps, portal)
   if (portal) {
     portalRoutes(app, deps, portal)
-    app.addHook('onClose', portal.openAhead())
+    let stop = () => {}
+    app.addHook('onListen', async () => {
+      stop = portal.openAhead()
+    })
+    app.addHook('onClose', async () => stop())
   }
   subscriptionRoutes(app, deps, takesSubscriptions ? portal : undefined)
   themeListRoutes(app, deps)

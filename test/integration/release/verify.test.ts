@@ -42,6 +42,12 @@ const overwrite = async (target: string, text: string) => {
   await writeFile(target, text)
 }
 
+/** An API that has not read the releases before; returns its address. */
+const serveAnew = async () => {
+  const { store } = database
+  return await listen((await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })).app)
+}
+
 beforeEach(async () => {
   database = await testDatabase()
   publisher = await testPublisher(database.store)
@@ -85,11 +91,7 @@ describe('giving verify', () => {
     const manifest = await publisher.manifest()
     const target = path.join(publisher.feedsDir, 'current/manifest.json')
     await overwrite(target, JSON.stringify({ ...manifest, totals: { activities: 3, money: { USD: '1000000' } } }))
-    const fresh = await testApi(database.store, {
-      store: database.store,
-      releases: createReleaseReader(publisher.feedsDir),
-    })
-    const { findings } = await verify({ baseUrl: await listen(fresh.app), last: seen })
+    const { findings } = await verify({ baseUrl: await serveAnew(), last: seen })
     expect(findings).toMatchObject([{ code: 'tampered', address: '/feeds/manifest.json' }])
   })
 
@@ -97,11 +99,7 @@ describe('giving verify', () => {
     const target = path.join(publisher.feedsDir, 'current/manifest.json')
     const text = JSON.stringify(await publisher.manifest())
     await overwrite(target, text.replace('"run":', '"run":7,"run":'))
-    const fresh = await testApi(database.store, {
-      store: database.store,
-      releases: createReleaseReader(publisher.feedsDir),
-    })
-    await expect(verify({ baseUrl: await listen(fresh.app) })).rejects.toMatchObject({
+    await expect(verify({ baseUrl: await serveAnew() })).rejects.toMatchObject({
       code: 'input-unusable',
       message: expect.stringMatching(/manifest\.json is not a manifest: expected JSON with each member once$/),
     })
@@ -137,7 +135,7 @@ describe('giving verify', () => {
       entry.path === '/iati/activities.xml' ? first.manifest.files.find(({ path }) => path === entry.path) : entry,
     )
     await overwrite(target, JSON.stringify({ ...manifest, files }))
-    const { findings } = await verify()
+    const { findings } = await verify({ baseUrl: await serveAnew() })
     expect(findings.map(({ code }) => code)).toContain('mixed')
   })
 
