@@ -348,9 +348,7 @@ describe.skipIf(missing)('docker-compose.yml in Podman', () => {
     const states = () => Promise.all(containers.map(async (one) => await inspect<State>(one, '.State')))
     const before = await states()
     const ended = async () =>
-      (await states()).every(
-        ({ ExitCode, StartedAt }, at) => ExitCode === 124 || StartedAt !== before[at]?.StartedAt,
-      )
+      (await states()).every(({ ExitCode, StartedAt }, at) => ExitCode === 124 || StartedAt !== before[at]?.StartedAt)
     await expect.poll(ended, { timeout: 300_000, interval: 1000 }).toBe(true)
     for (const one of containers) expect(await inspect(one, '.HostConfig.RestartPolicy.Name')).toBe('always')
     await run('up', '--detach', '--no-recreate')
