@@ -55,6 +55,8 @@ const rules = Object.fromEntries(more.map((rule) => [rule, { enabled: true }]))
 
 /** What axe finds on a page by all of its rules; what is right is not described, which takes most of its time. */
 export async function axeFindings(page: Page): Promise<string[]> {
+  // A page that was just begun has no style yet.
+  await page.waitForLoadState()
   await page.evaluate(axe.source)
   const options = JSON.stringify({ resultTypes: ['violations'], rules })
   const { violations } = (await page.evaluate(`axe.run(${options})`)) as axe.AxeResults
