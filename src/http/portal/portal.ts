@@ -146,6 +146,7 @@ export class Portal {
       const request = { query: {}, language: 'en', isChosen: false, client: '' } as const
       for (const address of ['/', '/projects', `/projects/${project}`]) await this.page({ ...request, address })
     }
+    // A failure is that of the request that meets it.
     const timer = setInterval(() => void draw().catch(() => undefined), aheadMs).unref()
     return () => clearInterval(timer)
   }
