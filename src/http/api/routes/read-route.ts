@@ -13,6 +13,7 @@ import { addLogFields } from '../log-fields.js'
 import { responseFormat } from '../negotiation.js'
 import { type Authenticate, requireScope } from '../operations/authenticate.js'
 import { Spoken } from '../operations/spoken.js'
+import { queryValue } from '../query.js'
 import { type ReadAnswer, sendRead } from '../reply.js'
 
 /** The media type of Atom feeds, in which the API says no charset. */
@@ -38,7 +39,7 @@ export type Read = {
   readonly described?: readonly DescribedRead[]
   /** Whether its XML is an Atom feed, which may be asked for by that name too. */
   readonly atom?: true
-  /** Whether the answer has all projects at once, so that clients take turns. */
+  /** Whether the answer has all projects at once, so that clients take turns, and those who wait for the same share one. */
   readonly isLong?: true
   /** Whether its texts are in the languages of `Accept-Language`, where records have those. */
   readonly hasLanguages?: true
@@ -67,8 +68,20 @@ export function readRoutes(
   },
 ): void {
   const turns = new Turns(2)
+  /** Long answers that have not had their turn: who asks for one meanwhile shares it, as new as his own would be. */
+  const waiting = new Map<string, Promise<ReadAnswer>>()
+  const inTurn = (request: FastifyRequest, what: string, read: () => Promise<ReadAnswer>) => {
+    const shared =
+      waiting.get(what) ??
+      turns.take(clientNetwork(request.ip), () => {
+        waiting.delete(what)
+        return read()
+      })
+    waiting.set(what, shared)
+    return shared
+  }
   for (const read of reads) {
-    const { path, atom, isLong = false, hasLanguages = false, answer } = read
+    const { path, parameters = [], atom, isLong = false, hasLanguages = false, answer } = read
     app.get(path, { config: { operations: operationsOf(read) } }, async (request, reply) => {
       const key = await authenticate(keyOf(request))
       addLogFields(request, { account: key.accountId, key: key.id })
@@ -77,13 +90,12 @@ export function readRoutes(
       requireOrigin(key, request, reply)
       const format = responseFormat(request, atom && [atomMediaType])
       const spoken = hasLanguages ? Spoken.of(request.headers['accept-language'], language) : undefined
-      const read = async () => {
-        const { version, ...answered } = await answer(request, format, key.accountId, spoken)
-        const languages = hasLanguages ? (spoken?.used ?? []) : undefined
-        const named = version && version + (spoken?.version ?? '')
-        return await sendRead(request, reply, format, { ...answered, version: named, languages })
-      }
-      return await (isLong ? turns.take(clientNetwork(request.ip), read) : read())
+      const read = () => answer(request, format, key.accountId, spoken)
+      const wanted = [format, path, ...parameters.map((name) => queryValue(request, name))]
+      const { version, ...answered } = await (isLong ? inTurn(request, JSON.stringify(wanted), read) : read())
+      const languages = hasLanguages ? (spoken?.used ?? []) : undefined
+      const named = version && version + (spoken?.version ?? '')
+      return await sendRead(request, reply, format, { ...answered, version: named, languages })
     })
   }
 }

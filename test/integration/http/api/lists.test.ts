@@ -262,6 +262,9 @@ describe('reads', { shuffle: false }, async () => {
       await move(later)
       expect(await changed()).toEqual([2045])
       expect((await list(`${projects}/all/projects/ids`, { modifiedSince: later })).project).toEqual([{ id: 2045 }])
+      const long = (query: Record<string, string>) => list(`${projects}/all/projects/ids`, query)
+      const together = await Promise.all([{}, { modifiedSince: later }, {}, { modifiedSince: later }].map(long))
+      expect(together.map((one) => ids(one).length)).toEqual([3, 1, 3, 1])
       expect((await list(`${projects}/themes/edu/projects`, { modifiedSince: later })).numberFound).toBe(0)
     })
 
