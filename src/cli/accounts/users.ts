@@ -19,7 +19,7 @@ import { isoInstantOf } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
 import { addCommand, type CommandLine, durationOption, durationSeconds } from '../command-line.js'
 import type { Output } from '../output.js'
-import { auditOperator } from '../wiring/audit.js'
+import { audited, auditOperator } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { describeEmail, nonAsciiOf } from './e-mail.js'
 
@@ -148,10 +148,9 @@ async function invite(
 ): Promise<number> {
   const [at, code] = [clock(), newCode()]
   const expiresAt = new Date(at.getTime() + expires * 1000)
-  await store.transaction(async (db) => {
-    await storeCode(db, { purpose: 'invitation', code, email, expiresAt })
-    await auditOperator({ clock }, db, { action: 'invitation-issued' })
-  })
+  await audited({ store, clock }, { action: 'invitation-issued' }, (db) =>
+    storeCode(db, { purpose: 'invitation', code, email, expiresAt }),
+  )
   return output.result({ invitation: code, expiresAt: isoInstantOf(expiresAt) }, () => [
     `invitation (shown only now, valid once until ${isoInstantOf(expiresAt)}): ${code}`,
     'for POST /api/userservice/accounts',

@@ -20,7 +20,7 @@ import { shownValue } from '../../kernel/values.js'
 import { readConfig } from '../../platform/config/config.js'
 import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
-import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { audited, auditOperator, userOfProcess } from '../wiring/audit.js'
 import { importFields, importOptionsOf } from '../wiring/import-options.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -157,9 +157,8 @@ const notThere = (name: string) => `there is no recipe ${name}: see giving recip
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
   if (builtInRecipe(name)) throw new ServiceError('input-unusable', `${name} is built in and stays`)
-  await runtime.store.transaction(async (db) => {
-    orNotFound((await removeRecipe(db, name)) || undefined, notThere(name))
-    await auditOperator(runtime, db, { action: 'recipe-removed', subject: `recipe ${name}` })
-  })
+  await audited(runtime, { action: 'recipe-removed', subject: `recipe ${name}` }, async (db) =>
+    orNotFound((await removeRecipe(db, name)) || undefined, notThere(name)),
+  )
   return output.result({ removed: name }, () => `recipe ${name} is removed`)
 }

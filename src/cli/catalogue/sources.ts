@@ -31,7 +31,7 @@ import type { Db } from '../../platform/database/connection.js'
 import { createOwner } from '../../work/attempt.js'
 import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { auditOperator, userOfProcess } from '../wiring/audit.js'
+import { audited, userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -315,10 +315,9 @@ function describeHeld(name: string, held: HeldFile): string[] {
 }
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
-  await runtime.store.transaction(async (db) => {
-    orNotFound((await removeSource(db, name)) || undefined, notThere(name))
-    await auditOperator(runtime, db, { action: 'source-removed', subject: `source ${name}` })
-  })
+  await audited(runtime, { action: 'source-removed', subject: `source ${name}` }, async (db) =>
+    orNotFound((await removeSource(db, name)) || undefined, notThere(name)),
+  )
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
 }
 

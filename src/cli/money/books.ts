@@ -76,7 +76,10 @@ async function reconcile(
   const charges = adopt ? await adoptCharges(payments, first.differences, signal) : []
   const adopted = charges.flatMap((charge) => ('donationId' in charge ? [charge] : []))
   const left = charges.flatMap((charge) => ('left' in charge ? [charge] : []))
-  if (adopted.length > 0) await auditAdopted(runtime, day, adopted.length)
+  if (adopted.length > 0) {
+    const event = { action: 'charges-adopted', subject: `day ${day}`, details: { adopted: adopted.length } } as const
+    await auditOperator(runtime, runtime.store.db, event)
+  }
   const { days, differences } = adopted.length > 0 ? await compare() : first
   const open = differences.filter(({ acceptedAt }) => acceptedAt === undefined)
   const accepted = accept ? await acceptAll(runtime, { gateway, day }) : 0
@@ -95,11 +98,6 @@ async function reconcile(
     ],
     { code: open.length > accepted ? 1 : 0 },
   )
-}
-
-async function auditAdopted(runtime: Runtime, day: IsoDate, adopted: number): Promise<void> {
-  const event = { action: 'charges-adopted', subject: `day ${day}`, details: { adopted } } as const
-  await runtime.store.transaction((db) => auditOperator(runtime, db, event))
 }
 
 async function acceptAll(runtime: Runtime, of: { readonly gateway: string; readonly day: IsoDate }): Promise<number> {

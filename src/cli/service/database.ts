@@ -6,7 +6,7 @@ import { forgetFact } from '../../platform/database/facts.js'
 import { restoredProblem } from '../../release/operate/restored-database.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { auditOperator } from '../wiring/audit.js'
+import { audited } from '../wiring/audit.js'
 import { shareSeenOnce } from '../wiring/bucket.js'
 import type { Runtime } from '../wiring/runtime.js'
 
@@ -65,7 +65,7 @@ async function show(runtime: Runtime, output: Output): Promise<number> {
 
 /** Exit code 0 when there is no reason against the database or it is accepted, 1 when that needs --confirm. */
 async function accept(runtime: Runtime, output: Output, { confirm }: { readonly confirm: boolean }): Promise<number> {
-  const { store, fence, clock } = runtime
+  const { fence, clock } = runtime
   const { lineage, seen, refusal, restored, unknown } = await look(runtime)
   if (refusal === undefined && restored === undefined) {
     return output.result({ accepted: false, confirmed: true }, () => 'nothing stands against this database')
@@ -80,10 +80,8 @@ async function accept(runtime: Runtime, output: Output, { confirm }: { readonly 
         })
       }
     }
-    await store.transaction(async (db) => {
-      await forgetFact(db, 'restored-behind')
-      await auditOperator(runtime, db, { action: 'database-accepted', details: { timeline: lineage?.timeline ?? 0 } })
-    })
+    const event = { action: 'database-accepted', details: { timeline: lineage?.timeline ?? 0 } } as const
+    await audited(runtime, event, (db) => forgetFact(db, 'restored-behind'))
     await shareSeenOnce(runtime)
   }
   return output.result(

@@ -3,7 +3,7 @@ import { endMaintenance, findMaintenance, recordMaintenance } from '../../accoun
 import { isoInstantOf } from '../../kernel/dates.js'
 import { addCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { auditOperator } from '../wiring/audit.js'
+import { audited } from '../wiring/audit.js'
 import type { Runtime } from '../wiring/runtime.js'
 
 /** `giving maintenance`. */
@@ -19,18 +19,14 @@ export function registerMaintenance(program: Command, { storeAction }: CommandLi
 
 async function close(runtime: Runtime, output: Output, { minutes }: { minutes: number }): Promise<number> {
   const at = runtime.clock()
-  await runtime.store.transaction(async (db) => {
-    await recordMaintenance(db, { until: new Date(at.getTime() + minutes * 60_000), at })
-    await auditOperator(runtime, db, { action: 'maintenance-started', details: { minutes } })
-  })
+  const until = new Date(at.getTime() + minutes * 60_000)
+  const event = { action: 'maintenance-started', details: { minutes } } as const
+  await audited(runtime, event, (db) => recordMaintenance(db, { until, at }))
   return await report(runtime, output)
 }
 
 async function open(runtime: Runtime, output: Output): Promise<number> {
-  await runtime.store.transaction(async (db) => {
-    await endMaintenance(db)
-    await auditOperator(runtime, db, { action: 'maintenance-ended' })
-  })
+  await audited(runtime, { action: 'maintenance-ended' }, endMaintenance)
   return await report(runtime, output)
 }
 

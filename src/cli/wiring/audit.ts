@@ -3,11 +3,27 @@ import { type AuditEvent, type Operator, recordAudit } from '../../accounts/sql/
 import type { Db } from '../../platform/database/connection.js'
 import type { Runtime } from './runtime.js'
 
+type Entered = Pick<AuditEvent, 'action' | 'subject' | 'details' | 'refused'>
+
+/** Does something, and enters it, in one transaction. */
+export async function audited<T>(
+  runtime: Pick<Runtime, 'store' | 'clock'>,
+  event: Entered,
+  work: (db: Db) => Promise<T>,
+  operator?: Operator,
+): Promise<T> {
+  return await runtime.store.transaction(async (db) => {
+    const done = await work(db)
+    await auditOperator(runtime, db, event, operator)
+    return done
+  })
+}
+
 /** Enters what an operator did into the audit table, in the transaction that did it where there is one. */
 export async function auditOperator(
   { clock }: Pick<Runtime, 'clock'>,
   db: Db,
-  event: Pick<AuditEvent, 'action' | 'subject' | 'details' | 'refused'>,
+  event: Entered,
   { comment, ...operator }: Operator = userOfProcess(),
 ): Promise<void> {
   const details = { ...event.details, ...(comment !== undefined && { comment }) }

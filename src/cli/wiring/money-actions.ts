@@ -13,8 +13,9 @@ import { findChargeOf } from '../../money/sql/charge-states.js'
 import { endPlan, findPlan } from '../../money/sql/donation-plans.js'
 import { requeueReceiptMail } from '../../money/sql/receipt-mails.js'
 import { type RefundIntent, type RefundKind, sumRefundsSince } from '../../money/sql/refunds.js'
+import type { Db } from '../../platform/database/connection.js'
 import { orNotFound } from '../command-line.js'
-import { auditOperator } from './audit.js'
+import { audited, auditOperator } from './audit.js'
 import type { Runtime } from './runtime.js'
 
 type RefundByHand = {
@@ -61,24 +62,20 @@ export async function refundByHand(
 }
 
 /** Makes the receipt of a donation due, again if need be. */
-export async function mailReceiptAgain({ store, clock }: Runtime, id: number, operator?: Operator): Promise<void> {
-  await store.transaction(async (db) => {
-    if (!(await requeueReceiptMail(db, id, clock()))) {
-      throw new ServiceError('not-found', `donation ${id} has no receipt, or its receipt is being mailed right now`)
-    }
-    await auditOperator({ clock }, db, { action: 'receipt-requeued', subject: `donation ${id}` }, operator)
-  })
+export async function mailReceiptAgain(runtime: Runtime, id: number, operator?: Operator): Promise<void> {
+  const none = `donation ${id} has no receipt, or its receipt is being mailed right now`
+  const requeue = async (db: Db) => orNotFound((await requeueReceiptMail(db, id, runtime.clock())) || undefined, none)
+  await audited(runtime, { action: 'receipt-requeued', subject: `donation ${id}` }, requeue, operator)
 }
 
 /** Ends a plan: nothing more is charged. */
-export async function endPlanByHand({ store, clock }: Runtime, id: number, operator?: Operator): Promise<void> {
-  await store.transaction(async (db) => {
+export async function endPlanByHand(runtime: Runtime, id: number, operator?: Operator): Promise<void> {
+  const end = async (db: Db) => {
     orNotFound(await findPlan(db, id), `there is no plan ${id}`)
-    if (!(await endPlan(db, id, { reason: 'the operator ended it', at: clock() }))) {
-      throw new ServiceError('request-invalid', `plan ${id} has ended already`)
-    }
-    await auditOperator({ clock }, db, { action: 'plan-ended', subject: `plan ${id}` }, operator)
-  })
+    const isEnded = await endPlan(db, id, { reason: 'the operator ended it', at: runtime.clock() })
+    if (!isEnded) throw new ServiceError('request-invalid', `plan ${id} has ended already`)
+  }
+  await audited(runtime, { action: 'plan-ended', subject: `plan ${id}` }, end, operator)
 }
 
 /** Brings the books in line with the charge of a donation; returns how that ended. Throws `not-found` and `request-invalid`. */

@@ -3,11 +3,13 @@ import { askSource, decideHeldFile, type HeldFile } from '../../catalogue/sql/im
 import { ServiceError } from '../../kernel/errors.js'
 import { askTestAlarm } from '../../outbound/alarms.js'
 import { ofPerson } from '../../outbound/bucket/bucket.js'
+import type { Db } from '../../platform/database/connection.js'
 import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
 import { tellOfRun } from '../../work/attempt.js'
 import { cancelRun, createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
-import { auditOperator, userOfProcess } from './audit.js'
+import { orNotFound } from '../command-line.js'
+import { audited, auditOperator, userOfProcess } from './audit.js'
 import { sharedFolders } from './bucket.js'
 import { refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
@@ -30,10 +32,8 @@ export async function requestPublication(
 /** Cancels a run that waits or is worked on; see `cancelRun`. */
 export async function cancelPublication(runtime: Runtime, id: number, operator = userOfProcess()): Promise<void> {
   const { store, clock, log } = runtime
-  await store.transaction(async (db) => {
-    await cancelRun(db, id, clock())
-    await auditOperator(runtime, db, { action: 'run-cancelled', subject: `run ${id}` }, operator)
-  })
+  const event = { action: 'run-cancelled', subject: `run ${id}` } as const
+  await audited(runtime, event, (db) => cancelRun(db, id, clock()), operator)
   const by = operator.actor
   const told = { runId: id, kind: 'publication', level: 'warn' } as const
   await tellOfRun({ store, clock, log }, told, 'an operator asked to cancel the run', { by })
@@ -44,10 +44,8 @@ export async function testAlarm(runtime: Runtime, operator = userOfProcess()): P
   if (!runtime.config.alerts) {
     throw new ServiceError('request-invalid', 'nobody is told of alarms: set ALERT_MAIL_TO or ALERT_WEBHOOK_URL')
   }
-  await runtime.store.transaction(async (db) => {
-    await askTestAlarm(db, operator.actor, runtime.clock())
-    await auditOperator(runtime, db, { action: 'alarm-tested' }, operator)
-  })
+  const ask = (db: Db) => askTestAlarm(db, operator.actor, runtime.clock())
+  await audited(runtime, { action: 'alarm-tested' }, ask, operator)
 }
 
 /** Makes a held release live; see `approveRelease`. */
@@ -83,10 +81,9 @@ export async function switchSchedule(
   to: 'paused' | 'resumed',
   operator?: Operator,
 ): Promise<void> {
-  await runtime.store.transaction(async (db) => {
-    await (to === 'paused' ? pauseSchedule : resumeSchedule)(db, name, runtime.clock())
-    await auditOperator(runtime, db, { action: `schedule-${to}`, subject: `schedule ${name}` }, operator)
-  })
+  const change = to === 'paused' ? pauseSchedule : resumeSchedule
+  const event = { action: `schedule-${to}`, subject: `schedule ${name}` } as const
+  await audited(runtime, event, (db) => change(db, name, runtime.clock()), operator)
   runtime.log.warn({ schedule: name }, `schedule ${to}`)
 }
 
@@ -97,26 +94,17 @@ export async function decideSource(
   decision: 'approve' | 'refuse',
   operator?: Operator,
 ): Promise<HeldFile> {
-  const held = await runtime.store.transaction(async (db) => {
-    const held = await decideHeldFile(db, name, decision, runtime.clock())
-    await auditOperator(
-      runtime,
-      db,
-      { action: 'source-decided', subject: `source ${name}`, details: { decision } },
-      operator,
-    )
-    return held
-  })
+  const event = { action: 'source-decided', subject: `source ${name}`, details: { decision } } as const
+  const held = await audited(runtime, event, (db) => decideHeldFile(db, name, decision, runtime.clock()), operator)
   runtime.log.warn({ source: name, decision }, 'decided on the held file of a source')
   return held
 }
 
 /** Makes a source due now: a worker reads it. */
 export async function requestSource(runtime: Runtime, name: string, operator?: Operator): Promise<void> {
-  await runtime.store.transaction(async (db) => {
-    if (!(await askSource(db, name, runtime.clock()))) throw new ServiceError('not-found', `there is no source ${name}`)
-    await auditOperator(runtime, db, { action: 'source-asked', subject: `source ${name}` }, operator)
-  })
+  const ask = async (db: Db) =>
+    orNotFound((await askSource(db, name, runtime.clock())) || undefined, `there is no source ${name}`)
+  await audited(runtime, { action: 'source-asked', subject: `source ${name}` }, ask, operator)
 }
 
 /** What work on releases needs. */
