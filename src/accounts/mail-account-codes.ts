@@ -1,8 +1,5 @@
-import type { Clock } from '../kernel/dates.js'
-import type { Store } from '../platform/database/store.js'
 import { loadTemplate, type TemplateChoice } from '../platform/mail/load-template.js'
-import type { MailTemplate } from '../platform/mail/mail-template.js'
-import type { SmtpSender } from '../platform/mail/smtp.js'
+import type { Mailed, Mailing } from '../platform/mail/mailing.js'
 import { claimDueCode, type DueCode, dropCode, endMailing, newCode } from './sql/account-codes.js'
 
 /** What the templates of account mail may name. */
@@ -17,41 +14,18 @@ const operations = {
 
 type Message = keyof typeof operations
 
-type Templates = Readonly<Record<Message, MailTemplate<(typeof fields)[number]>>>
-
-/** The templates of all messages about accounts. Throws `configuration-invalid`. */
-export async function loadAccountTemplates(choice: TemplateChoice): Promise<Templates> {
-  const load = (message: Message) => loadTemplate(message, fields, choice)
-  return {
-    verification: await load('verification'),
-    'password-reset': await load('password-reset'),
-    'account-exists': await load('account-exists'),
-  }
+/** Ends with an error where a template about accounts cannot be used. Throws `configuration-invalid`. */
+export async function checkAccountTemplates(choice: TemplateChoice): Promise<void> {
+  for (const message of Object.keys(operations)) await loadTemplate(message, fields, choice)
 }
-
-/** What mailing needs. */
-export type AccountMailing = {
-  readonly store: Store
-  readonly sender: Pick<SmtpSender, 'send'>
-  readonly templates: Templates
-  readonly language: string
-  readonly platform: string
-  /** Public address of the API, without trailing slash. */
-  readonly baseUrl: string
-  readonly clock: Clock
-  /** Reports what went wrong, without the recipient. */
-  readonly warn: (details: Readonly<Record<string, string | number | undefined>>, message: string) => void
-}
-
-/** How many messages ended how. */
-export type MailedCodes = { readonly sent: number; readonly later: number; readonly ended: number }
 
 /**
  * Mails what was asked of accounts. A code is stored before it is handed to the server; a message that was not taken is
  * written again with a new code, until what was asked has expired. No mail is sent for an account that does not exist.
  */
-export async function mailDueCodes(mailing: AccountMailing, signal: AbortSignal): Promise<MailedCodes> {
-  const { store, clock, sender, warn } = mailing
+export async function mailDueCodes(mailing: Mailing, signal: AbortSignal): Promise<Mailed> {
+  const { store, clock, sender, warn, choice } = mailing
+  await checkAccountTemplates(choice)
   const mailed = { sent: 0, later: 0, ended: 0 }
   while (!signal.aborted) {
     const code = newCode()
@@ -64,7 +38,7 @@ export async function mailDueCodes(mailing: AccountMailing, signal: AbortSignal)
       continue
     }
     const to = due.accountEmail ?? due.email
-    const outcome = await sender.send({ ...write(mailing, message, due, code), to, id: newCode() }, signal)
+    const outcome = await sender.send({ ...(await write(mailing, message, due, code)), to, id: newCode() }, signal)
     if (outcome.kind === 'not-sent') {
       mailed.later += 1
       warn({ codeId: due.id, reply: outcome.code }, 'a message about an account was not taken and is tried again')
@@ -86,17 +60,13 @@ function messageFor({ purpose, accountEmail, disabled }: DueCode): Message | und
   return accountEmail === undefined ? undefined : 'password-reset'
 }
 
-function write(
-  { templates, language, platform, baseUrl }: AccountMailing,
-  message: Message,
-  due: DueCode,
-  code: string,
-) {
-  const instant = new Intl.DateTimeFormat(language, {
+async function write({ choice, platform, baseUrl }: Mailing, message: Message, due: DueCode, code: string) {
+  const template = await loadTemplate(message, fields, choice)
+  const instant = new Intl.DateTimeFormat(choice.language, {
     ...({ dateStyle: 'long', timeStyle: 'short' } as const),
     timeZone: 'UTC',
   })
-  return templates[message].render({
+  return template.render({
     platform,
     email: due.accountEmail ?? due.email,
     code,

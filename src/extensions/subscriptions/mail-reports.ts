@@ -1,13 +1,7 @@
 import { projectFeedPath } from '../../iati/addresses.js'
 import { projectOfFeed } from '../../iati/atom/report-feed.js'
 import { parseElement, recordLimits } from '../../kernel/xml/reader.js'
-import {
-  type DonorMailing,
-  type MailedReceipts,
-  type MailQueue,
-  mailQueue,
-  wordsIn,
-} from '../../money/receipts/mail-donors.js'
+import { type DonorMailing, type MailQueue, mailQueue, wordsIn } from '../../money/receipts/mail-donors.js'
 import { recordMail } from '../../money/sql/receipt-mails.js'
 import {
   claimSubscriptionMail,
@@ -16,6 +10,7 @@ import {
   listUnreadProjects,
 } from '../../money/sql/subscriptions.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
+import type { Mailed } from '../../platform/mail/mailing.js'
 import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
 
 /** What the templates of messages to subscribers may name, by message. */
@@ -42,7 +37,7 @@ export type ReportMailing = DonorMailing & { readonly releases: ReleaseReader }
  * Mails subscribers what is due: the link by which they confirm, and each report that the live release has and the releases
  * before it did not. See `mailQueue`.
  */
-export async function mailReports(mailing: ReportMailing, signal: AbortSignal): Promise<MailedReceipts> {
+export async function mailReports(mailing: ReportMailing, signal: AbortSignal): Promise<Mailed> {
   const { store, releases, clock } = mailing
   const until = performance.now() + longestMs
   const live = await releases.live()

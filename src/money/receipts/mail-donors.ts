@@ -1,27 +1,13 @@
-import type { Clock } from '../../kernel/dates.js'
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
-import type { Store } from '../../platform/database/store.js'
-import type { TemplateChoice } from '../../platform/mail/load-template.js'
-import type { MailMessage, SendOutcome, SmtpSender } from '../../platform/mail/smtp.js'
+import type { Mailed, Mailing } from '../../platform/mail/mailing.js'
+import type { MailMessage, SendOutcome } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
 import { listDonors, type StoredDonor } from '../sql/donors.js'
 import type { MailOutcome } from '../sql/receipt-mails.js'
 
-export type DonorMailing = {
-  readonly store: Store
-  readonly donors: DonorVault
-  readonly sender: Pick<SmtpSender, 'send'>
-  /** Where templates come from, in the language of the platform unless the donor wants another. */
-  readonly choice: TemplateChoice
-  readonly platform: string
-  /** The address of the service, for links. */
-  readonly baseUrl: string
-  readonly clock: Clock
-  /** Reports what went wrong, without the recipient. */
-  readonly warn: (details: Readonly<Record<string, string | number | undefined>>, message: string) => void
-}
+export type DonorMailing = Mailing & { readonly donors: DonorVault }
 
 /** Mail of one kind that is claimed one by one. */
 export type MailQueue<Due> = {
@@ -37,9 +23,6 @@ export type MailQueue<Due> = {
   compose(due: Due, person: Donor): Promise<Omit<MailMessage, 'to'> | undefined>
 }
 
-/** How many messages ended how. */
-export type MailedReceipts = { readonly sent: number; readonly later: number; readonly ended: number }
-
 const mostTries = 14
 const longestWaitMs = 6 * 3_600_000
 
@@ -53,7 +36,7 @@ export async function mailQueue<Due extends { readonly tries: number }>(
   mailing: DonorMailing,
   queue: MailQueue<Due>,
   signal: AbortSignal,
-): Promise<MailedReceipts> {
+): Promise<Mailed> {
   const { clock } = mailing
   const { what } = queue
   const mailed = { sent: 0, later: 0, ended: 0 }

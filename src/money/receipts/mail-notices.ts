@@ -4,22 +4,14 @@ import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/mone
 import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
 import type { TemplateValues } from '../../platform/mail/mail-template.js'
+import type { Mailed } from '../../platform/mail/mailing.js'
 import { donorLink } from '../donors/donor-link.js'
 import { findDonor } from '../donors/find-donor.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { claimDonorMail, type DueMail } from '../sql/donor-mails.js'
 import { findReceipt, recordMail } from '../sql/receipt-mails.js'
-import {
-  type DonorMailing,
-  lessThan,
-  type MailedReceipts,
-  type MailQueue,
-  mailQueue,
-  nameOf,
-  toDonorOf,
-  wordsIn,
-} from './mail-donors.js'
+import { type DonorMailing, lessThan, type MailQueue, mailQueue, nameOf, toDonorOf, wordsIn } from './mail-donors.js'
 import type { ReceiptSource } from './receipt-pdf.js'
 
 /** What the templates of messages beside receipts may name, by message. */
@@ -41,7 +33,7 @@ export async function checkNoticeTemplates(choice: TemplateChoice): Promise<void
 }
 
 /** Mails what donors are told beside receipts: refunds, charges that failed, statements of a year; see `mailQueue`. */
-export async function mailNotices(mailing: DonorMailing, signal: AbortSignal): Promise<MailedReceipts> {
+export async function mailNotices(mailing: DonorMailing, signal: AbortSignal): Promise<Mailed> {
   const { store, choice } = mailing
   const queue: MailQueue<DueMail> = {
     what: 'a message to a donor',

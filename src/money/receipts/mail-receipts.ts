@@ -1,19 +1,12 @@
 import { signOf } from '../../kernel/money.js'
 import { textIn } from '../../kernel/texts.js'
 import { loadTemplate, type TemplateChoice, templateFor } from '../../platform/mail/load-template.js'
+import type { Mailed } from '../../platform/mail/mailing.js'
 import { donorLink } from '../donors/donor-link.js'
 import { isSandbox } from '../gateways/gateway.js'
 import { sumOf } from '../payments.js'
 import { claimReceiptMail, type DueReceipt, type Receipt, recordMail } from '../sql/receipt-mails.js'
-import {
-  type DonorMailing,
-  type MailedReceipts,
-  type MailQueue,
-  mailQueue,
-  nameOf,
-  toDonorOf,
-  wordsIn,
-} from './mail-donors.js'
+import { type DonorMailing, type MailQueue, mailQueue, nameOf, toDonorOf, wordsIn } from './mail-donors.js'
 
 /** What a receipt says, in a message as in a PDF. */
 export const receiptFields = [
@@ -28,7 +21,7 @@ export async function checkReceiptTemplate(choice: TemplateChoice): Promise<void
 }
 
 /** Mails the receipts that are due, see `mailQueue`. */
-export async function mailDueReceipts(mailing: DonorMailing, signal: AbortSignal): Promise<MailedReceipts> {
+export async function mailDueReceipts(mailing: DonorMailing, signal: AbortSignal): Promise<Mailed> {
   const { store, donors, choice, platform, baseUrl } = mailing
   const queue: MailQueue<DueReceipt> = {
     what: 'a receipt',

@@ -1,11 +1,11 @@
-import type { MailedReceipts } from '../../../src/money/receipts/mail-donors.js'
 import { mailDueReceipts } from '../../../src/money/receipts/mail-receipts.js'
 import { openStore } from '../../../src/platform/database/store.js'
+import type { Mailed } from '../../../src/platform/mail/mailing.js'
 import { SmtpSender } from '../../../src/platform/mail/smtp.js'
 import { testDonors } from './donations.js'
 
 /** Mails what is due, over connections of its own. */
-export async function mailReceipts(databaseUrl: string, smtpUrl: string): Promise<MailedReceipts> {
+export async function mailReceipts(databaseUrl: string, smtpUrl: string): Promise<Mailed> {
   await using store = openStore({ url: databaseUrl, max: 2, applicationName: 'receipt process' })
   const mailing = {
     store,

@@ -1,6 +1,6 @@
 import { mailReports, type ReportMailing } from '../../../src/extensions/subscriptions/mail-reports.js'
-import type { MailedReceipts } from '../../../src/money/receipts/mail-donors.js'
 import type { Store } from '../../../src/platform/database/store.js'
+import type { Mailed } from '../../../src/platform/mail/mailing.js'
 import { SmtpSender } from '../../../src/platform/mail/smtp.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { testDonors } from '../money/donations.js'
@@ -11,7 +11,7 @@ type Place = { readonly store: Store; readonly feedsDir: string; readonly smtpUr
 export async function mailSubscribers(
   { store, feedsDir, smtpUrl }: Place,
   changes: Partial<ReportMailing> = {},
-): Promise<MailedReceipts> {
+): Promise<Mailed> {
   const mailing: ReportMailing = {
     store,
     donors: testDonors,

@@ -1,9 +1,9 @@
 import pino from 'pino'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { accountMail } from '../../../../jobs/account-mail.js'
+import { accountMail } from '../../../../jobs/mails.js'
 import type { JobCall } from '../../../../jobs/queue-worker.js'
 import type { WorkDeps } from '../../../../jobs/work-row.js'
-import { loadAccountTemplates, mailDueCodes } from '../../../../src/accounts/mail-account-codes.js'
+import { mailDueCodes } from '../../../../src/accounts/mail-account-codes.js'
 import { disableAccount, enableAccount, recordGrant } from '../../../../src/accounts/sql/account-administration.js'
 import { readConfig } from '../../../../src/platform/config/config.js'
 import { SmtpSender } from '../../../../src/platform/mail/smtp.js'
@@ -69,9 +69,9 @@ async function takeMail({ store, api }: Accounts, language = 'en') {
   const server = await startMailServer()
   const outcome = await mailDueCodes(
     {
-      ...{ store, language, platform: 'Giving Platform', baseUrl: 'https://giving.example', clock: () => api().now },
+      ...{ store, platform: 'Giving Platform', baseUrl: 'https://giving.example', clock: () => api().now },
       sender: new SmtpSender(server.url, 'accounts@giving.example'),
-      templates: await loadAccountTemplates({ language, operatorsDir: undefined }),
+      choice: { language, operatorsDir: undefined },
       warn: () => undefined,
     },
     never,
@@ -259,9 +259,9 @@ describe('a forgotten password', { shuffle: false }, async () => {
     for (const table of ['account_code', 'asked_mail']) await store.db.query(`delete from ${table}`)
     await forget(email)
     const mailing = {
-      ...{ store, language: 'fr', platform: 'P', baseUrl: '', clock: () => accounts.api().now, warn: () => undefined },
+      ...{ store, platform: 'P', baseUrl: '', clock: () => accounts.api().now, warn: () => undefined },
       sender: new SmtpSender('smtp://127.0.0.1:1', 'accounts@giving.example'),
-      templates: await loadAccountTemplates({ language: 'fr', operatorsDir: undefined }),
+      choice: { language: 'fr', operatorsDir: undefined },
     }
     expect(await mailDueCodes(mailing, never)).toEqual({ sent: 0, later: 1, ended: 0 })
     expect(await mailDueCodes(mailing, never)).toEqual({ sent: 0, later: 0, ended: 0 })
