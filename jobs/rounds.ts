@@ -38,7 +38,6 @@ export async function startRounds(
   const recoverAll = async () => void (await Promise.all(recoveries.map((round) => round())))
   const watch = guarded(log, 'watchdog', async () => {
     for (const runs of scheduled) await enterMissed(runs, 'watchdog', watchdog.graceSeconds)
-    for (const kind of kinds) await recoverRuns(deps, kind)
     await restoreSchedulers(deps, rows, watchdog.graceSeconds)
   })
   const enterLate = guarded(log, 'late instants', async () => {

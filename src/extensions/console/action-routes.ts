@@ -23,13 +23,12 @@ import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
 import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { type FormTokens, senderOf } from './forms.js'
+import { commentIn, type FormTokens, numberIn, senderOf } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { confirmAddress, confirmTitle } from './pages/facts.js'
 import { replacement } from './pages/replacement.js'
 import { runFacts } from './pages/runs.js'
 import { sourceFacts } from './pages/sources.js'
-import { withoutMailAddresses } from './without-mail-addresses.js'
 
 /** Something that an operator may do: a page that asks, whose form does it. */
 type Action = {
@@ -240,18 +239,14 @@ export function actionRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       const form = tokens.read(request)
       if (imports) needImport(request)
       const what = request.params.what ?? ''
-      const comment = withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
+      const comment = commentIn(form)
       const { actor, origin } = senderOf(request, form)
       const operator = { actor, origin, ...(comment !== '' && { comment }) }
       const done = last.then(() => act(deps, what, form.get(choice?.name ?? '') === 'yes', operator))
       last = done.catch(() => undefined)
       await done
       log.info({ ...operator, address: request.url }, 'done in the console')
-      // The page that is seen next can be loaded again without doing it again.
-      return reply
-        .code(303)
-        .header('location', tokens.telling(request, seenAt(what), doneAs(what)))
-        .send()
+      return tokens.lead(reply, seenAt(what), doneAs(what))
     })
   }
 }
@@ -289,7 +284,7 @@ async function lookAtRun({ store }: ConsoleDeps, id: string): Promise<Html> {
 
 /** The number in an address; 0, which no run has, for anything else. */
 function runNumber(text: string): number {
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0
+  return numberIn(text) ?? 0
 }
 
 async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<undefined> {

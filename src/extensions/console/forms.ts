@@ -5,6 +5,7 @@ import type { Html } from '../../http/portal/html.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isSame, operatorOf } from './access.js'
 import { consolePage, type Section } from './pages/frame.js'
+import { withoutMailAddresses } from './without-mail-addresses.js'
 
 /** The tokens in forms of one process: proof that a form was sent by a page of this console, to whom it showed it. */
 export class FormTokens {
@@ -19,7 +20,7 @@ export class FormTokens {
   }
 
   /** An address whose page tells what was done; only this console makes such an address, and only for who is told. */
-  telling(request: FastifyRequest, address: string, done: string): string {
+  #telling(request: FastifyRequest, address: string, done: string): string {
     const [page = '', part] = address.split('#', 2)
     const query = new URLSearchParams({ done, mark: this.#markOf(request, done) })
     return `${page}${page.includes('?') ? '&' : '?'}${query}${part === undefined ? '' : `#${part}`}`
@@ -30,6 +31,12 @@ export class FormTokens {
     const { done, mark } = request.query as { readonly done?: unknown; readonly mark?: unknown }
     if (typeof done !== 'string' || typeof mark !== 'string') return undefined
     return isSame(mark, this.#markOf(request, done)) ? done : undefined
+  }
+
+  /** Leads to the page that is seen next, which can be loaded again without doing it again, with what was `done`. */
+  lead(reply: FastifyReply, address: string, done?: string): FastifyReply {
+    const location = done === undefined ? address : this.#telling(reply.request, address, done)
+    return reply.code(303).header('location', location).send()
   }
 
   /** Sends a page, which begins with what was done just before. */
@@ -64,6 +71,16 @@ export class FormTokens {
       throw foreign('its page is of another operator, or of before the service was started: open it again')
     }
   }
+}
+
+/** The reason that a form gives, for the audit trail. */
+export function commentIn(form: URLSearchParams): string {
+  return withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
+}
+
+/** The number in an address or a field; undefined for anything else. */
+export function numberIn(text: unknown): number | undefined {
+  return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
 /** Who sent a form: who signed in; without tokens, who they say they are. Throws `request-invalid`. */

@@ -11,9 +11,8 @@ import { type DonationHistory, findDonationHistory, listDonations } from '../../
 import { findReceiptMail } from '../../money/sql/receipt-mails.js'
 import { needDonors, needTokenAgain, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { type FormTokens, senderOf } from './forms.js'
+import { commentIn, type FormTokens, numberIn, senderOf } from './forms.js'
 import { donationPage, donationsPage, refundPage, type Sought } from './pages/donations.js'
-import { withoutMailAddresses } from './without-mail-addresses.js'
 
 const [most, mostDifferences] = [50, 50]
 
@@ -61,17 +60,14 @@ export function moneyRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: For
     const { limit } = mayGiveBack(request)
     needTokenAgain(request, form.get('again') ?? '')
     const { donation } = await historyOf(request)
-    const comment = withoutMailAddresses((form.get('comment') ?? '').trim().slice(0, 500))
+    const comment = commentIn(form)
     if (comment === '') throw new ServiceError('request-invalid', 'why: expected a reason; got: nothing')
     const { actor, origin } = senderOf(request, form)
     const amount = amountIn(form.get('amount') ?? '', minorUnitExponent(donation.currency))
     const wanted = { donationId: donation.id, kind: 'refund', amount, mostInDay: limit } as const
     await refundByHand(runtime, payments, wanted, { actor, origin, comment })
     const done = `Donation ${donation.id} is given back: a worker asks the processor, and the donor is told by mail.`
-    return reply
-      .code(303)
-      .header('location', tokens.telling(request, `/donations/${donation.id}`, done))
-      .send()
+    return tokens.lead(reply, `/donations/${donation.id}`, done)
   })
 
   /** Throws unless the console gives money back, to who has signed in. */
@@ -86,8 +82,8 @@ export function moneyRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: For
   }
 
   async function historyOf(request: FastifyRequest<OfDonation>): Promise<DonationHistory> {
-    const { id } = request.params
-    const history = /^\d{1,15}$/.test(id) ? await findDonationHistory(store.db, Number(id)) : undefined
+    const id = numberIn(request.params.id)
+    const history = id === undefined ? undefined : await findDonationHistory(store.db, id)
     if (!history) throw new ServiceError('not-found', 'there is no such donation')
     return history
   }

@@ -7,7 +7,7 @@ import { canEnd } from '../../catalogue/sources/end-missing.js'
 import { listSources } from '../../catalogue/sql/import-sources.js'
 import { changeSources } from '../../cli/wiring/source-changes.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { isErrno } from '../../kernel/system-errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { type FormTokens, senderOf } from './forms.js'
@@ -55,10 +55,7 @@ export function sourceRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       throw new ServiceError('request-invalid', `there is a source ${name} already: take another name`)
     await changeSources(runtime, [definition], [], { actor, origin })
     const done = `The source ${name} is there: a worker reads it by its schedule, or now when you ask for it.`
-    return reply
-      .code(303)
-      .header('location', tokens.telling(request, '/sources', done))
-      .send()
+    return tokens.lead(reply, '/sources', done)
   })
 
   /** An address, or a folder for files, which is made. Throws `request-invalid` for other places. */
@@ -77,11 +74,6 @@ export function sourceRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
 }
 
 async function foldersIn(inbox: string): Promise<string[]> {
-  try {
-    const entries = await readdir(inbox, { withFileTypes: true })
-    return entries.flatMap((entry) => (entry.isDirectory() && folderName.test(entry.name) ? [entry.name] : [])).sort()
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return []
-    throw error
-  }
+  const entries = (await ifThere(readdir(inbox, { withFileTypes: true }))) ?? []
+  return entries.flatMap((entry) => (entry.isDirectory() && folderName.test(entry.name) ? [entry.name] : [])).sort()
 }

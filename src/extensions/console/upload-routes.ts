@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type AuditAction, type Operator, recordAudit } from '../../accounts/sql/audit-events.js'
 import { findKind } from '../../catalogue/import/kinds.js'
@@ -11,10 +12,11 @@ import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, saveRecipe } from '../../catalogue/sql/recipes.js'
 import type { Html } from '../../http/portal/html.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { isErrno } from '../../kernel/system-errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
+import { within } from '../../kernel/within.js'
 import { mayImport, needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { type FormTokens, senderOf } from './forms.js'
+import { type FormTokens, numberIn, senderOf } from './forms.js'
 import { formParts } from './multipart.js'
 import { importPage, importsPage } from './pages/imports.js'
 import { uploadPage, workingPage } from './pages/upload.js'
@@ -77,7 +79,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   }
 
   app.get<ByBefore>('/imports', async (request, reply) => {
-    const before = numberOf(request.query.before)
+    const before = numberIn(request.query.before)
     const shown = await listImports(store.db, { limit: shownImports, ...(before !== undefined && { before }) })
     const sending = mayImport(request) && {
       ...{ token: tokens.issue(request, uploadsAddress), address: uploadsAddress, limits: uploads.limits },
@@ -87,7 +89,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   })
 
   app.get<ById>('/imports/:id', async (request, reply) => {
-    const id = numberOf(request.params.id)
+    const id = numberIn(request.params.id)
     const one = id === undefined ? undefined : await findImport(store.db, id)
     if (!one) return reply.callNotFound()
     const upload = mayImport(request)
@@ -119,10 +121,10 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
           const sent = await receive(request)
           const owner = ownerOf(request)
           const looking = Promise.all(sent.map(({ id }) => lookOnly(owner, id)))
-          await within(looking)
+          await isDoneSoon(looking)
           const order = await waiting(request)
           const first = order.find(({ id }) => sent.some((one) => one.id === id)) ?? sent[0]
-          return await reply.code(303).header('location', `${uploadsAddress}/${first?.id}`).send()
+          return tokens.lead(reply, `${uploadsAddress}/${first?.id}`)
         } finally {
           senders--
         }
@@ -191,7 +193,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     work.throwFailure(upload)
     if (upload.import !== undefined) return await leadOn(request, reply, upload.import)
     const working = work.progressOf(upload)
-    const isPrepared = !working && (await within(prepare(upload.owner, id)))
+    const isPrepared = !working && (await isDoneSoon(prepare(upload.owner, id)))
     const known = await found(request, id)
     // Between two steps of the work nothing is in progress.
     const progress = work.progressOf(known)
@@ -199,7 +201,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       reply.header('refresh', String(progressSeconds))
       return send(reply, known.name, workingPage(known, progress ?? working ?? { what: 'is being read', records: 0 }))
     }
-    const after = numberOf(request.query.after)
+    const after = numberIn(request.query.after)
     const page = uploadPage({
       ...{ upload: known, token: tokens.issue(request), operator: operatorOf(request) },
       ...{ others: (await waiting(request)).filter((one) => one.id !== id), recipes: await recipeNames() },
@@ -213,7 +215,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   const leadOn = async (request: FastifyRequest, reply: FastifyReply, id: number) => {
     const next = (await waiting(request)).find((one) => one.broken === undefined)
     const address = next ? `${uploadsAddress}/${next.id}?after=${id}` : `/imports/${id}`
-    return await reply.code(303).header('location', address).send()
+    return tokens.lead(reply, address)
   }
 
   app.post<ById>(`${uploadsAddress}/:id`, async (request, reply) => {
@@ -221,7 +223,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     const upload = await found(request, request.params.id)
     const operator = senderOf(request, form)
     const address = `${uploadsAddress}/${upload.id}`
-    const seen = () => reply.code(303).header('location', address).send()
+    const seen = () => tokens.lead(reply, address)
     const progress = work.progressOf(upload)
     if (progress || upload.import !== undefined) return await seen()
     const doing = form.get('do') ?? 'look'
@@ -229,10 +231,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       await uploads.remove(upload)
       await enter(operator, 'upload-removed', upload)
       const done = `${upload.name} is removed: nothing of it was stored.`
-      return await reply
-        .code(303)
-        .header('location', tokens.telling(request, '/imports', done))
-        .send()
+      return tokens.lead(reply, '/imports', done)
     }
     const recipe = await chosen(upload, form, operator)
     if (recipe === undefined) return await seen()
@@ -248,7 +247,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     }
     // What is imported is what the page has shown.
     if (doing !== 'import' || !isKnown || !isImportable(upload)) return await seen()
-    await within(work.import(upload, recipe, operator))
+    await isDoneSoon(work.import(upload, recipe, operator))
     const known = await found(request, upload.id)
     return known.import === undefined ? await seen() : await leadOn(request, reply, known.import)
   })
@@ -264,13 +263,13 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       if (kind === undefined || !findKind(kind)) throw new ServiceError('request-invalid', 'expected a kind of records')
       await enter(operator, 'upload-read', upload, { kind })
       if (!look.columns) return { kind }
-      await within(work.look(upload, { kind, sheet: recipe.sheet }))
+      await isDoneSoon(work.look(upload, { kind, sheet: recipe.sheet }))
       return undefined
     }
     const sheet = form.get('sheet') ?? undefined
     if (sheet !== undefined && look.sheets?.includes(sheet) && sheet !== (recipe.sheet ?? look.sheets[0])) {
       await enter(operator, 'upload-read', upload, { kind: kind ?? 'unknown' })
-      await within(work.look(upload, { sheet }))
+      await isDoneSoon(work.look(upload, { sheet }))
       return undefined
     }
     return look.columns && kind !== undefined ? recipeOfForm(form, look.columns, recipe) : recipe
@@ -308,36 +307,19 @@ function refusedAddress({ id }: Upload): string {
 }
 
 async function hasFile(file: string): Promise<boolean> {
-  try {
-    return (await stat(file)).isFile()
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return false
-    throw error
-  }
+  return (await ifThere(stat(file)))?.isFile() ?? false
 }
 
 /** Waits for work as long as a page may, and says whether it has ended; else it fails where the file is looked at next. */
-async function within(done: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, false)
-  })
-  try {
-    return await Promise.race([done.then(() => true), patience])
-  } finally {
-    clearTimeout(timer)
-  }
+async function isDoneSoon(work: Promise<unknown>): Promise<boolean> {
+  return await Promise.race([work.then(() => true), sleep(patienceMs, false, { ref: false })])
 }
 
 /** The chunks of a body, of which none is waited for longer than this. */
 async function* inTime(chunks: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer> {
+  const why = `nothing came for ${idleMs / 1000} s: the file was not sent whole`
   for (;;) {
-    let timer: NodeJS.Timeout | undefined
-    const silence = new Promise<never>((_, reject) => {
-      const why = `nothing came for ${idleMs / 1000} s: the file was not sent whole`
-      timer = setTimeout(() => reject(new ServiceError('request-malformed', why)), idleMs)
-    })
-    const next = await Promise.race([chunks.next(), silence]).finally(() => clearTimeout(timer))
+    const next = await within(idleMs, chunks.next(), () => new ServiceError('request-malformed', why))
     if (next.done) return
     yield next.value
   }
@@ -373,8 +355,4 @@ function recipeIn(json: string): Recipe {
     throw new ServiceError('input-unusable', 'the recipe: expected JSON')
   }
   return readRecipe(raw)
-}
-
-function numberOf(given: unknown): number | undefined {
-  return typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : undefined
 }

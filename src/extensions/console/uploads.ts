@@ -7,7 +7,7 @@ import type { TriedImport } from '../../catalogue/import/try-import.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import type { Clock } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { isErrno } from '../../kernel/system-errors.js'
+import { ifThere } from '../../kernel/system-errors.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
 
 /** A file that an operator has sent, with what was chosen and seen since. It waits in a folder of its own for a day. */
@@ -143,21 +143,12 @@ export class Uploads {
   }
 
   async #ids(): Promise<string[]> {
-    try {
-      return (await readdir(this.#folder)).filter((name) => idPattern.test(name))
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return []
-      throw error
-    }
+    return ((await ifThere(readdir(this.#folder))) ?? []).filter((name) => idPattern.test(name))
   }
 
   async #read(id: string): Promise<Upload | undefined> {
-    try {
-      return JSON.parse(await readFile(path.join(this.#folder, id, stateFile), 'utf8')) as Upload
-    } catch (error) {
-      if (isErrno(error, 'ENOENT')) return undefined
-      throw error
-    }
+    const state = await ifThere(readFile(path.join(this.#folder, id, stateFile), 'utf8'))
+    return state === undefined ? undefined : (JSON.parse(state) as Upload)
   }
 
   async #bytes(): Promise<number> {
