@@ -14,7 +14,7 @@ import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
 import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
 import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
-import { type Config, readConfig } from '../../platform/config/config.js'
+import { type Config, type ConfigField, readConfig } from '../../platform/config/config.js'
 import { unreadVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
 import { pendingMigrations } from '../../platform/database/migrate.js'
@@ -50,6 +50,10 @@ export type Diagnosis = Finding & { readonly about: string }
 const toFinding = ({ cause, message, problem }: Condition) =>
   problem ? fix(message, conditions[cause].next) : good(message)
 
+const databaseFields: readonly ConfigField[] = [
+  ...(['databasePoolSize', 'workerProcesses', 'queue', 'upstreamUrl', 'readMaxLagSeconds'] as const),
+  ...publisherFields,
+]
 const anyVersionFrom = 150_000
 const answerMs = 5_000
 // One while an API starts and four of its console, and where the queue is in PostgreSQL, those of the page of queues.
@@ -57,23 +61,38 @@ const ofConsole = 5
 const ofItsQueues = 6
 const dayMs = 86_400_000
 
+/** An inspection of the store, which is not migrated for it. Where it `needsSchema`, pending migrations keep it from looking. */
+function ofStore(
+  about: string,
+  fields: readonly ConfigField[],
+  needsSchema: boolean,
+  look: (runtime: Runtime) => Promise<readonly Finding[]>,
+): Inspection {
+  const inspect: Inspection['inspect'] = async ({ environment, signal }) => {
+    await using runtime = await openRuntime(environment, fields, { signal, migrate: false })
+    const isOld = needsSchema && (await pendingMigrations(runtime.store.db)).length > 0
+    return isOld ? [note('not examined while migrations are pending')] : await look(runtime)
+  }
+  return { about, inspect, ofDatabase: true }
+}
+
 /** Everything that `giving doctor` examines, in the order of its report; no inspection needs another to succeed. */
 export const inspections: readonly Inspection[] = [
   { about: 'configuration', inspect: inspectConfiguration },
   { about: 'secrets', inspect: inspectSecrets },
   { about: 'data directory', inspect: inspectDataDirectory },
-  { about: 'database', inspect: inspectDatabase, ofDatabase: true },
-  { about: 'queue', inspect: inspectQueue, ofDatabase: true },
-  { about: 'service', inspect: inspectService, ofDatabase: true },
+  ofStore('database', databaseFields, false, inspectDatabase),
+  ofStore('queue', ['queue'], false, inspectQueue),
+  ofStore('service', statusFields, true, inspectService),
   { about: 'schedule', inspect: inspectSchedule },
-  { about: 'backup', inspect: inspectBackup, ofDatabase: true },
-  { about: 'sources', inspect: inspectSources, ofDatabase: true },
+  ofStore('backup', ['backup'], true, inspectBackup),
+  ofStore('sources', [], true, inspectSources),
   { about: 'standard', inspect: inspectStandard },
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
   { about: 'upstream', inspect: inspectUpstream },
   ...ofExtensions('inspection'),
-  { about: 'payments', inspect: inspectPayments, ofDatabase: true },
+  ofStore('payments', paymentFields, true, inspectPayments),
   { about: 'mail', inspect: inspectMail },
   { about: 'bucket', inspect: inspectBucket },
 ]
@@ -95,11 +114,7 @@ async function inspectConfiguration({ environment }: CommandLine): Promise<reado
   }
 }
 
-async function inspectBackup({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, ['backup'], { signal, migrate: false })
-  const { config, store, clock } = runtime
-  const pending = await pendingMigrations(store.db)
-  if (pending.length > 0) return [note('not examined while migrations are pending')]
+async function inspectBackup({ config, store, clock }: Runtime): Promise<readonly Finding[]> {
   const { last, needs, tried } = await backupState(store.db, clock())
   if (needs.length > 0) {
     return needs.map((need) => (config.backup ? fix : note)(need, conditions.backup.next))
@@ -108,10 +123,7 @@ async function inspectBackup({ environment, signal }: CommandLine): Promise<read
   return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes; ${tried}`)]
 }
 
-async function inspectSources({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, [], { signal, migrate: false })
-  const { store } = runtime
-  if ((await pendingMigrations(store.db)).length > 0) return [note('not examined while migrations are pending')]
+async function inspectSources({ store }: Runtime): Promise<readonly Finding[]> {
   const sources = await listSources(store.db)
   const needs = sourceNeeds(sources)
   if (needs.length > 0) return needs.map((need) => fix(need, conditions.sources.next))
@@ -165,15 +177,7 @@ async function inspectFileSystem(directory: string): Promise<readonly Finding[]>
   })
 }
 
-async function inspectDatabase({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(
-    environment,
-    ['databasePoolSize', 'workerProcesses', 'queue', 'upstreamUrl', 'readMaxLagSeconds', ...publisherFields],
-    {
-      signal,
-      migrate: false,
-    },
-  )
+async function inspectDatabase(runtime: Runtime): Promise<readonly Finding[]> {
   const { store, clock, config } = runtime
   const facts = await readServerFacts(store.db)
   const findings: Finding[] = []
@@ -269,13 +273,10 @@ function queueConnections({ queue, upstreamUrl }: Config): number {
   return 2 * (queues.length + consumed.length)
 }
 
-async function inspectQueue({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, ['queue'], { signal, migrate: false })
-  const { config, databaseUrl, log } = runtime
+async function inspectQueue({ config, databaseUrl, log, store: { db } }: Runtime): Promise<readonly Finding[]> {
   await using queue = await openQueue(queueSettings({ config, databaseUrl }), log)
   const workers = await queue.liveWorkers('publish')
   const what = `${config.queue.engine === 'redis' ? 'Redis' : 'PostgreSQL'} answers`
-  const { db } = runtime.store
   // A store without its tables has no run that waits.
   const isNew = (await pendingMigrations(db)).length > 0
   const { message, problem } = isNew
@@ -286,9 +287,7 @@ async function inspectQueue({ environment, signal }: CommandLine): Promise<reado
 }
 
 /** What `giving status` says needs a person, but for what another inspection tells. */
-async function inspectService({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, statusFields, { signal, migrate: false })
-  if ((await pendingMigrations(runtime.store.db)).length > 0) return [note('not examined while migrations are pending')]
+async function inspectService(runtime: Runtime): Promise<readonly Finding[]> {
   // The queue has an inspection of its own.
   const queue = { engine: runtime.config.queue.engine, reachable: false, error: '' } as const
   const { causes } = await lookAtService(runtime, queue, () => openPayments(runtime, { makesDonorKey: false }))
@@ -380,12 +379,9 @@ function spanOf(seconds: number): string {
   return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
 }
 
-async function inspectPayments({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  await using runtime = await openRuntime(environment, paymentFields, { signal, migrate: false })
+async function inspectPayments(runtime: Runtime): Promise<readonly Finding[]> {
   const payments = await openPayments(runtime, { makesDonorKey: false })
   const { gateway, timeoutMs } = payments
-  const pending = await pendingMigrations(runtime.store.db)
-  if (pending.length > 0) return [note('not examined while migrations are pending')]
   const closedBecause = await payments.closedBecause?.()
   if (closedBecause !== undefined) return [note(`no donations are taken: ${closedBecause}`, 'docs/how-to/processor.md')]
   try {

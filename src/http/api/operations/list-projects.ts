@@ -1,5 +1,4 @@
 import {
-  findProjectRows,
   isShared,
   type PageQuery,
   type ProjectPageRows,
@@ -15,7 +14,7 @@ import { ServiceError } from '../../../kernel/errors.js'
 import type { Store } from '../../../platform/database/store.js'
 
 import { createReadTogether } from './read-together.js'
-import { projectTextsOf } from './ready-texts.js'
+import { recordsOf } from './ready-texts.js'
 import type { Spoken } from './spoken.js'
 
 /** Which page of which list; `nextProjectId` is an inclusive lower bound. */
@@ -70,10 +69,7 @@ export function createProjectList(store: Store, monotonicMs: () => number = () =
     const numberFound = page.numberFound ?? known?.found ?? 0
     const { nextProjectId: next, modifiedUntil } = page
     const render = async (ids: readonly number[]) => {
-      const rows = await findProjectRows(store.db, ids, text)
-      const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
-      const records = joinRecords(format, await projectTextsOf(store, text, inOrder, spoken))
-      return { page: { records, numberFound, next }, modifiedUntil }
+      return { page: { records: await recordsOf(store, text, ids, spoken), numberFound, next }, modifiedUntil }
     }
     if ('body' in page.records) {
       const { body, versions } = page.records

@@ -1,4 +1,12 @@
-import type { ProjectTexts, ProjectView, TextRow, WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { findProjectRows } from '../../../catalogue/sql/ready-texts/project-pages.js'
+import type {
+  ProjectTexts,
+  ProjectView,
+  TextRow,
+  WantedText,
+  WireFormat,
+} from '../../../catalogue/sql/ready-texts/ready-texts.js'
+import { joinRecords } from '../../../catalogue/wire/write/list.js'
 import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
 import type { Store } from '../../../platform/database/store.js'
 import { renderOrganisationTexts, renderProjectTexts } from '../../../release/render/ready-texts.js'
@@ -29,6 +37,18 @@ export async function projectTextsOf(
       return texts.map((text) => [text.id, text[name]])
     },
   )
+}
+
+/** The records of projects in the order of their ids, as one text; those that are not there are left out. */
+export async function recordsOf(
+  store: Store,
+  text: WantedText,
+  ids: readonly number[],
+  spoken?: Spoken,
+): Promise<string> {
+  const rows = await findProjectRows(store.db, ids, text)
+  const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
+  return joinRecords(text.format, await projectTextsOf(store, text, inOrder, spoken))
 }
 
 /** As `projectTextsOf`, of organisations. */

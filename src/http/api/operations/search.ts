@@ -1,16 +1,13 @@
 import { hitsFrom, type ProjectHits } from '../../../catalogue/sql/ready-texts/project-hits.js'
-import { findProjectRows } from '../../../catalogue/sql/ready-texts/project-pages.js'
 import { selectHits } from '../../../catalogue/sql/ready-texts/project-search.js'
-import type { ProjectView, WantedText, WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
-import { joinRecords } from '../../../catalogue/wire/write/list.js'
+import type { ProjectView, WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import { isTimedOut } from '../../../platform/database/connection.js'
-import type { Store } from '../../../platform/database/store.js'
 import { invalidParameter, missingParameter } from '../query.js'
 import type { SearchResult } from '../representations/search.js'
 import { createHitLists, type HitListDeps } from './hit-lists.js'
-import { projectTextsOf } from './ready-texts.js'
+import { recordsOf } from './ready-texts.js'
 import type { Spoken } from './spoken.js'
 
 export type SearchFilter = { readonly name: 'theme' | 'country'; readonly value: string }
@@ -76,7 +73,7 @@ export function createSearch(deps: HitListDeps): Search {
     if (page.changed) page = await read(page.hits)
     const spokenTexts = await spoken?.projects(reads.db, page.ids)
     const ready = spokenTexts && spokenTexts.size > 0 ? undefined : page.body
-    const records = ready ?? (await renderedRecords(reads, page.ids, text, spoken))
+    const records = ready ?? (await recordsOf(reads, text, page.ids, spoken))
     return { filters, q, start, summary: view === 'summary', records, numberFound: page.hits.ids.length }
   }
 }
@@ -84,17 +81,6 @@ export function createSearch(deps: HitListDeps): Search {
 function throwBusy(cause: unknown): never {
   if (!isTimedOut(cause)) throw cause
   throw new ServiceError('server-busy', 'this search takes too long: search for fewer or rarer words', { cause })
-}
-
-async function renderedRecords(
-  store: Store,
-  ids: readonly number[],
-  text: WantedText,
-  spoken: Spoken | undefined,
-): Promise<string> {
-  const rows = await findProjectRows(store.db, ids, text)
-  const inOrder = ids.flatMap((id) => rows.get(id) ?? [])
-  return joinRecords(text.format, await projectTextsOf(store, text, inOrder, spoken))
 }
 
 function searchableText(q: string | undefined): string {
