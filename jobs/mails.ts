@@ -16,7 +16,9 @@ import type { Work, WorkDeps } from './work-row.js'
 function mails(
   { name, schedule }: { readonly name: string; readonly schedule: string },
   checks: readonly ((choice: TemplateChoice) => Promise<void>)[],
-  mailer: (deps: WorkDeps) => ((mailing: Mailing, signal: AbortSignal) => Promise<Mailed>) | undefined,
+  mailer: (
+    deps: WorkDeps,
+  ) => ((mailing: Mailing & Pick<WorkDeps, 'store'>, signal: AbortSignal) => Promise<Mailed>) | undefined,
 ): Work {
   return {
     name,

@@ -1,3 +1,4 @@
+import type { Store } from '../platform/database/store.js'
 import { loadTemplate, type TemplateChoice } from '../platform/mail/load-template.js'
 import type { Mailed, Mailing } from '../platform/mail/mailing.js'
 import { claimDueCode, type DueCode, dropCode, endMailing, newCode } from './sql/account-codes.js'
@@ -23,7 +24,7 @@ export async function checkAccountTemplates(choice: TemplateChoice): Promise<voi
  * Mails what was asked of accounts. A code is stored before it is handed to the server; a message that was not taken is
  * written again with a new code, until what was asked has expired. No mail is sent for an account that does not exist.
  */
-export async function mailDueCodes(mailing: Mailing, signal: AbortSignal): Promise<Mailed> {
+export async function mailDueCodes(mailing: Mailing & { readonly store: Store }, signal: AbortSignal): Promise<Mailed> {
   const { store, clock, sender, warn, choice } = mailing
   await checkAccountTemplates(choice)
   const mailed = { sent: 0, later: 0, ended: 0 }

@@ -23,7 +23,7 @@ import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
 import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { commentIn, type FormTokens, numberIn, senderOf } from './forms.js'
+import { commentIn, type FormTokens, givenNumber, senderOf } from './forms.js'
 import { confirmationPage } from './pages/confirmation.js'
 import { confirmAddress, confirmTitle } from './pages/facts.js'
 import { replacement } from './pages/replacement.js'
@@ -284,7 +284,7 @@ async function lookAtRun({ store }: ConsoleDeps, id: string): Promise<Html> {
 
 /** The number in an address; 0, which no run has, for anything else. */
 function runNumber(text: string): number {
-  return numberIn(text) ?? 0
+  return givenNumber(text) ?? 0
 }
 
 async function lookAtSchedule({ store }: ConsoleDeps, name: string): Promise<undefined> {

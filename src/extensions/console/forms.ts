@@ -79,7 +79,7 @@ export function commentIn(form: URLSearchParams): string {
 }
 
 /** The number in an address or a field; undefined for anything else. */
-export function numberIn(text: unknown): number | undefined {
+export function givenNumber(text: unknown): number | undefined {
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 

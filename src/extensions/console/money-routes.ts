@@ -11,7 +11,7 @@ import { type DonationHistory, findDonationHistory, listDonations } from '../../
 import { findReceiptMail } from '../../money/sql/receipt-mails.js'
 import { needDonors, needTokenAgain, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { commentIn, type FormTokens, numberIn, senderOf } from './forms.js'
+import { commentIn, type FormTokens, givenNumber, senderOf } from './forms.js'
 import { donationPage, donationsPage, refundPage, type Sought } from './pages/donations.js'
 
 const [most, mostDifferences] = [50, 50]
@@ -82,7 +82,7 @@ export function moneyRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: For
   }
 
   async function historyOf(request: FastifyRequest<OfDonation>): Promise<DonationHistory> {
-    const id = numberIn(request.params.id)
+    const id = givenNumber(request.params.id)
     const history = id === undefined ? undefined : await findDonationHistory(store.db, id)
     if (!history) throw new ServiceError('not-found', 'there is no such donation')
     return history

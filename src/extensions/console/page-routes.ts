@@ -18,7 +18,7 @@ import { findRuns, getRun, type RunState, summarizeDays } from '../../work/sql/r
 import { listSchedules } from '../../work/sql/schedules.js'
 import { mayImport } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { type FormTokens, numberIn } from './forms.js'
+import { type FormTokens, givenNumber } from './forms.js'
 import { accountsPage } from './pages/accounts.js'
 import { auditPage } from './pages/audit.js'
 import { explainedPage } from './pages/explained.js'
@@ -101,7 +101,13 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Form
       const { before, state, trigger } = request.query
       const asked = daysOf(request.query)
       const since = asked.from ?? new Date(clock().getTime() - ledgerDays * dayMs)
-      const filter = { since, until: asked.to, before: numberIn(before), state: given(state), trigger: given(trigger) }
+      const filter = {
+        since,
+        until: asked.to,
+        before: givenNumber(before),
+        state: given(state),
+        trigger: given(trigger),
+      }
       const [runs, days] = await Promise.all([findRuns(store.db, filter, shownRuns), summarizeDays(store.db, since)])
       const page = runsPage({
         runs,
@@ -118,14 +124,14 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Form
     reply.redirect(`/runs/${encodeURIComponent(request.query.id ?? '')}`),
   )
   app.get<{ Params: { id: string } }>('/runs/:id', async (request, reply) => {
-    const id = numberIn(request.params.id)
+    const id = givenNumber(request.params.id)
     if (id === undefined) return reply.callNotFound()
     const page = runPage(await getRun(store.db, id), await listRunLines(store.db, id, shownLines))
     return sendLive(request, reply, 'runs', `Run ${id}`, page)
   })
   app.get<{ Querystring: Query<'rule' | 'after'> }>('/held', async (request, reply) => {
     const rule = given(request.query.rule)
-    const filter = { rule, after: numberIn(request.query.after) }
+    const filter = { rule, after: givenNumber(request.query.after) }
     const [{ count, projects }, byRule] = await Promise.all([
       listHeldProjects(store.db, shownHeld, filter),
       heldRules(store.db),
@@ -135,13 +141,13 @@ export function pageRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Form
     return send(reply, 'held', 'Held projects', page)
   })
   app.get<{ Params: { id: string } }>('/held/:id', async (request, reply) => {
-    const id = numberIn(request.params.id)
+    const id = givenNumber(request.params.id)
     const project = id === undefined ? undefined : await findHeldProject(store.db, id)
     if (!project) return reply.callNotFound()
     return send(reply, 'held', project.identifier, heldReasons(project))
   })
   app.get<{ Params: { id: string } }>('/explain/:id', async (request, reply) => {
-    const id = numberIn(request.params.id)
+    const id = givenNumber(request.params.id)
     const explained = id === undefined ? undefined : await deps.explain(id)
     if (!explained) return reply.callNotFound()
     return send(reply, 'facts', explained.identifier, explainedPage(explained))

@@ -16,7 +16,7 @@ import { ifThere } from '../../kernel/system-errors.js'
 import { within } from '../../kernel/within.js'
 import { mayImport, needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
-import { type FormTokens, numberIn, senderOf } from './forms.js'
+import { type FormTokens, givenNumber, senderOf } from './forms.js'
 import { formParts } from './multipart.js'
 import { importPage, importsPage } from './pages/imports.js'
 import { uploadPage, workingPage } from './pages/upload.js'
@@ -79,7 +79,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   }
 
   app.get<ByBefore>('/imports', async (request, reply) => {
-    const before = numberIn(request.query.before)
+    const before = givenNumber(request.query.before)
     const shown = await listImports(store.db, { limit: shownImports, ...(before !== undefined && { before }) })
     const sending = mayImport(request) && {
       ...{ token: tokens.issue(request, uploadsAddress), address: uploadsAddress, limits: uploads.limits },
@@ -89,7 +89,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
   })
 
   app.get<ById>('/imports/:id', async (request, reply) => {
-    const id = numberIn(request.params.id)
+    const id = givenNumber(request.params.id)
     const one = id === undefined ? undefined : await findImport(store.db, id)
     if (!one) return reply.callNotFound()
     const upload = mayImport(request)
@@ -201,7 +201,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
       reply.header('refresh', String(progressSeconds))
       return send(reply, known.name, workingPage(known, progress ?? working ?? { what: 'is being read', records: 0 }))
     }
-    const after = numberIn(request.query.after)
+    const after = givenNumber(request.query.after)
     const page = uploadPage({
       ...{ upload: known, token: tokens.issue(request), operator: operatorOf(request) },
       ...{ others: (await waiting(request)).filter((one) => one.id !== id), recipes: await recipeNames() },

@@ -1,13 +1,14 @@
 import type { Donor } from '../../kernel/donor.js'
 import { toServiceError } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import type { Store } from '../../platform/database/store.js'
 import type { Mailed, Mailing } from '../../platform/mail/mailing.js'
 import type { MailMessage, SendOutcome } from '../../platform/mail/smtp.js'
 import type { DonorVault } from '../donors/donor-vault.js'
 import { listDonors, type StoredDonor } from '../sql/donors.js'
 import type { MailOutcome } from '../sql/receipt-mails.js'
 
-export type DonorMailing = Mailing & { readonly donors: DonorVault }
+export type DonorMailing = Mailing & { readonly store: Store; readonly donors: DonorVault }
 
 /** Mail of one kind that is claimed one by one. */
 export type MailQueue<Due> = {

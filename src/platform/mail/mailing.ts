@@ -1,11 +1,9 @@
 import type { Clock } from '../../kernel/dates.js'
-import type { Store } from '../database/store.js'
 import type { TemplateChoice } from './load-template.js'
 import type { SmtpSender } from './smtp.js'
 
 /** What writing and sending mail needs. */
 export type Mailing = {
-  readonly store: Store
   readonly sender: Pick<SmtpSender, 'send'>
   /** Where templates come from, in the language of the platform unless a reader wants another. */
   readonly choice: TemplateChoice
