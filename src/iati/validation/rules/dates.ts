@@ -132,18 +132,14 @@ export const dateRules: readonly Rule[] = [
     severity: 'error',
     official: ['11.1.4'],
     sentence: 'The actual start lies in the future.',
-    check(record, report) {
-      noneInFuture(record, ofType(record, '2'), 'iso-date', report)
-    },
+    check: (record, report) => noneInFuture(record, ofType(record, '2'), 'iso-date', report),
   },
   {
     code: 'actual-end-in-future',
     severity: 'error',
     official: ['11.1.5'],
     sentence: 'The actual end lies in the future.',
-    check(record, report) {
-      noneInFuture(record, ofType(record, '4'), 'iso-date', report)
-    },
+    check: (record, report) => noneInFuture(record, ofType(record, '4'), 'iso-date', report),
   },
   {
     code: 'end-date-missing',
@@ -177,18 +173,14 @@ export const dateRules: readonly Rule[] = [
     severity: 'error',
     official: ['11.2.1'],
     sentence: 'A transaction lies in the future.',
-    check(record, report) {
-      noneInFuture(record, inTransactions(record, 'transaction-date'), 'iso-date', report)
-    },
+    check: (record, report) => noneInFuture(record, inTransactions(record, 'transaction-date'), 'iso-date', report),
   },
   {
     code: 'value-date-in-future',
     severity: 'error',
     official: ['11.2.2'],
     sentence: 'The value date of a transaction lies in the future.',
-    check(record, report) {
-      noneInFuture(record, inTransactions(record, 'value'), 'value-date', report)
-    },
+    check: (record, report) => noneInFuture(record, inTransactions(record, 'value'), 'value-date', report),
   },
   {
     code: 'period-order',

@@ -3,7 +3,7 @@ import { boxOf, isInside } from '../country-boxes.js'
 import { quoted } from '../findings.js'
 import { childOf, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
-import { byAttribute, isOutOfRange, sharesOf } from './shares.js'
+import { allInRange, byAttribute, sharesOf } from './shares.js'
 
 function recipients(record: RecordView): readonly Element[] {
   return [...record.children('recipient-country'), ...record.children('recipient-region')]
@@ -112,12 +112,7 @@ export const geographyRules: readonly Rule[] = [
     severity: 'error',
     official: ['12.1.1'],
     sentence: 'The percentage of a recipient country or region lies outside 0 to 100.',
-    check(record, report) {
-      for (const recipient of recipients(record)) {
-        const { percentage } = recipient.attributes
-        if (isOutOfRange(percentage)) report(recipient, `expected 0 to 100, got ${percentage}`, 'percentage')
-      }
-    },
+    check: (record, report) => allInRange(recipients(record), report),
   },
   {
     code: 'position-unreadable',

@@ -3,7 +3,7 @@ import { quoted } from '../findings.js'
 import { childOf, childrenOf, type RecordView } from '../view.js'
 import { type Period, periodOf } from './periods.js'
 import type { Report, Rule } from './rule.js'
-import { byAttribute, isOutOfRange, sharesOf, shareUnits } from './shares.js'
+import { allInRange, byAttribute, lacksDac, sharesOf, shareUnits } from './shares.js'
 
 const monetary = ['value', 'forecast', 'loan-status'] as const
 
@@ -22,10 +22,6 @@ function onePerVocabulary(aidTypes: readonly Element[], report: Report): void {
   }
 }
 
-function lacksDac(aidTypes: readonly Element[]): boolean {
-  return aidTypes.length > 0 && !aidTypes.some(({ attributes }) => (attributes.vocabulary || '1') === '1')
-}
-
 /** The budgets whose periods must not overlap: those of one type. */
 function budgetGroups(record: RecordView): Element[][] {
   return [
@@ -34,23 +30,20 @@ function budgetGroups(record: RecordView): Element[][] {
   ]
 }
 
-/** Each period of a budget that begins before the latest end of those before it is over, and the period with that end. */
-function eachOverlap(record: RecordView, visit: (period: Period, latest: Period) => void): void {
+/** Reports the periods of budgets that begin before the latest end of those before is over: on its last day, or earlier. */
+function noneOverlaps(record: RecordView, report: Report, onLastDay: boolean): void {
   for (const group of budgetGroups(record)) {
     if (group.length < 2) continue
     const periods = group.flatMap((budget) => periodOf(budget) ?? []).sort((a, b) => a.from - b.from)
     let latest: Period | undefined
     for (const period of periods) {
-      if (latest && period.from <= latest.to) visit(period, latest)
+      const isTouching = latest !== undefined && period.from === latest.to && period.from > latest.from
+      if (latest && period.from <= latest.to && isTouching === onLastDay)
+        report(period.element, `expected a period that starts after ${latest.end}, got ${period.start}`)
       if (!latest || period.to > latest.to) latest = period
     }
   }
 }
-
-const areTouching = (period: Period, latest: Period): boolean => period.from === latest.to && period.from > latest.from
-
-const reportOverlap = (report: Report, period: Period, latest: Period): void =>
-  report(period.element, `expected a period that starts after ${latest.end}, got ${period.start}`)
 
 export const moneyRules: readonly Rule[] = [
   {
@@ -75,11 +68,7 @@ export const moneyRules: readonly Rule[] = [
     severityElsewhere: 'warning',
     official: [],
     sentence: 'Two budgets of one type have periods that share more than a day.',
-    check(record, report) {
-      eachOverlap(record, (period, latest) => {
-        if (!areTouching(period, latest)) reportOverlap(report, period, latest)
-      })
-    },
+    check: (record, report) => noneOverlaps(record, report, false),
   },
   {
     code: 'budget-touch',
@@ -87,11 +76,7 @@ export const moneyRules: readonly Rule[] = [
     severityElsewhere: 'info',
     official: [],
     sentence: 'A budget begins on the day on which another of its type ends.',
-    check(record, report) {
-      eachOverlap(record, (period, latest) => {
-        if (areTouching(period, latest)) reportOverlap(report, period, latest)
-      })
-    },
+    check: (record, report) => noneOverlaps(record, report, true),
   },
   {
     code: 'budget-negative',
@@ -176,14 +161,7 @@ export const moneyRules: readonly Rule[] = [
     severity: 'error',
     official: ['12.2.1'],
     sentence: 'The percentage of capital spend or of a budget item lies outside 0 to 100.',
-    check(record, report) {
-      for (const name of ['capital-spend', 'budget-item']) {
-        for (const part of record.all(name)) {
-          const { percentage } = part.attributes
-          if (isOutOfRange(percentage)) report(part, `expected 0 to 100, got ${percentage}`, 'percentage')
-        }
-      }
-    },
+    check: (record, report) => allInRange([...record.all('capital-spend'), ...record.all('budget-item')], report),
   },
   {
     code: 'budget-item-percentage',

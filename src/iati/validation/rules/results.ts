@@ -4,21 +4,18 @@ import { childrenOf, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
 
 const quantitative = new Set(['1', '2', '3', '4'])
+const qualitative = new Set(['5'])
 // What XPath's number() reads (the official rules are XPath): no plus sign, no exponent.
 const numberPattern = /^[ \t\r\n]*-?(?:\d+(?:\.\d*)?|\.\d+)[ \t\r\n]*$/
 
-/** Calls `visit` with every baseline, target and actual of the indicators whose measure passes. */
-function eachFigure(
-  record: RecordView,
-  isMeasured: (measure: string) => boolean,
-  visit: (figure: Element) => void,
-): void {
+/** Every baseline, target and actual of the indicators of these measures. */
+function* figuresOf(record: RecordView, measures: ReadonlySet<string>): Generator<Element> {
   for (const indicator of record.all('indicator')) {
-    if (!isMeasured(indicator.attributes.measure ?? '')) continue
+    if (!measures.has(indicator.attributes.measure ?? '')) continue
     for (const child of indicator.children) {
-      if (child.name === 'baseline') visit(child)
+      if (child.name === 'baseline') yield child
       if (child.name !== 'period') continue
-      for (const figure of child.children) if (figure.name === 'target' || figure.name === 'actual') visit(figure)
+      for (const figure of child.children) if (figure.name === 'target' || figure.name === 'actual') yield figure
     }
   }
 }
@@ -30,14 +27,10 @@ export const resultRules: readonly Rule[] = [
     official: ['8.8.1', '8.9.1', '8.10.1'],
     sentence: 'A baseline, target or actual of an indicator that is measured in numbers has no value.',
     check(record, report) {
-      eachFigure(
-        record,
-        (measure) => quantitative.has(measure),
-        (figure) => {
-          if (figure.attributes.value === undefined)
-            report(figure, `expected a value on ${figure.name}, got none`, 'value')
-        },
-      )
+      for (const figure of figuresOf(record, quantitative)) {
+        if (figure.attributes.value === undefined)
+          report(figure, `expected a value on ${figure.name}, got none`, 'value')
+      }
     },
   },
   {
@@ -46,15 +39,11 @@ export const resultRules: readonly Rule[] = [
     official: ['8.8.2', '8.9.2', '8.10.2'],
     sentence: 'A baseline, target or actual of an indicator that is measured in numbers is not a number.',
     check(record, report) {
-      eachFigure(
-        record,
-        (measure) => quantitative.has(measure),
-        (figure) => {
-          const { value } = figure.attributes
-          if (value !== undefined && !numberPattern.test(value))
-            report(figure, `expected a number, got ${quoted(value)}`, 'value')
-        },
-      )
+      for (const figure of figuresOf(record, quantitative)) {
+        const { value } = figure.attributes
+        if (value !== undefined && !numberPattern.test(value))
+          report(figure, `expected a number, got ${quoted(value)}`, 'value')
+      }
     },
   },
   {
@@ -63,14 +52,10 @@ export const resultRules: readonly Rule[] = [
     official: ['8.8.3', '8.9.3', '8.10.3'],
     sentence: 'A baseline, target or actual of a qualitative indicator has a value.',
     check(record, report) {
-      eachFigure(
-        record,
-        (measure) => measure === '5',
-        (figure) => {
-          if (figure.attributes.value !== undefined)
-            report(figure, `expected no value on a qualitative ${figure.name}, got one`, 'value')
-        },
-      )
+      for (const figure of figuresOf(record, qualitative)) {
+        if (figure.attributes.value !== undefined)
+          report(figure, `expected no value on a qualitative ${figure.name}, got one`, 'value')
+      }
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { Element } from '../../../kernel/xml/element.js'
 import { childOf, childrenOf, hasWords, type RecordView } from '../view.js'
 import type { Rule } from './rule.js'
-import { byAttribute, isOutOfRange, sharesOf } from './shares.js'
+import { allInRange, byAttribute, lacksDac, sharesOf } from './shares.js'
 
 function transactionSectors(record: RecordView): Element[] {
   return record.children('transaction').flatMap((transaction) => childOf(transaction, 'sector') ?? [])
@@ -82,12 +82,7 @@ export const sectorRules: readonly Rule[] = [
     severity: 'error',
     official: ['12.3.1'],
     sentence: 'The percentage of a sector lies outside 0 to 100.',
-    check(record, report) {
-      for (const sector of record.children('sector')) {
-        const { percentage } = sector.attributes
-        if (isOutOfRange(percentage)) report(sector, `expected 0 to 100, got ${percentage}`, 'percentage')
-      }
-    },
+    check: (record, report) => allInRange(record.children('sector'), report),
   },
   {
     code: 'sector-narrative-missing',
@@ -126,11 +121,9 @@ export const sectorRules: readonly Rule[] = [
     official: ['102.1.1'],
     sentence: 'The activity names sectors, but none of the OECD DAC purpose codes (vocabulary 1).',
     check(record, report) {
-      const [first, ...others] = record.children('sector')
-      if (!first) return
-      if (![first, ...others].some(({ attributes }) => (attributes.vocabulary || '1') === '1')) {
-        report(first, 'expected at least one sector of vocabulary 1, got none')
-      }
+      const sectors = record.children('sector')
+      const [first] = sectors
+      if (first && lacksDac(sectors)) report(first, 'expected at least one sector of vocabulary 1, got none')
     },
   },
 ]

@@ -1,5 +1,6 @@
 import type { Element } from '../../../kernel/xml/element.js'
 import { collapse } from '../simple-types.js'
+import type { Report } from './rule.js'
 
 // Enough for every percentage that anyone writes; a sum is compared after rounding to 4 decimals.
 const places = 12
@@ -31,10 +32,18 @@ function percent(units: bigint): string {
   return `${sign}${digits.slice(0, -4)}.${digits.slice(-4)}`.replace(/\.?0+$/, '')
 }
 
-/** Whether a percentage lies outside 0 to 100. */
-export function isOutOfRange(text: string | undefined): boolean {
-  const units = shareUnits(text)
-  return units < 0n || units > 100n * unit
+/** Reports the percentages that lie outside 0 to 100. */
+export function allInRange(parts: readonly Element[], report: Report): void {
+  for (const part of parts) {
+    const { percentage } = part.attributes
+    const units = shareUnits(percentage)
+    if (units < 0n || units > 100n * unit) report(part, `expected 0 to 100, got ${percentage}`, 'percentage')
+  }
+}
+
+/** Whether there are codes, but none of the first vocabulary, the OECD DAC list. */
+export function lacksDac(coded: readonly Element[]): boolean {
+  return coded.length > 0 && !coded.some(({ attributes }) => (attributes.vocabulary || '1') === '1')
 }
 
 /** The elements grouped by an attribute; an absent or empty one counts as `fallback`. */

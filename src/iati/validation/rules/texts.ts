@@ -1,7 +1,7 @@
 import type { Element } from '../../../kernel/xml/element.js'
 import { quoted } from '../findings.js'
 import { childOf, hasWords, type RecordView } from '../view.js'
-import type { Rule } from './rule.js'
+import type { Report, Rule } from './rule.js'
 
 const named = ['participating-org', 'owner-org', 'provider-org', 'receiver-org'] as const
 
@@ -16,6 +16,14 @@ const claimsName = (organisation: Element): boolean =>
 /** What the official rules count as content: white space too. */
 const hasText = ({ children }: Element): boolean =>
   children.some(({ name, text }) => name === 'narrative' && text !== '')
+
+/** Reports the elements of this name in which no narrative has words. */
+function allHaveWords(name: string, record: RecordView, report: Report): void {
+  for (const element of record.all(name)) {
+    if (!hasWords(element))
+      report(element, `expected a narrative with words in ${name}, got none`, undefined, hasText(element))
+  }
+}
 
 const absoluteUrl = /^https?:\/\/[^\s/?#]+/i
 
@@ -39,29 +47,14 @@ export const textRules: readonly Rule[] = [
     severity: 'error',
     official: ['4.3.1'],
     sentence: 'A title has no words.',
-    check(record, report) {
-      for (const title of record.all('title')) {
-        if (!hasWords(title))
-          report(title, 'expected a narrative with words in title, got none', undefined, hasText(title))
-      }
-    },
+    check: (record, report) => allHaveWords('title', record, report),
   },
   {
     code: 'description-empty',
     severity: 'error',
     official: ['4.4.1'],
     sentence: 'A description has no words.',
-    check(record, report) {
-      for (const description of record.all('description')) {
-        if (!hasWords(description))
-          report(
-            description,
-            'expected a narrative with words in description, got none',
-            undefined,
-            hasText(description),
-          )
-      }
-    },
+    check: (record, report) => allHaveWords('description', record, report),
   },
   {
     code: 'narrative-empty',
