@@ -1,6 +1,6 @@
-import { type IsoDate, later } from '../../kernel/dates.js'
+import type { IsoDate } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
-import { type CurrencyCode, type Decimal, fromMinorUnits, toMinorUnits } from '../../kernel/money.js'
+import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
@@ -34,21 +34,11 @@ type Saving = {
 /** What became of a gift; `differs`: it is known, and its month is not in the store as its gifts say. */
 export type GiftOutcome = RowChange | FieldProblem | { readonly change: 'unchanged'; readonly differs: true }
 
-/** A month as it will be; `origin` is undefined while only a project's record speaks of it. */
-type Month = {
-  readonly projectId: number
-  readonly month: IsoDate
-  readonly kind: ImportedGift['kind']
-  readonly funderId: number | undefined
-  amount: bigint
-  count: number
-  lastOn: IsoDate
-  origin: 'references' | 'sum' | undefined
-  importId: string | undefined
-  isNew: boolean
-  isChanged: boolean
-  /** Whether its origin, or the import that stated it, is to be written. */
-  isStated: boolean
+/** A month as the store has it or this batch makes it; `origin` is undefined while only a project's record speaks of it. */
+type Month = Omit<ImportedGift, 'single'> & {
+  readonly origin?: 'references' | 'sum' | undefined
+  /** The import that stated its sum. */
+  readonly importId?: string | undefined
 }
 
 // The decimals of numeric(18, 3).
@@ -73,6 +63,7 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   )
   const openings = await openingDays(db, gifts, saving.source)
   const counted: ImportedGift[] = []
+  const [sums, origins]: [Month[], Month[]] = [[], []]
   const outcomes = gifts.map((gift): GiftOutcome => {
     const { single } = gift
     const before = single && known.get(single.referenceHash)
@@ -88,12 +79,11 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
       }
       const expected = 'a new one, or the values it came with before'
       if (!saving.correct) return { field: 'reference', expected, got: single.name }
-      if (!before.month) return { field: 'reference', expected: `${expected}, which are not known`, got: single.name }
-      const month = months.get(keyOfMonth(gift))
-      const problem = month && monthProblem(month, gift, saving)
+      if (!before.isWhole) return { field: 'reference', expected: `${expected}, which are not known`, got: single.name }
+      const problem = monthProblem(months.get(keyOfMonth(gift)), gift, saving)
       if (problem) return problem
-      for (const one of [before.month, gift]) stale.set(keyOfMonth(one), one)
-      known.set(single.referenceHash, { content: single.contentHash, month: gift })
+      for (const one of [before, gift]) stale.set(keyOfMonth(one), one)
+      known.set(single.referenceHash, { ...gift, content: single.contentHash, isWhole: true })
       corrected.push(gift)
       return 'changed'
     }
@@ -103,18 +93,30 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
       return { field: 'date', expected, got: gift.on }
     }
     const key = keyOfMonth(gift)
-    const month = months.get(key) ?? emptyMonth(gift)
+    const month = months.get(key)
     const problem = monthProblem(month, gift, saving)
     if (problem) return problem
-    months.set(key, month)
-    if (!single) return setMonth(month, gift, saving.importId)
-    known.set(single.referenceHash, { content: single.contentHash, month: gift })
+    if (!single) {
+      const stated = { ...gift, origin: 'sum', importId: saving.importId } as const
+      months.set(key, stated)
+      origins.push(stated)
+      if (month && isSameSum(month, gift)) return 'unchanged'
+      sums.push(stated)
+      return month ? 'changed' : 'created'
+    }
+    if (!month) {
+      const begun = { ...gift, origin: 'references' } as const
+      months.set(key, begun)
+      origins.push(begun)
+    }
+    known.set(single.referenceHash, { ...gift, content: single.contentHash, isWhole: true })
     counted.push(gift)
-    addGift(month, gift)
     return 'created'
   })
-  await writeMonths(db, [...months.values()], saving)
-  await writeGifts(db, counted)
+  if (origins.length > 0) await db.query(upsertOrigins, [JSON.stringify(origins.map(columnsOfOrigin))])
+  if (sums.length > 0) await db.query(upsertMonths, [JSON.stringify(sums.map((sum) => columnsOfSum(sum, saving)))])
+  await addGifts(db, counted, saving)
+  await updateTotals(db, [...sums, ...counted])
   if (stale.size === 0) return outcomes
   await rewriteGifts(db, refilled, 'those without values')
   await rewriteGifts(db, corrected, 'all')
@@ -126,30 +128,15 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
   })
 }
 
-function emptyMonth({ projectId, month, kind, funderId, on }: ImportedGift): Month {
-  const changes = { isNew: true, isChanged: false, isStated: false }
-  return {
-    projectId,
-    month,
-    kind,
-    funderId,
-    amount: 0n,
-    count: 0,
-    lastOn: on,
-    origin: undefined,
-    importId: undefined,
-    ...changes,
-  }
-}
-
 /** Why a gift cannot go into a month: it is already counted in another way. */
-function monthProblem(month: Month, gift: ImportedGift, { importId }: Saving): FieldProblem | undefined {
+function monthProblem(month: Month | undefined, gift: ImportedGift, { importId }: Saving): FieldProblem | undefined {
+  if (!month) return undefined
   const origin = gift.single ? 'references' : 'sum'
   const got = `${gift.kind} of ${gift.month.slice(0, 7)}`
-  if (!month.isNew && month.origin === undefined) {
+  if (month.origin === undefined) {
     return { field: 'date', expected: "a month that no total of the project's record counts", got }
   }
-  if (month.origin !== undefined && month.origin !== origin) {
+  if (month.origin !== origin) {
     const expected =
       origin === 'sum' ? 'a month that has no single gifts yet' : 'a month that was not imported as a sum before'
     return { field: 'reference', expected, got }
@@ -158,22 +145,8 @@ function monthProblem(month: Month, gift: ImportedGift, { importId }: Saving): F
   return { field: 'date', expected: 'one sum of each month, funder and kind', got }
 }
 
-function addGift(month: Month, { amount, count, on }: ImportedGift): void {
-  month.amount += toMinorUnits(amount, places)
-  month.count += count
-  month.lastOn = later(month.lastOn, on)
-  month.isStated ||= month.origin === undefined
-  month.origin = 'references'
-  month.isChanged = true
-}
-
-function setMonth(month: Month, { amount, count, on }: ImportedGift, importId: string): RowChange {
-  const units = toMinorUnits(amount, places)
-  const isSame = !month.isNew && month.amount === units && month.count === count && month.lastOn === on
-  const outcome = isSame ? 'unchanged' : month.isNew ? 'created' : 'changed'
-  Object.assign(month, { amount: units, count, lastOn: on, origin: 'sum', importId, isStated: true })
-  month.isChanged ||= !isSame
-  return outcome
+function isSameSum(month: Month, { amount, count, on }: ImportedGift): boolean {
+  return toMinorUnits(month.amount, places) === toMinorUnits(amount, places) && month.count === count && month.on === on
 }
 
 /** The months in which gifts are whose references have these hashes. */
@@ -189,73 +162,31 @@ export async function monthsOfGifts(
   return rows
 }
 
-type KnownGift = { readonly content: string; readonly month: MonthKey | undefined }
+/** What is known of a gift: the hash of its values, and unless these are not known, its month. */
+type KnownGift = MonthKey & { readonly content: string; readonly isWhole: boolean }
 
 async function knownGifts(db: Db, gifts: readonly ImportedGift[]): Promise<Map<string, KnownGift>> {
   const hashes = gifts.flatMap(({ single }) => single?.referenceHash ?? [])
   if (hashes.length === 0) return new Map()
-  const { rows } = await db.query<{
-    reference: string
-    content: string
-    projectId: number
-    month: IsoDate | undefined
-    kind: string | undefined
-    funderId: number | undefined
-  }>(
-    `select encode(reference_hash, 'hex') as reference, encode(content_hash, 'hex') as content, project_id,
-        date_trunc('month', given_on)::date as month, kind, funder_id from imported_gift
+  const { rows } = await db.query<KnownGift & { readonly reference: string }>(
+    `select encode(reference_hash, 'hex') as reference, encode(content_hash, 'hex') as content, given_on is not null as is_whole,
+        project_id, date_trunc('month', given_on)::date as month, kind, funder_id from imported_gift
       where reference_hash in (select decode(w.hash, 'hex') from unnest($1::text[]) w (hash))`,
     [hashes],
   )
-  return new Map(
-    rows.map(({ reference, content, projectId, month, kind, funderId }) => [
-      reference,
-      {
-        content,
-        month: month === undefined ? undefined : { projectId, month, kind: kind as ImportedGift['kind'], funderId },
-      },
-    ]),
-  )
-}
-
-type MonthRow = {
-  readonly projectId: number
-  readonly month: IsoDate
-  readonly kind: ImportedGift['kind']
-  readonly funderId: number | undefined
-  readonly amount: Decimal
-  readonly count: number
-  readonly lastOn: IsoDate
-  readonly origin: 'references' | 'sum' | undefined
-  readonly importId: string | undefined
+  return new Map(rows.map((row) => [row.reference, row]))
 }
 
 async function storedMonths(db: Db, gifts: readonly ImportedGift[], saving: Saving): Promise<Map<string, Month>> {
   const wanted = [...new Map(gifts.map((gift) => [`${gift.projectId} ${gift.month}`, gift])).values()]
-  const { rows } = await db.query<MonthRow>(
-    `select m.project_id, m.month, m.kind, m.funder_id, m.amount, m.count, m.last_on, i.origin, i.import_id
+  const { rows } = await db.query<Month>(
+    `select m.project_id, m.month, m.kind, m.funder_id, m.amount, m.count, m.last_on as on, i.origin, i.import_id
       from donation_month m left join imported_month i on (i.project_id, i.month, i.kind) = (m.project_id, m.month, m.kind)
         and i.funder_id is not distinct from m.funder_id
       where (m.project_id, m.month) in (select * from unnest($1::bigint[], $2::date[])) and m.source = $3 and m.currency = $4`,
     [wanted.map(({ projectId }) => projectId), wanted.map(({ month }) => month), saving.source, saving.currency],
   )
-  return new Map(
-    rows.map((row) => {
-      const month: Month = {
-        projectId: row.projectId,
-        month: row.month,
-        kind: row.kind,
-        funderId: row.funderId,
-        amount: toMinorUnits(row.amount, places),
-        count: row.count,
-        lastOn: row.lastOn,
-        origin: row.origin ?? undefined,
-        importId: row.importId,
-        ...{ isNew: false, isChanged: false, isStated: false },
-      }
-      return [keyOfMonth(month), month]
-    }),
-  )
+  return new Map(rows.map((row) => [keyOfMonth(row), row]))
 }
 
 /** The day of the opening total of each of these projects that has one of this source. */
@@ -280,7 +211,7 @@ const upsertOrigins = upsert({
   columns: ['origin', 'import_id'],
 })
 
-const updateTotals = `
+const totalsOfProjects = `
   update project p set funding = m.amount, number_of_donations = greatest(m.count, 0),
     remaining = case when p.goal is null then p.remaining else greatest(p.goal - m.amount, 0) end
   from (
@@ -291,32 +222,41 @@ const updateTotals = `
   ) m
   where p.id = m.project_id and (p.funding, p.number_of_donations) is distinct from (m.amount, greatest(m.count, 0))`
 
-async function writeMonths(db: Db, months: readonly Month[], { source, currency }: Saving): Promise<void> {
-  const origins = months
-    .filter(({ isStated }) => isStated)
-    .map((one) => ({
-      ...{ project_id: one.projectId, month: one.month, kind: one.kind, funder_id: one.funderId },
-      ...{ origin: one.origin, import_id: one.importId },
-    }))
-  if (origins.length > 0) await db.query(upsertOrigins, [JSON.stringify(origins)])
-  const changed = months.filter(({ isChanged }) => isChanged)
-  if (changed.length === 0) return
-  const rows = changed.map((one) => ({
-    ...{ project_id: one.projectId, month: one.month, currency, kind: one.kind, source, funder_id: one.funderId },
-    ...{ amount: fromMinorUnits(one.amount, places), count: one.count, last_on: one.lastOn },
-  }))
-  await db.query(upsertMonths, [JSON.stringify(rows)])
-  await db.query(updateTotals, [changed.map(({ projectId }) => projectId)])
+async function updateTotals(db: Db, changed: readonly { readonly projectId: number }[]): Promise<void> {
+  if (changed.length > 0) await db.query(totalsOfProjects, [changed.map(({ projectId }) => projectId)])
 }
 
-async function writeGifts(db: Db, gifts: readonly ImportedGift[]): Promise<void> {
+function columnsOfMonth({ projectId, month, kind, funderId }: MonthKey) {
+  return { project_id: projectId, month, kind, funder_id: funderId }
+}
+
+function columnsOfOrigin(month: Month) {
+  return { ...columnsOfMonth(month), origin: month.origin, import_id: month.importId }
+}
+
+function columnsOfSum(sum: Month, { source, currency }: Saving) {
+  return { ...columnsOfMonth(sum), currency, source, amount: sum.amount, count: sum.count, last_on: sum.on }
+}
+
+const rowsOfGifts = `unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::numeric[], $7::integer[], $8::bigint[])
+  w (reference, content, project, day, kind, amount, count, funder)`
+
+/** Writes new single gifts, and adds them to their months. */
+async function addGifts(db: Db, gifts: readonly ImportedGift[], { source, currency }: Saving): Promise<void> {
   if (gifts.length === 0) return
   await db.query(
-    `insert into imported_gift (reference_hash, content_hash, project_id, given_on, kind, amount, count, funder_id)
-      select decode(w.reference, 'hex'), decode(w.content, 'hex'), w.project, w.day, w.kind, w.amount, w.count, w.funder
-      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::numeric[], $7::integer[], $8::bigint[])
-        w (reference, content, project, day, kind, amount, count, funder) order by 1`,
-    columnsOfGifts(gifts),
+    `with given as (
+        insert into imported_gift (reference_hash, content_hash, project_id, given_on, kind, amount, count, funder_id)
+        select decode(w.reference, 'hex'), decode(w.content, 'hex'), w.project, w.day, w.kind, w.amount, w.count, w.funder
+        from ${rowsOfGifts} order by 1
+        returning project_id, date_trunc('month', given_on)::date as month, kind, funder_id, amount, count, given_on
+      )
+      insert into donation_month as t (project_id, month, currency, kind, source, funder_id, amount, count, last_on)
+      select project_id, month, $9, kind, $10, funder_id, sum(amount), sum(count), max(given_on) from given
+      group by project_id, month, kind, funder_id order by project_id, month, kind, funder_id
+      on conflict (project_id, month, currency, kind, source, funder_id) do update set amount = t.amount + excluded.amount,
+        count = t.count + excluded.count, last_on = greatest(t.last_on, excluded.last_on)`,
+    [...columnsOfGifts(gifts), currency, source],
   )
 }
 
@@ -330,8 +270,7 @@ async function rewriteGifts(
   await db.query(
     `update imported_gift g set content_hash = decode(w.content, 'hex'), project_id = w.project, given_on = w.day,
         kind = w.kind, amount = w.amount, count = w.count, funder_id = w.funder
-      from unnest($1::text[], $2::text[], $3::bigint[], $4::date[], $5::text[], $6::numeric[], $7::integer[], $8::bigint[])
-        w (reference, content, project, day, kind, amount, count, funder)
+      from ${rowsOfGifts}
       where g.reference_hash = decode(w.reference, 'hex') and ($9 or g.given_on is null)`,
     [...columnsOfGifts(gifts), which === 'all'],
   )
@@ -369,10 +308,7 @@ function columnsOfGifts(gifts: readonly ImportedGift[]): unknown[] {
  * whose values are not known stay. Returns the keys of months that changed.
  */
 async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency }: Saving): Promise<Set<string>> {
-  const wanted = JSON.stringify(
-    months.map(({ projectId, month, kind, funderId }) => ({ project_id: projectId, month, kind, funder_id: funderId })),
-  )
-  const { rows } = await db.query<{ projectId: number; month: IsoDate; kind: string; funderId: number | undefined }>(
+  const { rows } = await db.query<MonthKey>(
     `with summed as (
         select w.project_id, w.month, w.kind, w.funder_id, sum(g.amount) as amount, sum(g.count)::integer as count,
           max(g.given_on) as last_on
@@ -404,14 +340,10 @@ async function sumMonths(db: Db, months: readonly MonthKey[], { source, currency
           and t.funder_id is not distinct from s.funder_id
       )
       select project_id, month, kind, funder_id from written union all select project_id, month, kind, funder_id from gone`,
-    [wanted, currency, source],
+    [JSON.stringify(months.map(columnsOfMonth)), currency, source],
   )
-  await db.query(updateTotals, [months.map(({ projectId }) => projectId)])
-  return new Set(
-    rows.map(({ projectId, month, kind, funderId }) =>
-      keyOfMonth({ projectId, month, kind: kind as ImportedGift['kind'], funderId }),
-    ),
-  )
+  await updateTotals(db, months)
+  return new Set(rows.map(keyOfMonth))
 }
 
 /** What the store knows of a single gift that was imported. */
@@ -436,18 +368,11 @@ export async function findGift(db: Db, referenceHash: string): Promise<StoredGif
 
 /** Removes a single gift whose values are known from its month, and from the totals of its project. */
 export async function removeGift(db: Db, referenceHash: string, saving: Saving): Promise<void> {
-  const { rows } = await db.query<{
-    readonly projectId: number
-    readonly month: IsoDate | undefined
-    readonly kind: ImportedGift['kind'] | undefined
-    readonly funderId: number | undefined
-  }>(
+  const { rows } = await db.query<MonthKey & { readonly isWhole: boolean }>(
     `delete from imported_gift where reference_hash = decode($1, 'hex')
-      returning project_id, date_trunc('month', given_on)::date as month, kind, funder_id`,
+      returning project_id, date_trunc('month', given_on)::date as month, kind, funder_id, given_on is not null as is_whole`,
     [referenceHash],
   )
-  const months = rows.flatMap(({ projectId, month, kind, funderId }) =>
-    month === undefined || kind === undefined ? [] : [{ projectId, month, kind, funderId }],
-  )
+  const months = rows.filter(({ isWhole }) => isWhole)
   await sumMonths(db, months, saving)
 }
