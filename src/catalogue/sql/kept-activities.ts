@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { RowSource } from '../../kernel/project.js'
+import { listsOf } from '../../kernel/rows.js'
 import type { InLanguages } from '../../kernel/texts.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -95,15 +96,7 @@ export async function saveKeptActivities(
       returning k.*, k.xmax = 0 as created)
     select s.project_id as id, s.created from saved s left join before b using (project_id)
       where (s.text, s.formerly) is distinct from (b.text, b.formerly)`,
-    [
-      kept.map(({ id }) => id),
-      kept.map(({ text }) => text),
-      movedOn,
-      kept.map(({ file }) => file ?? null),
-      kept.map(({ line }) => line ?? null),
-      kept.map(({ isNew }) => isNew),
-      kept.map(({ formerly }) => formerly ?? null),
-    ],
+    [...listsOf(kept, 'id', 'text'), movedOn, ...listsOf(kept, 'file', 'line', 'isNew', 'formerly')],
   )
   return changesOf(kept, rows)
 }
@@ -124,13 +117,7 @@ export async function saveKeptOrganisations(
       returning k.*, k.xmax = 0 as created)
     select s.identifier as id, s.created from saved s left join before b using (identifier)
       where s.text is distinct from b.text`,
-    [
-      kept.map(({ id }) => id),
-      kept.map(({ text }) => text),
-      movedOn,
-      kept.map(({ file }) => file ?? null),
-      kept.map(({ line }) => line ?? null),
-    ],
+    [...listsOf(kept, 'id', 'text'), movedOn, ...listsOf(kept, 'file', 'line')],
   )
   return changesOf(kept, rows)
 }

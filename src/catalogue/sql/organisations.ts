@@ -1,11 +1,13 @@
 import { organisationFields } from '../../kernel/nouns/organisation.js'
 import type { Organisation, RowSource } from '../../kernel/project.js'
 import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
+import { valuesOf } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
 import { columnsOf, createToColumns, jsonList, selectFields } from './field-columns.js'
 import { saveCountries, saveThemes, themeColumns } from './reference-lists.js'
+import { replaceRows } from './replace-rows.js'
 
 /** SQL: the organisation whose id is `id` (SQL too) as JSON of an `Organisation`; null when there is none. */
 export const organisationJson = (id: string): string => `(
@@ -72,40 +74,20 @@ export async function saveOrganisations(
     unknown_fields: record.unknownFields,
   }))
   await db.query(upsertOrganisations, [JSON.stringify(rows)])
-  await replaceCodes(db, organisations, 'organisation_theme', 'theme_id', ({ themes }) => themes.map(({ id }) => id))
-  await replaceCodes(db, organisations, 'organisation_country', 'country_code', ({ countries }) =>
-    countries.map(({ code }) => code),
+  const ids = valuesOf(organisations, 'id')
+  const themes = organisations.flatMap(({ id: organisation_id, themes }) =>
+    themes.map(({ id: theme_id }, position) => ({ organisation_id, position, theme_id })),
   )
+  await replaceRows(db, themeRows, ids, themes)
+  const countries = organisations.flatMap(({ id: organisation_id, countries }) =>
+    countries.map(({ code: country_code }, position) => ({ organisation_id, position, country_code })),
+  )
+  await replaceRows(db, countryRows, ids, countries)
 }
 
-async function replaceCodes(
-  db: Db,
-  organisations: readonly OrganisationRecord[],
-  table: 'organisation_theme' | 'organisation_country',
-  column: string,
-  codesOf: (organisation: OrganisationRecord) => readonly string[],
-): Promise<void> {
-  const rows = organisations.flatMap((one) => codesOf(one).map((code, position) => ({ id: one.id, position, code })))
-  const parameters = [
-    organisations.map(({ id }) => id),
-    rows.map((row) => row.id),
-    rows.map((row) => row.position),
-    rows.map((row) => row.code),
-  ]
-  const wanted = 'unnest($2::bigint[], $3::integer[], $4::text[]) as w(organisation_id, position, code)'
-  await db.query(
-    `delete from ${table} t where t.organisation_id = any (${asSubselect('$1::bigint[]')}::bigint[]) and not exists (
-       select from ${wanted}
-       where w.organisation_id = t.organisation_id and w.position = t.position and w.code = t.${column})`,
-    parameters,
-  )
-  await db.query(
-    `insert into ${table} (organisation_id, position, ${column})
-     select organisation_id, position, code from ${wanted} where organisation_id = any (${asSubselect('$1::bigint[]')}::bigint[])
-     on conflict (organisation_id, position) do nothing`,
-    parameters,
-  )
-}
+const owner = 'organisation_id'
+const themeRows = { table: 'organisation_theme', owner, columns: ['position', 'theme_id'] } as const
+const countryRows = { table: 'organisation_country', owner, columns: ['position', 'country_code'] } as const
 
 /** Sources of those of these organisations that the store has, by id. */
 export async function organisationSources(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, RowSource>> {
@@ -123,21 +105,11 @@ export async function saveOrganisationRecords(
   records: readonly OrganisationRecord[],
   source: RecordSource,
 ): Promise<number[]> {
-  const sources = await organisationSources(
-    db,
-    records.map(({ id }) => id),
-  )
+  const sources = await organisationSources(db, valuesOf(records, 'id'))
   const isForeign = ({ id }: OrganisationRecord) => (sources.get(id) ?? source) !== source
   const own = records.filter((record) => !isForeign(record)).sort((a, b) => a.id - b.id)
-  await saveCountries(
-    db,
-    own.flatMap(({ countries }) => countries),
-  )
-  await saveThemes(
-    db,
-    own.flatMap(({ themes }) => themes),
-    source,
-  )
+  await saveCountries(db, valuesOf(own, 'countries').flat())
+  await saveThemes(db, valuesOf(own, 'themes').flat(), source)
   await saveOrganisations(db, own, source)
   return records.filter(isForeign).map(({ id }) => id)
 }

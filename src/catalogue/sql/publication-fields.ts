@@ -1,10 +1,12 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
+import { valuesOf } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { columnsOf, createToColumns, updateStated } from './field-columns.js'
 import { saveOrganisationDetails } from './organisation-details.js'
+import { replaceRows } from './replace-rows.js'
 
 /**
  * Writes what records state in their `iati` elements; what they leave out stays as it is. Lists that are there replace the
@@ -18,10 +20,9 @@ export async function savePublicationFields(
   const stated = records.flatMap(({ record: { id, publication } }) => (publication ? [{ id, ...publication }] : []))
   if (stated.length > 0) {
     await db.query(updateProjects, [JSON.stringify(stated.map((one) => ({ id: one.id, ...toColumns(one) })))])
-    await replaceSdgs(
-      db,
-      stated.flatMap(({ id, sdgs }) => (sdgs ? [{ id, sdgs }] : [])),
-    )
+    const ofSdgs = stated.flatMap(({ id, sdgs }) => (sdgs ? [{ id, sdgs }] : []))
+    const goals = ofSdgs.flatMap(({ id, sdgs }) => sdgs.map((code) => ({ project_id: id, code })))
+    await replaceRows(db, sdgRows, valuesOf(ofSdgs, 'id'), goals)
     await replaceShares(
       db,
       stated.flatMap(({ id, countryShares: shares }) => (shares ? [{ id, shares }] : [])),
@@ -43,11 +44,11 @@ export async function savePublicationFields(
   )
 }
 
-/** Payout references of these records that belong to another project, stored or earlier in the batch. */
+/** Records with payouts whose references belong to another project, stored or earlier in the batch. */
 export async function foreignPayouts(
   db: Db,
   records: readonly HashedRecord[],
-): Promise<Map<number, { reference: string; projectId: number }>> {
+): Promise<ReadonlyMap<number, FieldProblem>> {
   const wanted = records.flatMap(({ record }) =>
     (record.publication?.payouts ?? []).map(({ reference }) => ({ id: record.id, reference })),
   )
@@ -58,14 +59,19 @@ export async function foreignPayouts(
         join payout_plan p on p.reference = w.reference and p.project_id <> w.id`,
     [JSON.stringify(wanted)],
   )
-  const foreign = new Map(rows.map(({ id, reference, projectId }) => [id, { reference, projectId }]))
+  const foreign = new Map(rows.map((row) => [row.id, row]))
   const owners = new Map<string, number>()
   for (const { id, reference } of wanted) {
     const projectId = owners.get(reference) ?? id
     owners.set(reference, projectId)
-    if (projectId !== id) foreign.set(id, { reference, projectId })
+    if (projectId !== id) foreign.set(id, { id, reference, projectId })
   }
-  return foreign
+  return new Map(
+    [...foreign.values()].map(({ id, reference, projectId }) => {
+      const got = `${reference}, which is of project ${projectId}`
+      return [id, { field: 'iati/payouts/reference', expected: 'a new reference', got }]
+    }),
+  )
 }
 
 /** Why projects may not have the IATI identifiers that their records state, by project. */
@@ -90,24 +96,11 @@ export async function refusedIdentifiers(
   )
 }
 
+const sdgRows = { table: 'project_sdg', owner: 'project_id', columns: ['code'] } as const
+
 const toColumns = createToColumns(projectFields, 'iati')
 
 const updateProjects = updateStated('project', columnsOf(projectFields, 'iati'))
-
-async function replaceSdgs(db: Db, stated: readonly { id: number; sdgs: readonly string[] }[]): Promise<void> {
-  if (stated.length === 0) return
-  const wanted = JSON.stringify(stated.flatMap(({ id, sdgs }) => sdgs.map((code) => ({ project_id: id, code }))))
-  await db.query(
-    `delete from project_sdg s where s.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and not exists (
-       select from json_populate_recordset(null::project_sdg, $1::json) w
-       where (w.project_id, w.code) = (s.project_id, s.code))`,
-    [wanted, stated.map(({ id }) => id)],
-  )
-  await db.query(
-    `insert into project_sdg select * from json_populate_recordset(null::project_sdg, $1::json) on conflict do nothing`,
-    [wanted],
-  )
-}
 
 type StatedShares = { id: number; shares: readonly { code: string; share: string }[] }
 

@@ -3,6 +3,7 @@ import { projectFields } from '../../kernel/nouns/project.js'
 import type { RowSource } from '../../kernel/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../kernel/record.js'
 import { regionOfCountry } from '../../kernel/regions.js'
+import { givenOf, valuesOf } from '../../kernel/rows.js'
 import { recordTotals } from '../../money/sql/stated-totals.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -14,6 +15,7 @@ import { replaceMainImages } from './photos.js'
 import { keepsState, listKeptStates } from './project-states.js'
 import { foreignPayouts, refusedIdentifiers, savePublicationFields } from './publication-fields.js'
 import { type PlacedCountry, regionsOfCountries, saveCountries, saveRegions, saveThemes } from './reference-lists.js'
+import { replaceRows } from './replace-rows.js'
 import { findThemeIds } from './theme-lookup.js'
 
 /** What became of each record of a batch. */
@@ -21,10 +23,12 @@ export type SaveOutcome = {
   readonly created: number
   readonly changed: number
   readonly unchanged: number
-  readonly refused: readonly { readonly id: number; readonly problem: FieldProblem }[]
+  readonly refused: readonly RecordProblem[]
   /** Records that were saved, except for their state: an operator has overridden it. */
-  readonly kept: readonly { readonly id: number; readonly problem: FieldProblem }[]
+  readonly kept: readonly RecordProblem[]
 }
+
+type RecordProblem = { readonly id: number; readonly problem: FieldProblem }
 
 /** The same with the state of each record that was not refused, by id, and those that the store contradicts. */
 export type SavedRecords = SaveOutcome & {
@@ -47,51 +51,37 @@ export async function saveRecords(
     db,
     records.map(({ record }) => record.id),
   )
-  const refused: { id: number; problem: FieldProblem }[] = []
-  const candidates = records.filter(({ record, hash }) => {
-    const row = stored.get(record.id)
-    if (row && row.source !== options.source) {
-      refused.push({ id: record.id, problem: foreign('id', `project ${record.id}`, row.source, options.source) })
-      return false
-    }
-    return options.repair === true || row?.sourceHash !== hash
-  })
+  const [refused, kept]: [RecordProblem[], RecordProblem[]] = [[], []]
+  const passing = (
+    some: readonly HashedRecord[],
+    stopped: RecordProblem[],
+    problemOf: (one: HashedRecord) => FieldProblem | undefined,
+  ) =>
+    some.filter((one) => {
+      const problem = problemOf(one)
+      if (problem) stopped.push({ id: one.record.id, problem })
+      return !problem
+    })
   const isSeen = ({ record, hash }: HashedRecord) => stored.get(record.id)?.sourceHash === hash
+  const own = passing(records, refused, ({ record: { id } }) =>
+    foreign('id', `project ${id}`, stored.get(id)?.source, options.source),
+  )
+  const candidates = own.filter((one) => options.repair === true || !isSeen(one))
   const states = new Map<number, RowChange>()
-  for (const { record } of records)
-    if (stored.get(record.id)?.source === options.source) states.set(record.id, 'unchanged')
-  const kept: { id: number; problem: FieldProblem }[] = []
-  const newer = candidates.filter((one) => {
-    const problem = options.keepNewer && olderThanProject(one, stored.get(one.record.id)?.modifiedDate, options.today)
-    if (problem) kept.push({ id: one.record.id, problem })
-    return !problem
-  })
+  for (const { record } of own) if (stored.has(record.id)) states.set(record.id, 'unchanged')
+  const newer = passing(candidates, kept, (one) =>
+    options.keepNewer ? olderThanProject(one, stored.get(one.record.id)?.modifiedDate, options.today) : undefined,
+  )
   const owners = await organisationSources(
     db,
     candidates.flatMap(({ record }) => record.organisation?.id ?? []),
   )
   const payouts = await foreignPayouts(db, candidates)
   const identifiers = await refusedIdentifiers(db, candidates, options.publisherRef)
-  const writable = newer.filter(({ record }) => {
-    const problem = identifiers.get(record.id)
-    if (problem) {
-      refused.push({ id: record.id, problem })
-      return false
-    }
-    const payout = payouts.get(record.id)
-    if (payout) {
-      const got = `${payout.reference}, which is of project ${payout.projectId}`
-      refused.push({ id: record.id, problem: { field: 'iati/payouts/reference', expected: 'a new reference', got } })
-      return false
-    }
-    const id = record.organisation?.id
-    const owner = id === undefined ? undefined : owners.get(id)
-    if (owner === undefined || owner === options.source) return true
-    refused.push({
-      id: record.id,
-      problem: foreign('organization/id', `organisation ${id}`, owner, options.source),
-    })
-    return false
+  const writable = passing(newer, refused, ({ record: { id, organisation: { id: partner = 0 } = {} } }) => {
+    const owner = owners.get(partner)
+    const ofOrganisation = foreign('organization/id', `organisation ${partner}`, owner, options.source)
+    return identifiers.get(id) ?? payouts.get(id) ?? ofOrganisation
   })
   kept.push(...(await keptStates(db, writable)))
   const organisations = options.keepNewer ? await newerOrganisations(db, writable) : new Map<number, FieldProblem>()
@@ -124,15 +114,19 @@ async function projectVersions(db: Db, ids: readonly number[]): Promise<Readonly
   return new Map(rows.map(({ id, version }) => [id, version]))
 }
 
-function foreign(field: string, what: string, owner: RowSource, source: RecordSource): FieldProblem {
+/** Why a record may not have this id; undefined where nothing has it, or something of the same source. */
+function foreign(
+  field: string,
+  what: string,
+  owner: RowSource | undefined,
+  source: RecordSource,
+): FieldProblem | undefined {
+  if (owner === undefined || owner === source) return undefined
   return { field, expected: `an id that is new or from ${source}`, got: `${what}, which is ${owner}` }
 }
 
 async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<SaveOutcome['kept']> {
-  const kept = await listKeptStates(
-    db,
-    hashed.map(({ record }) => record),
-  )
+  const kept = await listKeptStates(db, valuesOf(hashed, 'record'))
   return kept.map(({ id, decided, stated }) => ({
     id,
     problem: { field: 'active', expected: `${decided}, as an operator has decided (it stays so)`, got: stated },
@@ -176,10 +170,7 @@ async function saveAll(
   const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()].filter(
     ({ id }) => !keptOrganisations.has(id),
   )
-  await saveRegions(
-    db,
-    records.flatMap(({ regionName }) => regionName ?? []),
-  )
+  await saveRegions(db, givenOf(records, 'regionName'))
   await saveCountries(db, records.flatMap(countriesOf))
   await saveOrganisations(db, organisations, options.source)
   if (options.keepNewer !== undefined) {
@@ -187,7 +178,13 @@ async function saveAll(
     await recordOrganisationInstants(db, ordered.filter(isTaken))
   }
   await saveProjects(db, ordered, options)
-  for (const list of lists) await replaceList(db, list, records)
+  for (const { table, columns, rowsOf } of lists) {
+    const rows = records.flatMap((record) =>
+      rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),
+    )
+    const list = { table, owner: 'project_id', columns: ['position', ...columns] } as const
+    await replaceRows(db, list, valuesOf(records, 'id'), rows)
+  }
   await replaceMainImages(
     db,
     ordered.filter(({ keeps }) => keeps === undefined),
@@ -324,24 +321,3 @@ const lists: readonly List[] = [
   { table: 'video', columns: ['url'], rowsOf: ({ videos }) => videos.map((url) => ({ url })) },
   { table: 'donation_option', columns: ['amount', 'description'], rowsOf: ({ donationOptions }) => donationOptions },
 ]
-
-/** Replaces the list of each project by its record's; unchanged rows keep their other columns. */
-async function replaceList(db: Db, { table, columns, rowsOf }: List, records: readonly ProjectRecord[]): Promise<void> {
-  const rows = records.flatMap((record) =>
-    rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),
-  )
-  const json = JSON.stringify(rows)
-  const wanted = `json_populate_recordset(null::${table}, $1::json)`
-  const same = columns.map((name) => `w.${name} is not distinct from t.${name}`).join(' and ')
-  await db.query(
-    `delete from ${table} t where t.project_id = any (${asSubselect('$2::bigint[]')}::bigint[]) and not exists (
-       select from ${wanted} w where w.project_id = t.project_id and w.position = t.position and ${same})`,
-    [json, records.map(({ id }) => id)],
-  )
-  if (rows.length === 0) return
-  const all = ['project_id', 'position', ...columns].join(', ')
-  await db.query(
-    `insert into ${table} (${all}) select ${all} from ${wanted} on conflict (project_id, position) do nothing`,
-    [json],
-  )
-}

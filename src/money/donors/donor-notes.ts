@@ -1,4 +1,5 @@
 import type { IsoDate } from '../../kernel/dates.js'
+import { valuesOf } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { SettledDonation } from '../sql/donor-notes.js'
 import { listDonors } from '../sql/donors.js'
@@ -23,10 +24,7 @@ export async function readDonorNotes(
   vault: DonorVault,
   donations: readonly SettledDonation[],
 ): Promise<DonorNote[]> {
-  const donors = await listDonors(
-    db,
-    donations.map(({ id }) => id),
-  )
+  const donors = await listDonors(db, valuesOf(donations, 'id'))
   const keys = new Set(vault.keyIds)
   return donations.flatMap(({ id, day, newsletterCharity }) => {
     const row = donors.get(id)

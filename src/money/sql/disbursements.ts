@@ -1,5 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
+import { listsOf } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 
@@ -67,12 +68,7 @@ export async function recordDisbursements(
         left join lateral (select * from disbursement d where d.reference = g.reference limit 1) k on true
       order by g.position`,
     [
-      records.map(({ projectId }) => projectId),
-      records.map(({ on }) => on),
-      records.map(({ amount }) => amount),
-      records.map(({ currency }) => currency),
-      records.map(({ reference }) => reference),
-      records.map(({ receiver }) => receiver ?? null),
+      ...listsOf(records, 'projectId', 'on', 'amount', 'currency', 'reference', 'receiver'),
       source,
       correct,
       records.map(({ original }) => original?.amount ?? null),

@@ -1,6 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
+import { listsOf } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
@@ -294,12 +295,7 @@ function columnsOfGifts(gifts: readonly ImportedGift[]): unknown[] {
   return [
     gifts.map(({ single }) => single?.referenceHash),
     gifts.map(({ single }) => single?.contentHash),
-    gifts.map(({ projectId }) => projectId),
-    gifts.map(({ on }) => on),
-    gifts.map(({ kind }) => kind),
-    gifts.map(({ amount }) => amount),
-    gifts.map(({ count }) => count),
-    gifts.map(({ funderId }) => funderId ?? null),
+    ...listsOf(gifts, 'projectId', 'on', 'kind', 'amount', 'count', 'funderId'),
   ]
 }
 

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../kernel/money.js'
+import { listsOf } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** A charge or refund that the processor has settled. */
@@ -28,12 +29,7 @@ export async function saveProcessorEntries(
       on conflict (gateway, id) do update set read_at = excluded.read_at, kind = excluded.kind,
         charge_id = excluded.charge_id, reference = excluded.reference, amount = excluded.amount,
         currency = excluded.currency, settled_at = excluded.settled_at`,
-    [
-      ...[gateway, readAt, given.map(({ id }) => id), given.map(({ kind }) => kind)],
-      ...[given.map(({ chargeId }) => chargeId), given.map(({ reference }) => reference ?? null)],
-      ...[given.map(({ amount }) => amount), given.map(({ currency }) => currency)],
-      given.map(({ settledAt }) => settledAt),
-    ],
+    [gateway, readAt, ...listsOf(given, 'id', 'kind', 'chargeId', 'reference', 'amount', 'currency', 'settledAt')],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Decimal } from '../../kernel/money.js'
+import { listsOf } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** What a charge says beside its amount, and when its money moves. */
@@ -47,15 +48,8 @@ export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Pro
   const { rows } = await db.query<SandboxCharge>(
     enterAll,
     [
-      references,
-      charges.map(({ amount }) => amount),
-      charges.map(({ currency }) => currency),
-      charges.map(({ declineCode }) => declineCode ?? null),
-      charges.map(({ at }) => at),
-      charges.map(({ secret }) => secret ?? null),
-      charges.map(({ settlesAt }) => settlesAt ?? null),
-      charges.map(({ settledAmount }) => settledAmount ?? null),
-      charges.map(({ settledCurrency }) => settledCurrency ?? null),
+      ...listsOf(charges, 'reference', 'amount', 'currency', 'declineCode', 'at', 'secret'),
+      ...listsOf(charges, 'settlesAt', 'settledAmount', 'settledCurrency'),
     ],
     'enter-sandbox-charges',
   )

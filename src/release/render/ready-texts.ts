@@ -1,11 +1,6 @@
 import { organisationGraphs } from '../../catalogue/sql/organisations.js'
 import { projectGraphs } from '../../catalogue/sql/project-graphs.js'
-import {
-  type OrganisationTexts,
-  type ProjectTexts,
-  saveOrganisationTexts,
-  saveProjectTexts,
-} from '../../catalogue/sql/ready-texts/ready-texts.js'
+import { type OrganisationTexts, type ProjectTexts, saveTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
 import { organisationRecordVersion, organisationTexts } from '../../catalogue/wire/write/organisation.js'
 import { projectRecordVersion, projectTexts } from '../../catalogue/wire/write/project.js'
 import { unlessReadOnly } from '../../platform/database/connection.js'
@@ -17,14 +12,14 @@ import type { Store } from '../../platform/database/store.js'
  */
 export async function renderProjectTexts(store: Store, ids: readonly number[]): Promise<ProjectTexts[]> {
   const texts = writableTexts(await projectGraphs(store.db, ids), projectTexts)
-  await unlessReadOnly(() => saveProjectTexts(store.db, projectRecordVersion, texts))
+  await unlessReadOnly(() => saveTexts(store.db, 'project', projectRecordVersion, texts))
   return texts
 }
 
 /** As `renderProjectTexts`, for organisations. */
 export async function renderOrganisationTexts(store: Store, ids: readonly number[]): Promise<OrganisationTexts[]> {
   const texts = writableTexts(await organisationGraphs(store.db, ids), organisationTexts)
-  await unlessReadOnly(() => saveOrganisationTexts(store.db, organisationRecordVersion, texts))
+  await unlessReadOnly(() => saveTexts(store.db, 'organisation', organisationRecordVersion, texts))
   return texts
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type GraphSource, graphSources, toProjectGraph } from '../../catalogue/sql/project-graphs.js'
-import { saveProjectTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
+import { saveTexts } from '../../catalogue/sql/ready-texts/ready-texts.js'
 import { projectRecordVersion } from '../../catalogue/wire/write/project.js'
 import { inputKey } from '../../iati/input-key.js'
 import { isoDateOf } from '../../kernel/dates.js'
@@ -8,6 +8,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { sanitizeReports } from '../../kernel/report-html.js'
+import { givenOf, valuesOf } from '../../kernel/rows.js'
 import type { IdRange, RenderCounts, Run } from '../../work/run.js'
 import type { RenderDeps, WorkOptions } from '../publication.js'
 import { saveRenderings } from '../sql/save-renderings.js'
@@ -120,10 +121,7 @@ async function readBatch(
   const endRead = startStage(deps.onStageMs, 'read')
   const { db } = deps.store
   const found = await staleProjects(db, stale, shard, after, limit)
-  const sources = await graphSources(
-    db,
-    found.map(({ projectId }) => projectId),
-  )
+  const sources = await graphSources(db, valuesOf(found, 'projectId'))
   endRead()
   // A project that was deleted in between has no source.
   const projects = found.flatMap((one) => {
@@ -206,11 +204,7 @@ async function storeBatch(
     const renderings = rendered.map(({ rendering }) => rendering)
     await saveRenderings(db, renderings, stale.inputKey, run)
     // The API's texts cost little here, where the graph is in memory; bulk files need all of them.
-    await saveProjectTexts(
-      db,
-      projectRecordVersion,
-      rendered.flatMap(({ readyTexts }) => readyTexts ?? []),
-    )
+    await saveTexts(db, 'project', projectRecordVersion, givenOf(rendered, 'readyTexts'))
   })
   endStore()
 }

@@ -1,3 +1,4 @@
+import { listsOf } from '../../../kernel/rows.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { textArray } from '../../../platform/database/text-array.js'
 
@@ -40,59 +41,42 @@ export const usualLimit = 10
 // Whoever reads a record first waits for no disk: what a crash of the server loses is rendered again.
 const withoutDisk = `with setting as (select set_config('synchronous_commit', 'off', true))`
 
-/** Stores records for later reads; a record of an older version of its project is left out. */
-export async function saveProjectTexts(db: Db, recordVersion: number, texts: readonly StoredTexts[]): Promise<void> {
-  if (texts.length === 0) return
-  await db.query(
-    `${withoutDisk}
-      insert into wire_record (project_id, version, mapping, xml, json, summary_xml, summary_json)
-      select r.project_id, r.version, $1, r.xml, r.json, r.summary_xml, r.summary_json
-      from setting cross join unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
-          r (project_id, version, xml, json, summary_xml, summary_json)
-        join project_version v on v.project_id = r.project_id and v.version = r.version
-      order by r.project_id
-      on conflict (project_id) do update
-        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json,
-          summary_xml = excluded.summary_xml, summary_json = excluded.summary_json
-        where (wire_record.version, wire_record.mapping) is distinct from (excluded.version, excluded.mapping)`,
-    [
-      recordVersion,
-      texts.map((text) => text.id),
-      texts.map((text) => text.version),
-      textArray(texts.map((text) => text.xml)),
-      textArray(texts.map((text) => text.json)),
-      textArray(texts.map((text) => text.summaryXml)),
-      textArray(texts.map((text) => text.summaryJson)),
-    ],
-  )
+/** SQL that stores the texts of a noun. */
+function statement(noun: string, table: string, texts: readonly string[]): string {
+  const columns = ['version', 'mapping', ...texts]
+  return `${withoutDisk}
+      insert into ${table} as t (${noun}_id, ${columns.join(', ')})
+      select r.id, r.version, $1, ${texts.map((text) => `r.${text}`).join(', ')}
+      from setting cross join unnest($2::bigint[], $3::bigint[], ${texts.map((_, at) => `$${at + 4}::text[]`).join(', ')})
+          r (id, version, ${texts.join(', ')})
+        join ${noun}_version v on v.${noun}_id = r.id and v.version = r.version
+      order by r.id
+      on conflict (${noun}_id) do update
+        set (${columns.join(', ')}) = row (${columns.map((column) => `excluded.${column}`).join(', ')})
+        where (t.version, t.mapping) is distinct from (excluded.version, excluded.mapping)`
 }
 
-/** As `saveProjectTexts`, of organisations. */
-export async function saveOrganisationTexts(
+const stored = {
+  project: {
+    sql: statement('project', 'wire_record', ['xml', 'json', 'summary_xml', 'summary_json']),
+    names: ['xml', 'json', 'summaryXml', 'summaryJson'],
+  },
+  organisation: { sql: statement('organisation', 'organisation_record', ['xml', 'json']), names: ['xml', 'json'] },
+} as const
+
+type TextsOf = { readonly project: StoredTexts; readonly organisation: OrganisationTexts }
+
+/** Stores records for later reads; a record of an older version of its project or organisation is left out. */
+export async function saveTexts<Noun extends keyof TextsOf>(
   db: Db,
+  noun: Noun,
   recordVersion: number,
-  texts: readonly OrganisationTexts[],
+  texts: readonly TextsOf[Noun][],
 ): Promise<void> {
   if (texts.length === 0) return
-  await db.query(
-    `${withoutDisk}
-      insert into organisation_record (organisation_id, version, mapping, xml, json)
-      select r.id, r.version, $1, r.xml, r.json
-      from setting cross join unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) r (id, version, xml, json)
-        join organisation_version v on v.organisation_id = r.id and v.version = r.version
-      order by r.id
-      on conflict (organisation_id) do update
-        set version = excluded.version, mapping = excluded.mapping, xml = excluded.xml, json = excluded.json
-        where (organisation_record.version, organisation_record.mapping)
-          is distinct from (excluded.version, excluded.mapping)`,
-    [
-      recordVersion,
-      texts.map((text) => text.id),
-      texts.map((text) => text.version),
-      textArray(texts.map((text) => text.xml)),
-      textArray(texts.map((text) => text.json)),
-    ],
-  )
+  const { sql, names } = stored[noun]
+  const lists = names.map((name) => textArray(texts.map((text: Partial<StoredTexts>) => text[name] ?? null)))
+  await db.query(sql, [recordVersion, ...listsOf(texts, 'id', 'version'), ...lists])
 }
 
 const columns = {
