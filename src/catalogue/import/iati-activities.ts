@@ -17,7 +17,7 @@ import { parseDecimal } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { KeptElement } from '../../kernel/project.js'
 import type { ProjectRecord } from '../../kernel/record.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import { type InLanguages, languagesOf, textKey } from '../../kernel/texts.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { streamElements } from '../../kernel/xml/reader.js'
@@ -81,7 +81,7 @@ export const iatiImporter: RecordImporter<Activity, Activity> = {
   prepare: (rows) => rows,
   save: async (db, rows, saving) => {
     await beginMoving(db)
-    const known = await findProjectsByIdentifier(db, valuesOf(rows, 'identifier'))
+    const known = await findProjectsByIdentifier(db, ofEach(rows, 'identifier'))
     const missing = rows.filter(({ identifier }) => !known.has(identifier))
     const numbers = await newProjectNumbers(db, missing.length)
     const records = missing.map((row, index) => toHashedRecord(toRecord(row, numbers[index] ?? 0), saving, undefined))

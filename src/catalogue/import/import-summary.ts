@@ -73,7 +73,8 @@ const maxReasons = 50
 
 /** Counts while an import runs, and keeps at most this many problems of records. */
 export class ImportTally {
-  records = 0
+  /** What became of the records so far. */
+  readonly counts = { records: 0, created: 0, changed: 0, unchanged: 0, refused: 0, kept: 0 }
   repeated = 0
   readonly money = new ReceiptTally()
   #files = 0
@@ -81,11 +82,6 @@ export class ImportTally {
   readonly #reasons = new Map<string, number>()
   #known = 0
   #brokenFiles = 0
-  #created = 0
-  #changed = 0
-  #unchanged = 0
-  #refused = 0
-  #kept = 0
   #differing = 0
   #problemCount = 0
   readonly #maxProblems: number
@@ -126,7 +122,7 @@ export class ImportTally {
     { source, ...where }: Where & { line: number; source: FileRecord['source'] },
     problems: readonly FieldProblem[],
   ): void {
-    this.#refused++
+    this.counts.refused++
     const [first] = problems
     const reason = first ? `${first.field}: expected ${first.expected.replace(/\d+/g, '#')}`.slice(0, 200) : ''
     const known = this.#reasons.has(reason) || this.#reasons.size < maxReasons ? reason : 'others'
@@ -137,7 +133,7 @@ export class ImportTally {
 
   /** Counts a record of which a stored value was kept. */
   keep(where: Where & { source: FileRecord['source'] }, problem: FieldProblem): void {
-    this.#kept++
+    this.counts.kept++
     this.note(where, problem)
   }
 
@@ -156,21 +152,19 @@ export class ImportTally {
 
   /** Counts one record that was not refused. */
   count(change: RowChange): void {
-    if (change === 'created') this.#created++
-    else if (change === 'changed') this.#changed++
-    else this.#unchanged++
+    this.counts[change]++
   }
 
   /** Counts the records of a file that would change nothing. */
   countKnown(records: number): void {
-    this.records += records
+    this.counts.records += records
+    this.counts.unchanged += records
     this.#known += records
-    this.#unchanged += records
   }
 
   /** How many things there are to say of records so far. */
   get remarks(): number {
-    return this.#problemCount + this.#differing + this.#refused + this.#kept + this.#brokenFiles
+    return this.#problemCount + this.#differing + this.counts.refused + this.counts.kept + this.#brokenFiles
   }
 
   /** Counts one record of an IATI file that was not refused. */
@@ -201,35 +195,17 @@ export class ImportTally {
     return known
   }
 
-  /** What became of the records so far. */
-  counts() {
-    return {
-      records: this.records,
-      created: this.#created,
-      changed: this.#changed,
-      unchanged: this.#unchanged,
-      refused: this.#refused,
-      kept: this.#kept,
-    }
-  }
-
-  countsSince(before: ReturnType<ImportTally['counts']>): ReturnType<ImportTally['counts']> {
-    const { records, created, changed, unchanged, refused, kept } = this.counts()
-    return {
-      records: records - before.records,
-      created: created - before.created,
-      changed: changed - before.changed,
-      unchanged: unchanged - before.unchanged,
-      refused: refused - before.refused,
-      kept: kept - before.kept,
-    }
+  countsSince(before: ImportTally['counts']): ImportTally['counts'] {
+    const counts = { ...this.counts }
+    for (const name of Object.keys(before) as (keyof typeof before)[]) counts[name] -= before[name]
+    return counts
   }
 
   summary(): ImportSummary {
     return {
       files: this.#files,
       brokenFiles: this.#brokenFiles,
-      ...this.counts(),
+      ...this.counts,
       differing: this.#differing,
       repeated: this.repeated,
       problems: [...this.#fileProblems, ...this.#problems],
@@ -248,16 +224,10 @@ export class ImportTally {
 
   /** The rows of the files, of which each is in one of the other counts. */
   rows(): ImportReceipt['rows'] {
-    const taken = this.#created + this.#changed + this.#unchanged
+    const { records, created, changed, unchanged, refused } = this.counts
+    const taken = created + changed + unchanged
     const { replaced } = this.money
-    return {
-      in: this.records + this.#left,
-      taken,
-      refused: this.#refused,
-      leftOut: this.#left,
-      replaced,
-      known: this.#known,
-    }
+    return { in: records + this.#left, taken, refused, leftOut: this.#left, replaced, known: this.#known }
   }
 
   /** Refused rows by the first reason of each, the most frequent first; numbers in a reason do not part it. */

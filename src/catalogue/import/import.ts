@@ -220,7 +220,7 @@ async function importAll(
       options.signal,
     )) {
       tally.beginFile()
-      const before = tally.counts()
+      const before = { ...tally.counts }
       const name = shownAs ?? opened.file
       const of =
         'broken' in opened
@@ -309,7 +309,7 @@ async function importFile<Row, Prepared>(
     limit = new BatchLimit(importer.together)
   }
   try {
-    for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.records }))) {
+    for await (const item of records((progress) => onProgress?.({ ...progress, records: tally.counts.records }))) {
       // Refused records are not saved, so saving does not yield to other work here.
       await yieldIfDue()
       if ('broken' in item) {
@@ -325,7 +325,7 @@ async function importFile<Row, Prepared>(
         settleUnread(tally, importer, item.value, 'leftOut', saving)
         continue
       }
-      tally.records++
+      tally.counts.records++
       const where: Place = { file, line: item.line, source: item.source }
       const read = 'problem' in item ? { problems: [item.problem] } : importer.read(item.value, saving)
       const reading = read instanceof Promise ? await read : read

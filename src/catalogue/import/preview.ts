@@ -40,7 +40,7 @@ export async function previewRecords(
       tally.leaveOut(item.leftOut)
       continue
     }
-    tally.records++
+    tally.counts.records++
     const where = { file, line: item.line, source: item.source }
     const read = 'problem' in item ? { problems: [item.problem] } : await importer.read(item.value, { ...saving, file })
     if ('problems' in read) {

@@ -3,7 +3,7 @@ import { minorUnitExponent, parseCurrencyCode } from '../../kernel/money.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { LeftOut } from '../../kernel/project.js'
 import type { OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
-import { givenOf } from '../../kernel/rows.js'
+import { givenOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import { giveNumbers } from '../sql/external-ids.js'
 import { saveRecords } from '../sql/save-records.js'
@@ -170,8 +170,8 @@ async function saveNumbered<T extends { readonly id: number; readonly organisati
   rows: readonly Wire<T>[],
   save: (records: readonly T[]) => Promise<readonly RecordOutcome[]>,
 ): Promise<readonly RecordOutcome[]> {
-  const own = await giveNumbers(db, table, givenOf(rows, 'externalId'))
-  const partners = await giveNumbers(db, 'organisation', givenOf(rows, 'organisation'))
+  const own = await giveNumbers(db, table, givenOfEach(rows, 'externalId'))
+  const partners = await giveNumbers(db, 'organisation', givenOfEach(rows, 'organisation'))
   const records = rows.map(({ record, externalId, organisation }) => ({
     ...record,
     id: own.get(externalId ?? '') ?? record.id,

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { ServiceError } from '../../kernel/errors.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { streamElements, type XmlLimits } from '../../kernel/xml/reader.js'
 import type { FileReading } from '../sql/reading.js'
@@ -160,7 +160,7 @@ async function chooseSheet(
   if (!first) throw unusable('a workbook without a sheet that is seen and has rows')
   if (others.length > 0 && choice === 'named')
     throw unusable(`a workbook with the sheets ${listed(filled)}: name one with --sheet, or as sheet in a recipe`)
-  return of(first, valuesOf(others, 'name'))
+  return of(first, ofEach(others, 'name'))
 }
 
 async function hasRows(entry: ZipEntry): Promise<boolean> {

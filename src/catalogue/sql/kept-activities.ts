@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { RowSource } from '../../kernel/project.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { InLanguages } from '../../kernel/texts.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -96,7 +96,7 @@ export async function saveKeptActivities(
       returning k.*, k.xmax = 0 as created)
     select s.project_id as id, s.created from saved s left join before b using (project_id)
       where (s.text, s.formerly) is distinct from (b.text, b.formerly)`,
-    [...listsOf(kept, 'id', 'text'), movedOn, ...listsOf(kept, 'file', 'line', 'isNew', 'formerly')],
+    [...listsOfEach(kept, 'id', 'text'), movedOn, ...listsOfEach(kept, 'file', 'line', 'isNew', 'formerly')],
   )
   return changesOf(kept, rows)
 }
@@ -117,7 +117,7 @@ export async function saveKeptOrganisations(
       returning k.*, k.xmax = 0 as created)
     select s.identifier as id, s.created from saved s left join before b using (identifier)
       where s.text is distinct from b.text`,
-    [...listsOf(kept, 'id', 'text'), movedOn, ...listsOf(kept, 'file', 'line')],
+    [...listsOfEach(kept, 'id', 'text'), movedOn, ...listsOfEach(kept, 'file', 'line')],
   )
   return changesOf(kept, rows)
 }

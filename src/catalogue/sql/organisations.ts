@@ -1,7 +1,7 @@
 import { organisationFields } from '../../kernel/nouns/organisation.js'
 import type { Organisation, RowSource } from '../../kernel/project.js'
 import type { OrganisationRecord, RecordSource } from '../../kernel/record.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { upsert } from '../../platform/database/upsert.js'
@@ -74,7 +74,7 @@ export async function saveOrganisations(
     unknown_fields: record.unknownFields,
   }))
   await db.query(upsertOrganisations, [JSON.stringify(rows)])
-  const ids = valuesOf(organisations, 'id')
+  const ids = ofEach(organisations, 'id')
   const themes = organisations.flatMap(({ id: organisation_id, themes }) =>
     themes.map(({ id: theme_id }, position) => ({ organisation_id, position, theme_id })),
   )
@@ -105,11 +105,11 @@ export async function saveOrganisationRecords(
   records: readonly OrganisationRecord[],
   source: RecordSource,
 ): Promise<number[]> {
-  const sources = await organisationSources(db, valuesOf(records, 'id'))
+  const sources = await organisationSources(db, ofEach(records, 'id'))
   const isForeign = ({ id }: OrganisationRecord) => (sources.get(id) ?? source) !== source
   const own = records.filter((record) => !isForeign(record)).sort((a, b) => a.id - b.id)
-  await saveCountries(db, valuesOf(own, 'countries').flat())
-  await saveThemes(db, valuesOf(own, 'themes').flat(), source)
+  await saveCountries(db, ofEach(own, 'countries').flat())
+  await saveThemes(db, ofEach(own, 'themes').flat(), source)
   await saveOrganisations(db, own, source)
   return records.filter(isForeign).map(({ id }) => id)
 }

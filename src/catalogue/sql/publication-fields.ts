@@ -1,7 +1,7 @@
 import type { FieldProblem } from '../../kernel/errors.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { HashedRecord, SaveOptions } from '../../kernel/record.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { columnsOf, createToColumns, updateStated } from './field-columns.js'
@@ -22,7 +22,7 @@ export async function savePublicationFields(
     await db.query(updateProjects, [JSON.stringify(stated.map((one) => ({ id: one.id, ...toColumns(one) })))])
     const ofSdgs = stated.flatMap(({ id, sdgs }) => (sdgs ? [{ id, sdgs }] : []))
     const goals = ofSdgs.flatMap(({ id, sdgs }) => sdgs.map((code) => ({ project_id: id, code })))
-    await replaceRows(db, sdgRows, valuesOf(ofSdgs, 'id'), goals)
+    await replaceRows(db, sdgRows, ofEach(ofSdgs, 'id'), goals)
     await replaceShares(
       db,
       stated.flatMap(({ id, countryShares: shares }) => (shares ? [{ id, shares }] : [])),

@@ -3,7 +3,7 @@ import { projectFields } from '../../kernel/nouns/project.js'
 import type { RowSource } from '../../kernel/project.js'
 import type { HashedRecord, ProjectRecord, RecordSource, SaveOptions } from '../../kernel/record.js'
 import { regionOfCountry } from '../../kernel/regions.js'
-import { givenOf, valuesOf } from '../../kernel/rows.js'
+import { givenOfEach, ofEach } from '../../kernel/rows.js'
 import { recordTotals } from '../../money/sql/stated-totals.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
@@ -126,7 +126,7 @@ function foreign(
 }
 
 async function keptStates(db: Db, hashed: readonly HashedRecord[]): Promise<SaveOutcome['kept']> {
-  const kept = await listKeptStates(db, valuesOf(hashed, 'record'))
+  const kept = await listKeptStates(db, ofEach(hashed, 'record'))
   return kept.map(({ id, decided, stated }) => ({
     id,
     problem: { field: 'active', expected: `${decided}, as an operator has decided (it stays so)`, got: stated },
@@ -170,7 +170,7 @@ async function saveAll(
   const organisations = [...new Map(records.flatMap(({ organisation: o }) => (o ? [[o.id, o]] : []))).values()].filter(
     ({ id }) => !keptOrganisations.has(id),
   )
-  await saveRegions(db, givenOf(records, 'regionName'))
+  await saveRegions(db, givenOfEach(records, 'regionName'))
   await saveCountries(db, records.flatMap(countriesOf))
   await saveOrganisations(db, organisations, options.source)
   if (options.keepNewer !== undefined) {
@@ -183,7 +183,7 @@ async function saveAll(
       rowsOf(record).map((row, position) => ({ project_id: record.id, position, ...row })),
     )
     const list = { table, owner: 'project_id', columns: ['position', ...columns] } as const
-    await replaceRows(db, list, valuesOf(records, 'id'), rows)
+    await replaceRows(db, list, ofEach(records, 'id'), rows)
   }
   await replaceMainImages(
     db,

@@ -1,5 +1,5 @@
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { Lease, RunFailure, RunTrigger, SyncKind } from '../../work/run.js'
 import { ending, ownedByLease } from '../../work/sql/leases.js'
@@ -137,7 +137,7 @@ export async function recordSyncProblems(db: Db, runId: number, problems: readon
      from unnest($2::text[], $3::text[], $4::text[], $5::text[]) with ordinality n (subject, field, expected, got, position)
      where n.position <= $6 - (select count(*) from sync_notice where run_id = $1)
      order by n.position`,
-    [runId, ...listsOf(problems, 'subject', 'field', 'expected', 'got'), maxProblems],
+    [runId, ...listsOfEach(problems, 'subject', 'field', 'expected', 'got'), maxProblems],
   )
 }
 

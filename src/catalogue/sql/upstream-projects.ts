@@ -1,4 +1,4 @@
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** Marks projects as offered by the upstream in this run, whether their records were accepted or not. */
@@ -116,7 +116,7 @@ export async function saveDetailKeys(db: Db, tasks: readonly DetailTask[]): Prom
      set reports_key = coalesce(t.reports_key, u.reports_key), gallery_key = coalesce(t.gallery_key, u.gallery_key)
      from unnest($1::bigint[], $2::text[], $3::text[]) t (project_id, reports_key, gallery_key)
      where u.project_id = t.project_id`,
-    listsOf(tasks, 'projectId', 'reportsKey', 'galleryKey'),
+    listsOfEach(tasks, 'projectId', 'reportsKey', 'galleryKey'),
   )
 }
 

@@ -1,7 +1,7 @@
 import { isoDateOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { ImageRecord, ReportRecord } from '../../kernel/record.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import { replaceReports } from '../sql/mirrored-reports.js'
 import { replaceGalleries } from '../sql/photos.js'
@@ -127,7 +127,7 @@ async function writeDetails(db: Db, fetched: readonly Fetched[]): Promise<Partia
   const galleries = there.flatMap(({ task: { projectId }, gallery }) =>
     gallery ? [{ projectId, images: gallery }] : [],
   )
-  await saveDetailKeys(db, valuesOf(there, 'task'))
+  await saveDetailKeys(db, ofEach(there, 'task'))
   return {
     reports: await replaceReports(db, reports),
     galleries: await replaceGalleries(db, galleries),

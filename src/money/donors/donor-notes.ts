@@ -1,5 +1,5 @@
 import type { IsoDate } from '../../kernel/dates.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { SettledDonation } from '../sql/donor-notes.js'
 import { listDonors } from '../sql/donors.js'
@@ -24,7 +24,7 @@ export async function readDonorNotes(
   vault: DonorVault,
   donations: readonly SettledDonation[],
 ): Promise<DonorNote[]> {
-  const donors = await listDonors(db, valuesOf(donations, 'id'))
+  const donors = await listDonors(db, ofEach(donations, 'id'))
   const keys = new Set(vault.keyIds)
   return donations.flatMap(({ id, day, newsletterCharity }) => {
     const row = donors.get(id)

@@ -1,6 +1,6 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 
@@ -68,7 +68,7 @@ export async function recordDisbursements(
         left join lateral (select * from disbursement d where d.reference = g.reference limit 1) k on true
       order by g.position`,
     [
-      ...listsOf(records, 'projectId', 'on', 'amount', 'currency', 'reference', 'receiver'),
+      ...listsOfEach(records, 'projectId', 'on', 'amount', 'currency', 'reference', 'receiver'),
       source,
       correct,
       records.map(({ original }) => original?.amount ?? null),

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { Decline, ProjectTotals } from '../../kernel/donation.js'
 import type { CurrencyCode, Decimal } from '../../kernel/money.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { HeldUntil, TakenOver } from './donation-intents.js'
 
@@ -43,7 +43,7 @@ export async function recordSettlements(db: Db, payments: readonly Payment[]): P
   const { rows } = await db.query<Settlement & { readonly id: number }>(
     settle,
     [
-      ...listsOf(payments, 'id', 'chargeId', 'at', 'day', 'mailsReceipt', 'liabilityShifted'),
+      ...listsOfEach(payments, 'id', 'chargeId', 'at', 'day', 'mailsReceipt', 'liabilityShifted'),
       payments.map(({ settled }) => settled?.amount ?? null),
       payments.map(({ settled }) => settled?.addon ?? null),
       payments.map(({ settled }) => settled?.fee ?? null),

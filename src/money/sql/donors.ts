@@ -1,6 +1,6 @@
 import type { Donation } from '../../kernel/donation.js'
 import type { Donor } from '../../kernel/donor.js'
-import { listsOf, valuesOf } from '../../kernel/rows.js'
+import { listsOfEach, ofEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 import { donationColumns } from './donation-columns.js'
 
@@ -62,7 +62,7 @@ export async function findDonations(
     `select ${donationColumns} from donation d join donor p on p.donation_id = d.id where ${isDonor} order by d.id`,
     [hashes, email.trim()],
   )
-  const donors = await listDonors(db, valuesOf(rows, 'id'))
+  const donors = await listDonors(db, ofEach(rows, 'id'))
   return rows.flatMap((row) => {
     const donor = donors.get(row.id)
     return donor ? [{ donation: row, donor }] : []
@@ -111,7 +111,7 @@ export async function saveSealedDonors(
       from unnest($1::bigint[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[])
         as g (donation_id, key_id, wrapped_key, sealed, email_hash, payload_hash)
       where p.donation_id = g.donation_id`,
-    listsOf(donors, 'donationId', 'keyId', 'wrappedKey', 'sealed', 'emailHash', 'payloadHash'),
+    listsOfEach(donors, 'donationId', 'keyId', 'wrappedKey', 'sealed', 'emailHash', 'payloadHash'),
   )
 }
 

@@ -1,7 +1,7 @@
 import type { IsoDate } from '../../kernel/dates.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 import { type CurrencyCode, type Decimal, toMinorUnits } from '../../kernel/money.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import { asSubselect } from '../../platform/database/as-subselect.js'
 import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
@@ -295,7 +295,7 @@ function columnsOfGifts(gifts: readonly ImportedGift[]): unknown[] {
   return [
     gifts.map(({ single }) => single?.referenceHash),
     gifts.map(({ single }) => single?.contentHash),
-    ...listsOf(gifts, 'projectId', 'on', 'kind', 'amount', 'count', 'funderId'),
+    ...listsOfEach(gifts, 'projectId', 'on', 'kind', 'amount', 'count', 'funderId'),
   ]
 }
 

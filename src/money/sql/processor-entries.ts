@@ -1,5 +1,5 @@
 import type { Decimal } from '../../kernel/money.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** A charge or refund that the processor has settled. */
@@ -29,7 +29,7 @@ export async function saveProcessorEntries(
       on conflict (gateway, id) do update set read_at = excluded.read_at, kind = excluded.kind,
         charge_id = excluded.charge_id, reference = excluded.reference, amount = excluded.amount,
         currency = excluded.currency, settled_at = excluded.settled_at`,
-    [gateway, readAt, ...listsOf(given, 'id', 'kind', 'chargeId', 'reference', 'amount', 'currency', 'settledAt')],
+    [gateway, readAt, ...listsOfEach(given, 'id', 'kind', 'chargeId', 'reference', 'amount', 'currency', 'settledAt')],
   )
 }
 

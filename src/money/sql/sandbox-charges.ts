@@ -1,5 +1,5 @@
 import type { Decimal } from '../../kernel/money.js'
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** What a charge says beside its amount, and when its money moves. */
@@ -48,8 +48,8 @@ export async function enterCharges(db: Db, charges: readonly ChargeEntry[]): Pro
   const { rows } = await db.query<SandboxCharge>(
     enterAll,
     [
-      ...listsOf(charges, 'reference', 'amount', 'currency', 'declineCode', 'at', 'secret'),
-      ...listsOf(charges, 'settlesAt', 'settledAmount', 'settledCurrency'),
+      ...listsOfEach(charges, 'reference', 'amount', 'currency', 'declineCode', 'at', 'secret'),
+      ...listsOfEach(charges, 'settlesAt', 'settledAmount', 'settledCurrency'),
     ],
     'enter-sandbox-charges',
   )

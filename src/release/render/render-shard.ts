@@ -8,7 +8,7 @@ import { ServiceError } from '../../kernel/errors.js'
 import type { Notice } from '../../kernel/notice.js'
 import type { ProjectGraph } from '../../kernel/project.js'
 import { sanitizeReports } from '../../kernel/report-html.js'
-import { givenOf, valuesOf } from '../../kernel/rows.js'
+import { givenOfEach, ofEach } from '../../kernel/rows.js'
 import type { IdRange, RenderCounts, Run } from '../../work/run.js'
 import type { RenderDeps, WorkOptions } from '../publication.js'
 import { saveRenderings } from '../sql/save-renderings.js'
@@ -121,7 +121,7 @@ async function readBatch(
   const endRead = startStage(deps.onStageMs, 'read')
   const { db } = deps.store
   const found = await staleProjects(db, stale, shard, after, limit)
-  const sources = await graphSources(db, valuesOf(found, 'projectId'))
+  const sources = await graphSources(db, ofEach(found, 'projectId'))
   endRead()
   // A project that was deleted in between has no source.
   const projects = found.flatMap((one) => {
@@ -204,7 +204,7 @@ async function storeBatch(
     const renderings = rendered.map(({ rendering }) => rendering)
     await saveRenderings(db, renderings, stale.inputKey, run)
     // The API's texts cost little here, where the graph is in memory; bulk files need all of them.
-    await saveTexts(db, 'project', projectRecordVersion, givenOf(rendered, 'readyTexts'))
+    await saveTexts(db, 'project', projectRecordVersion, givenOfEach(rendered, 'readyTexts'))
   })
   endStore()
 }

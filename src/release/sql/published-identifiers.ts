@@ -1,4 +1,4 @@
-import { listsOf } from '../../kernel/rows.js'
+import { listsOfEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** Published identifiers, not withdrawn, that no publishable activity has; the first `limit`, and how many in all. */
@@ -59,7 +59,7 @@ export async function loadCarried(db: Db, batches: AsyncIterable<readonly Carrie
   for await (const batch of batches) {
     await db.query(
       `insert into carried select * from unnest($1::text[], $2::bigint[], $3::integer[]) on conflict do nothing`,
-      listsOf(batch, 'identifier', 'projectId', 'segment'),
+      listsOfEach(batch, 'identifier', 'projectId', 'segment'),
     )
   }
 }

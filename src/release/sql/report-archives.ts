@@ -1,6 +1,6 @@
 import { reportsByIds } from '../../catalogue/sql/progress-reports.js'
 import type { ProgressReport } from '../../kernel/project.js'
-import { valuesOf } from '../../kernel/rows.js'
+import { ofEach } from '../../kernel/rows.js'
 import type { Db } from '../../platform/database/connection.js'
 
 /** How many reports an archive of the feed of all reports has; the newest reports are in the feed itself. */
@@ -57,7 +57,7 @@ export async function archivedReports(db: Db, archive: number): Promise<Progress
     'select report_id from report_place where place > ($1::bigint - 1) * $2 and place <= $1::bigint * $2',
     [archive, archiveSize],
   )
-  return await reportsByIds(db, valuesOf(rows, 'reportId'))
+  return await reportsByIds(db, ofEach(rows, 'reportId'))
 }
 
 /**
@@ -71,5 +71,5 @@ export async function currentReports(db: Db): Promise<ProgressReport[]> {
       select p.report_id from report_place p where p.place > ${complete}`,
     [archiveSize],
   )
-  return await reportsByIds(db, valuesOf(rows, 'id'))
+  return await reportsByIds(db, ofEach(rows, 'id'))
 }

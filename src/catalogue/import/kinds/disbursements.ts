@@ -1,5 +1,5 @@
 import { disbursementFields } from '../../../kernel/nouns/money.js'
-import { givenOf } from '../../../kernel/rows.js'
+import { givenOfEach } from '../../../kernel/rows.js'
 import { type DisbursementOutcome, recordDisbursements } from '../../../money/sql/disbursements.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { sumsOfPayouts } from '../../sql/receipts.js'
@@ -27,7 +27,7 @@ export const disbursements = defineKind({
   },
   check: (row, { currency }) => checkMovedMoney(row, currency),
   save: async (db, rows, { source, correct, currency: platform }) => {
-    const receivers = await organisationSources(db, givenOf(rows, 'receiver'))
+    const receivers = await organisationSources(db, givenOfEach(rows, 'receiver'))
     const isKnown = ({ receiver }: (typeof rows)[number]) => receiver === undefined || receivers.has(receiver)
     const good = rows.filter(isKnown)
     const outcomes = await recordDisbursements(

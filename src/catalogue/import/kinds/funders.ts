@@ -1,5 +1,5 @@
 import { organisationFields } from '../../../kernel/nouns/organisation.js'
-import { valuesOf } from '../../../kernel/rows.js'
+import { ofEach } from '../../../kernel/rows.js'
 import { saveFunders } from '../../sql/organisation-details.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { countryNameOf } from '../country-names.js'
@@ -44,7 +44,7 @@ export const funders = defineKind({
   key: ['id'],
   repeated: 'last',
   save: async (db, rows, { source }) => {
-    const owners = await organisationSources(db, valuesOf(rows, 'id'))
+    const owners = await organisationSources(db, ofEach(rows, 'id'))
     const own = rows.filter(({ id }) => (owners.get(id) ?? source) === source)
     const changes = await saveFunders(
       db,

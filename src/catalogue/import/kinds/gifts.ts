@@ -3,7 +3,7 @@ import { monthStart } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import { type CurrencyCode, signOf } from '../../../kernel/money.js'
 import { giftFields } from '../../../kernel/nouns/money.js'
-import { givenOf, valuesOf } from '../../../kernel/rows.js'
+import { givenOfEach, ofEach } from '../../../kernel/rows.js'
 import { areGiftsWhole, giftVersion } from '../../../money/sql/differing-months.js'
 import { type ImportedGift, monthsOfGifts, saveGifts } from '../../../money/sql/imported-gifts.js'
 import { organisationSources } from '../../sql/organisations.js'
@@ -66,8 +66,8 @@ function check(row: GiftRow, saving: ImportSaving): FieldProblem[] {
 }
 
 async function save(db: Parameters<typeof saveGifts>[0], rows: readonly GiftRow[], saving: ImportSaving) {
-  const projects = await lockProjectSources(db, valuesOf(rows, 'project'))
-  const funders = await organisationSources(db, givenOf(rows, 'funder'))
+  const projects = await lockProjectSources(db, ofEach(rows, 'project'))
+  const funders = await organisationSources(db, givenOfEach(rows, 'funder'))
   const outcomes = new Map<GiftRow, RecordOutcome>()
   const good: GiftRow[] = []
   for (const row of rows) {

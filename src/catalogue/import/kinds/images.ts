@@ -1,5 +1,5 @@
 import { photoFields } from '../../../kernel/nouns/photo.js'
-import { valuesOf } from '../../../kernel/rows.js'
+import { ofEach } from '../../../kernel/rows.js'
 import { type ImportedPhoto, savePhotos } from '../../sql/imported-photos.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import { defineKind, type RecordOutcome } from '../kind.js'
@@ -16,7 +16,7 @@ export const images = defineKind({
   key: ['project', 'position'],
   repeated: 'last',
   save: async (db, rows, { photoConsent }) => {
-    const projects = await lockProjectSources(db, valuesOf(rows, 'project'))
+    const projects = await lockProjectSources(db, ofEach(rows, 'project'))
     const known = rows.filter(({ project }) => projects.has(project))
     const changes = await savePhotos(
       db,

@@ -1,5 +1,5 @@
 import { payoutPlanFields } from '../../../kernel/nouns/money.js'
-import { valuesOf } from '../../../kernel/rows.js'
+import { ofEach } from '../../../kernel/rows.js'
 import { savePayoutPlans } from '../../sql/payout-plans.js'
 import { lockProjectSources } from '../../sql/project-sources.js'
 import { sumsOfPayouts } from '../../sql/receipts.js'
@@ -26,7 +26,7 @@ export const payoutPlans = defineKind({
   },
   check: (row, { currency }) => checkMoney(row, currency),
   save: async (db, rows, { source }) => {
-    const projects = await lockProjectSources(db, valuesOf(rows, 'project'))
+    const projects = await lockProjectSources(db, ofEach(rows, 'project'))
     const known = rows.filter(({ project }) => projects.has(project))
     const saved = await savePayoutPlans(
       db,

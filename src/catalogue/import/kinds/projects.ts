@@ -5,7 +5,7 @@ import { columnFields } from '../../../kernel/nouns/field.js'
 import { type ProjectFields, projectFields } from '../../../kernel/nouns/project.js'
 import type { Country } from '../../../kernel/project.js'
 import type { HashedRecord, ProjectPublication, ProjectRecord } from '../../../kernel/record.js'
-import { givenOf } from '../../../kernel/rows.js'
+import { givenOfEach } from '../../../kernel/rows.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { organisationSources } from '../../sql/organisations.js'
 import { deriveRemaining } from '../../sql/project-sources.js'
@@ -62,7 +62,7 @@ async function save(db: Db, rows: readonly ProjectRow[], saving: ImportSaving): 
     rows.flatMap(({ themes = [] }) => themes),
     saving.source,
   )
-  const organisations = await organisationSources(db, givenOf(rows, 'organization'))
+  const organisations = await organisationSources(db, givenOfEach(rows, 'organization'))
   const outcomes = new Map<number, RecordOutcome>()
   const good: HashedRecord[] = []
   for (const row of rows) {

@@ -1,4 +1,4 @@
-import { listsOf } from '../../../kernel/rows.js'
+import { listsOfEach } from '../../../kernel/rows.js'
 import type { Db } from '../../../platform/database/connection.js'
 import { textArray } from '../../../platform/database/text-array.js'
 
@@ -76,7 +76,7 @@ export async function saveTexts<Noun extends keyof TextsOf>(
   if (texts.length === 0) return
   const { sql, names } = stored[noun]
   const lists = names.map((name) => textArray(texts.map((text: Partial<StoredTexts>) => text[name] ?? null)))
-  await db.query(sql, [recordVersion, ...listsOf(texts, 'id', 'version'), ...lists])
+  await db.query(sql, [recordVersion, ...listsOfEach(texts, 'id', 'version'), ...lists])
 }
 
 const columns = {
