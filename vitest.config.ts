@@ -10,13 +10,13 @@ const processes = [
   'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
   'test/integration/cli/{completion,init,optional-packages}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
-  'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client}.test.ts',
+  'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client,stopped}.test.ts',
   'test/integration/console/{console-browser,moving-in-browser}.test.ts',
   'test/integration/http/portal/{browser,first-impression,hostile-pages,links,subscriptions,visitors}.test.ts',
   'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
   'test/integration/outbound/{alerts,bucket}.test.ts',
-  'test/integration/platform/{backup-trials,hostile-values,systemd}.test.ts',
+  'test/integration/platform/{backup-trials,hostile-values,systemd,database/statements}.test.ts',
   'test/integration/release/{assumptions,facts-of-records,folder-of-store,joined-files,notice-flood,publisher-checklist,readers}.test.ts',
   'test/integration/release/{large-records,restored-database,same-bytes,seeded-output,signed-releases,storage,tables,verify-limits}.test.ts',
   'test/integration/work/{first-publication,postgres,redis-servers}.test.ts',
@@ -30,6 +30,8 @@ const shared = {
   testTimeout: 600_000,
   expect: { poll: { timeout: 120_000 } },
   hookTimeout: 300_000,
+  // What `someOf` leaves out, `npm test` leaves to `npm run test:all`, and to who runs a file alone.
+  env: process.argv.includes('store') ? { SOME_CASES: '1' } : {},
 } as const
 
 /** Files that work in databases; both projects have one server. */
@@ -59,8 +61,8 @@ export default defineConfig({
     reporters: ['default', slowestFiles],
     // What was transformed is kept between runs, by its content.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
-    // Two forks for each of the two cores of the machines this runs on, since many tests wait for other processes.
-    maxWorkers: 4,
+    // One for each of the two cores of the machines this runs on: each more loads and optimises the whole program again.
+    maxWorkers: 2,
     sequence: {
       sequencer: waitingFirst([
         'test/integration/work/postgres.test.ts',

@@ -23,6 +23,8 @@ const manifest = async () => {
 describe('giving start', { shuffle: false }, () => {
   it('publishes the demo', async () => {
     expect(await manifest()).toMatchObject({ totals: { activities: 120 }, held: { count: 0 } })
+    // The console has them.
+    expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404)
   })
 
   it('has a portal in a browser', async (context) => {

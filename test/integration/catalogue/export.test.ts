@@ -111,7 +111,7 @@ async function text(...names: readonly string[]): Promise<string> {
 
 describe('an export that is imported into an empty store', () => {
   it('is published with the same bytes', async () => {
-    const { ours, theirs } = await publishedTwice(60, path.join(folder, 'proof'))
+    const { ours, theirs } = await publishedTwice(25, path.join(folder, 'proof'))
     expect(theirs).toEqual(ours)
     expect(theirs.manifest).toMatchObject({ held: { count: 2 } })
     expect(Object.keys(theirs.files)).toEqual(
@@ -121,7 +121,7 @@ describe('an export that is imported into an empty store', () => {
 
   it('has every row again, donors and accounts too, and numbers go on', async () => {
     const { store, url } = await testDatabase()
-    await fillWithEverySource(store, 60)
+    await fillWithEverySource(store, 30)
     const keyId = await insertDonationTargets(store.db, [7_000_001])
     await store.db.query(`insert into account_grant select id, 'donations', now() from account`)
     await give(store, keyId, { noteToOrganization: 'Well done' })

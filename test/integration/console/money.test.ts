@@ -11,6 +11,7 @@ import { runCommandLine } from '../../support/commands/command-line.js'
 import { account, donationRequest, insertDonationTargets } from '../../support/money/donations.js'
 import { axeFindings, browserProgram, launchBrowser } from '../../support/portal/browser.js'
 import { inOrder } from '../../support/runner/in-order.js'
+import { runsAll } from '../../support/runner/some-of.js'
 import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -170,7 +171,7 @@ describe('donations in the console', inOrder, async () => {
     expect((await one.ask('/donations', as('bo'))).text).not.toContain('Answer the dispute')
   })
 
-  it.skipIf(!browserProgram)('has no finding of axe and no e-mail in an address', async () => {
+  it.skipIf(!browserProgram || !runsAll)('has no finding of axe and no e-mail in an address', async () => {
     let browser: Browser | undefined
     onTestFinished(async () => await browser?.close())
     browser = await launchBrowser()

@@ -84,7 +84,7 @@ describe('an attacker who sends files to the console', () => {
     ['a picture', 'gifts.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['a web page', 'gifts.csv', '<!doctype html><html><body><script>alert(1)</script></body></html>'],
     ['a program', 'projects.csv', Buffer.concat([Buffer.from('7f454c4602010100', 'hex'), Buffer.alloc(5_000, 1)])],
-    ['an archive of many bytes', 'gifts.csv.gz', gzipSync(Buffer.alloc(160_000_000, 'a'), { level: 9 })],
+    ['an archive of many bytes', 'gifts.csv.gz', gzipSync(Buffer.alloc(110_000_000, 'a'))],
     [
       'a document that names entities',
       'projects.xml',

@@ -1,16 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { seedDemo } from '../../../src/demo/sql/demo.js'
+import { seed } from '../../../src/demo/sql/seed.js'
 import { html } from '../../../src/http/portal/html.js'
-import { parseIsoDate } from '../../../src/kernel/dates.js'
-import { demoReportingOrgRef } from '../../../src/kernel/demo-publisher.js'
-import type { CurrencyCode } from '../../../src/kernel/money.js'
+import { demoReportingOrgRef, firstDemoId } from '../../../src/kernel/demo-publisher.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { openConsole } from '../../support/api/console.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
 import { realRecords } from '../../support/values/borrowed-files.js'
+import { day, mappingConfig, usd } from '../../support/values/builders.js'
 
 /** What the store states of a project, of what activities may assume. */
 type Row = {
@@ -135,9 +134,8 @@ async function expectAgreement(ours: CommandStore): Promise<readonly string[]> {
 it('lists of the demo exactly what its file says and its rows do not', async () => {
   const ours = await commandStore({ REPORTING_ORG_REF: demoReportingOrgRef })
   onTestFinished(ours.remove)
-  const today = parseIsoDate('2026-11-20')
-  if (today === undefined) throw new Error('no day')
-  await seedDemo(ours.store, { today, currency: 'USD' as CurrencyCode, baseUrl: 'https://giving.example' })
+  const invented = { source: 'demo', isDemo: true, firstId: firstDemoId, projects: 30 } as const
+  await seed(ours.store, { ...invented, today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
   const names = await expectAgreement(ours)
   expect(names).toEqual(expect.arrayContaining(['publisher-type', 'actual-start', 'location-class', 'budget-status']))
 })

@@ -1,13 +1,13 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withdrawBulkSet } from '../../../src/extensions/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader } from '../../../src/extensions/bulk/bulk-reader.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
 import type { InlineOptions } from '../../../src/release/run.js'
 import { createRun } from '../../../src/work/sql/runs.js'
-import { newInstallation } from '../../support/commands/cli.js'
+import { commandStore } from '../../support/commands/command-store.js'
 import { testPublisher } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
@@ -202,22 +202,18 @@ describe('bulk files', { shuffle: false }, async () => {
 })
 
 describe('the bulk files of an installation', { shuffle: false }, async () => {
-  const { store, url } = await testDatabase()
-
+  const { store, feedsDir, json } = await commandStore({ REPORTING_ORG_REF: 'US-EIN-123456789' })
   await storeWells(store.db)
-  const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
-  afterAll(async () => await installation.remove())
 
   const text = async () => {
-    const reader = createBulkReader(path.join(installation.dataDir, 'feeds'))
+    const reader = createBulkReader(feedsDir)
     const { token } = (await reader.current()) ?? expect.fail('there is no set')
     const found = await reader.find(token, 'projects.xml')
     return { token, titles: String(await found?.file.identity.bytes()).match(/<title>.*?<\/title>/g) }
   }
 
   it('are built anew by each `giving publish` after a change, and by no other', async () => {
-    const worker = await installation.serve('worker')
-    const publish = async () => expect(await installation.runHere(['publish', '--wait'])).toMatchObject({ code: 0 })
+    const publish = async () => expect(await json('publish --inline')).toMatchObject({ code: 0 })
     await publish()
     const first = await text()
     await store.db.query(`update project set title = 'Renamed by hand' where id = 2046`)
@@ -227,7 +223,5 @@ describe('the bulk files of an installation', { shuffle: false }, async () => {
     expect(first.titles).not.toContain('<title>Renamed by hand</title>')
     await publish()
     expect(await text()).toEqual(second)
-    worker.kill('SIGTERM')
-    expect(await worker.ended).toBe(0)
   })
 })

@@ -10,6 +10,7 @@ import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { type CommandStore, commandStore } from '../../support/commands/command-store.js'
 import { testPublisher } from '../../support/release/publishing.js'
+import { runsAll } from '../../support/runner/some-of.js'
 import { type BucketServer, startBucketServer } from '../../support/servers/bucket-server.js'
 import { RegistryServer } from '../../support/servers/registry-server.js'
 import { insertProjects } from '../../support/store/catalogue.js'
@@ -222,82 +223,86 @@ describe('the publisher of a store', { shuffle: false }, () => {
 })
 
 // One story: each test goes on from where the one before it has left the store.
-describe('a store that published the demo under a real identifier, as versions before 1.1 did', {
-  shuffle: false,
-}, () => {
-  let ours: CommandStore
-  let demoRelease = ''
-  const ref = mappingConfig.reportingOrg.ref
+describe.runIf(runsAll)(
+  'a store that published the demo under a real identifier, as versions before 1.1 did',
+  {
+    shuffle: false,
+  },
+  () => {
+    let ours: CommandStore
+    let demoRelease = ''
+    const ref = mappingConfig.reportingOrg.ref
 
-  let bucket: BucketServer
+    let bucket: BucketServer
 
-  beforeAll(async () => {
-    bucket = await startBucketServer()
-    ours = await commandStore({
-      ...{ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1', FEEDS_S3_BUCKET: 'giving' },
-      ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
-      FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
+    beforeAll(async () => {
+      bucket = await startBucketServer()
+      ours = await commandStore({
+        ...{ REPORTING_ORG_REF: ref, PUBLISH_MAX_LOSS_PERCENT: '1', FEEDS_S3_BUCKET: 'giving' },
+        ...{ FEEDS_S3_ENDPOINT: bucket.settings.endpoint ?? '', FEEDS_S3_ACCESS_KEY_ID: 'S3RVER' },
+        FEEDS_S3_SECRET_ACCESS_KEY: 'S3RVER',
+      })
+      await seedSome(ours)
+      const earlier = await testPublisher(ours.store, { feedsDir: ours.feedsDir })
+      expect((await earlier.publish()).state).toBe('published')
+      demoRelease = (await ours.live()).id
+      const settings = { ...ours, clock: () => new Date('2026-11-21T03:00:00Z'), bucket: bucket.settings }
+      const deliver = () => deliverRelease(settings, new AbortController().signal)
+      const { endpoint, name } = bucket.settings
+      const states: unknown[] = []
+      bucket.onWrite = async () => states.push(await findBucketState(ours.store.db)) % 7 !== 0
+      expect(await deliver()).toBe(`release ${demoRelease} delivered`)
+      expect(states[0]).toEqual({ target: `${endpoint} ${name}`, begun: demoRelease })
+      expect(await deliver()).toBe('up to date')
     })
-    await seedSome(ours)
-    const earlier = await testPublisher(ours.store, { feedsDir: ours.feedsDir })
-    expect((await earlier.publish()).state).toBe('published')
-    demoRelease = (await ours.live()).id
-    const settings = { ...ours, clock: () => new Date('2026-11-21T03:00:00Z'), bucket: bucket.settings }
-    const deliver = () => deliverRelease(settings, new AbortController().signal)
-    const { endpoint, name } = bucket.settings
-    const states: unknown[] = []
-    bucket.onWrite = async () => states.push(await findBucketState(ours.store.db)) % 7 !== 0
-    expect(await deliver()).toBe(`release ${demoRelease} delivered`)
-    expect(states[0]).toEqual({ target: `${endpoint} ${name}`, begun: demoRelease })
-    expect(await deliver()).toBe('up to date')
-  })
-  afterAll(async () => {
-    await bucket[Symbol.asyncDispose]()
-    await ours.remove()
-  })
-  const inBucket = async (file: string) => (await fetch(`${bucket.url}${file}`)).status
-
-  it('says what to do in status and doctor, and withdraws it with giving reset-demo', async () => {
-    expect(await ours.read('/iati/activities.xml')).toContain(`${ref}-9000001`)
-    const why = `the store has 3 demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: remove them with giving reset-demo`
-    const status = await ours.json('status')
-    expect([status.code, status.answer.needs]).toEqual([1, expect.arrayContaining([why])])
-    expect((await ours.run('doctor')).stdout).toMatch(
-      /^FIX +database: +the store has 3 demo.* -> giving reset-demo, then/m,
-    )
-    const delivered = [
-      '/iati/activities.xml',
-      `/feeds/releases/${demoRelease}/iati/activities.xml`,
-      '/feeds/manifest.json',
-    ]
-    expect(await Promise.all(delivered.map(inBucket))).toEqual([200, 200, 200])
-    expect(await ours.run('reset-demo')).toMatchObject({ code: 0, stdout: expect.stringContaining('is withdrawn') })
-    expect(await createReleaseReader(ours.feedsDir).live()).toBeUndefined()
-    expect(await Promise.all(delivered.map(inBucket))).toEqual([404, 404, 404])
-  })
-
-  it('publishes its own projects then, and never puts the demo back', async () => {
-    await insertProjects(ours.store.db, [{ id: 7 }])
-    expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
-    expect(await ours.read('/iati/activities.xml')).not.toContain(`${ref}-9000001`)
-    expect(await inBucket('/iati/activities.xml')).toBe(200)
-    const { id } = await ours.live()
-    for (const title of ['Wells of two villages', 'Wells of three villages']) {
-      expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(200)
-      await ours.store.db.query('update project set title = $1', [title])
-      expect(await ours.json('publish --inline')).toMatchObject({ code: 0 })
-      // What is not on disk any more goes, but with the delivery after the one that replaced it.
-      await rm(path.join(releaseFolder(ours.feedsDir).releases, id), { recursive: true, force: true })
-    }
-    expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(404)
-    expect(await ours.run(`releases rollback ${demoRelease}`)).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(
-        /is not made live under US-EIN-123456789: it has projects of the demo, such as .*-9000001/,
-      ),
+    afterAll(async () => {
+      await bucket[Symbol.asyncDispose]()
+      await ours.remove()
     })
-  })
-})
+    const inBucket = async (file: string) => (await fetch(`${bucket.url}${file}`)).status
+
+    it('says what to do in status and doctor, and withdraws it with giving reset-demo', async () => {
+      expect(await ours.read('/iati/activities.xml')).toContain(`${ref}-9000001`)
+      const why = `the store has 3 demo projects, which are invented, and REPORTING_ORG_REF is ${ref}: remove them with giving reset-demo`
+      const status = await ours.json('status')
+      expect([status.code, status.answer.needs]).toEqual([1, expect.arrayContaining([why])])
+      expect((await ours.run('doctor')).stdout).toMatch(
+        /^FIX +database: +the store has 3 demo.* -> giving reset-demo, then/m,
+      )
+      const delivered = [
+        '/iati/activities.xml',
+        `/feeds/releases/${demoRelease}/iati/activities.xml`,
+        '/feeds/manifest.json',
+      ]
+      expect(await Promise.all(delivered.map(inBucket))).toEqual([200, 200, 200])
+      expect(await ours.run('reset-demo')).toMatchObject({ code: 0, stdout: expect.stringContaining('is withdrawn') })
+      expect(await createReleaseReader(ours.feedsDir).live()).toBeUndefined()
+      expect(await Promise.all(delivered.map(inBucket))).toEqual([404, 404, 404])
+    })
+
+    it('publishes its own projects then, and never puts the demo back', async () => {
+      await insertProjects(ours.store.db, [{ id: 7 }])
+      expect(await ours.json('publish --inline')).toMatchObject({ code: 0, answer: { state: 'published' } })
+      expect(await ours.read('/iati/activities.xml')).not.toContain(`${ref}-9000001`)
+      expect(await inBucket('/iati/activities.xml')).toBe(200)
+      const { id } = await ours.live()
+      for (const title of ['Wells of two villages', 'Wells of three villages']) {
+        expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(200)
+        await ours.store.db.query('update project set title = $1', [title])
+        expect(await ours.json('publish --inline')).toMatchObject({ code: 0 })
+        // What is not on disk any more goes, but with the delivery after the one that replaced it.
+        await rm(path.join(releaseFolder(ours.feedsDir).releases, id), { recursive: true, force: true })
+      }
+      expect(await inBucket(`/feeds/releases/${id}/iati/activities.xml`)).toBe(404)
+      expect(await ours.run(`releases rollback ${demoRelease}`)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(
+          /is not made live under US-EIN-123456789: it has projects of the demo, such as .*-9000001/,
+        ),
+      })
+    })
+  },
+)
 
 describe('a store that published the demo beside projects of its own', () => {
   it('enters a publication without the demo with giving reset-demo', async () => {

@@ -8,9 +8,9 @@ import { diffReleases } from '../../../src/release/read/diff-releases.js'
 import { getRelease, listReleases, openAnyRelease } from '../../../src/release/read/list-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/release/sql/releases.js'
 import { getRun } from '../../../src/work/sql/runs.js'
-import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { type Publisher, publishedCopies } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
-import { type TestDatabase, testDatabase } from '../../support/store/database.js'
+import type { TestDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
 let publisher: Publisher
@@ -28,11 +28,11 @@ const later = () => {
   publisher.now = new Date(publisher.now.getTime() + 60_000)
 }
 
+// Without the files of extensions, which no test here is about.
+const copies = publishedCopies(10, { addFiles: [], beside: [] })
+
 beforeEach(async () => {
-  database = await testDatabase()
-  publisher = await testPublisher(database.store)
-  await insertProjects(database.store.db, range(1, 10))
-  expect(await publisher.publish()).toMatchObject({ state: 'published' })
+  ;({ database, publisher } = await copies())
   later()
 })
 

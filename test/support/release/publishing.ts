@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
+import { promisify } from 'node:util'
 import pino from 'pino'
 import { ofExtensions } from '../../../src/extensions.js'
 import type { Store } from '../../../src/platform/database/store.js'
@@ -10,6 +12,8 @@ import { createReleaseReader, type ReadableRelease } from '../../../src/release/
 import { type InlineOptions, type PublicationRunDeps, publishInline } from '../../../src/release/run.js'
 import { createOwner } from '../../../src/work/attempt.js'
 import type { RunSummary } from '../../../src/work/sql/runs.js'
+import { insertProjects } from '../store/catalogue.js'
+import { copyDatabase, type TestDatabase, testDatabase } from '../store/database.js'
 import { mappingConfig } from '../values/builders.js'
 import { temporaryFolder } from '../values/temporary-folder.js'
 
@@ -74,4 +78,30 @@ export async function testPublisher(store: Store, changes: Partial<PublicationDe
     },
     names: async (place: 'drafts' | 'held' | 'releases') => (await readdir(releaseFolder(feedsDir)[place])).sort(),
   })
+}
+
+/** A database and a publisher whose first release has projects from 1 to `count`: made once, and copied for each who asks. */
+export function publishedCopies(
+  count: number,
+  changes: Partial<PublicationDeps> = {},
+): () => Promise<{ database: TestDatabase; publisher: Publisher }> {
+  const make = async () => {
+    const database = await testDatabase()
+    const { publish, feedsDir } = await testPublisher(database.store, changes)
+    await insertProjects(
+      database.store.db,
+      Array.from({ length: count }, (_, index) => ({ id: index + 1 })),
+    )
+    const { state, error } = await publish()
+    if (state !== 'published') throw new Error(`the first release is ${state}: ${error?.message}`)
+    return { database, feedsDir }
+  }
+  let made: ReturnType<typeof make> | undefined
+  return async () => {
+    made ??= make()
+    const first = await made
+    const [database, feedsDir] = [await copyDatabase(first.database), await temporaryFolder()]
+    await promisify(execFile)('cp', ['-a', `${first.feedsDir}/.`, feedsDir])
+    return { database, publisher: await testPublisher(database.store, { ...changes, feedsDir }) }
+  }
 }

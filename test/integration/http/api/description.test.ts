@@ -13,6 +13,7 @@ import { gatewayWithWebhooks, testPayments, webhookSecret } from '../../../suppo
 import { testPublisher } from '../../../support/release/publishing.js'
 import { layRelease } from '../../../support/release/release.js'
 import { newSigner } from '../../../support/release/signer.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { storeWells } from '../../../support/store/wells-store.js'
 
@@ -438,7 +439,8 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
       return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(known.get(name) ?? 'x'))
     }
 
-    it.each(Object.entries(hostile))('has no 500 for %s in any parameter', async (_, [inAddress, inBody]) => {
+    const hostiles = Object.entries(hostile).map(([what, texts], first) => ({ what, texts, first }))
+    it.each(hostiles)('has no 500 for $what in any parameter', async ({ texts: [inAddress, inBody], first }) => {
       const [before, began] = [api.log.length, api.now]
       const send = async ({ type, ...request }: HostileRequest) => {
         // Nobody waits for the failures of others.
@@ -456,7 +458,8 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
         ...operationsOf(description).flatMap((one) => requestsOf(one, inAddress, inBody)),
       ]
       expect(requests.length).toBeGreaterThan(500)
-      for (let at = 0; at < requests.length; at += 20) await Promise.all(requests.slice(at, at + 20).map(send))
+      const some = someOf(requests, hostiles.length, first)
+      for (let at = 0; at < some.length; at += 20) await Promise.all(some.slice(at, at + 20).map(send))
       api.now = began
       expect(api.log.slice(before).filter(({ level }) => Number(level) >= 50)).toEqual([])
     })

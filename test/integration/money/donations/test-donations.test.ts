@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
-import path from 'node:path'
 import { expect, it } from 'vitest'
 import { createSandboxGateway } from '../../../../src/money/gateways/sandbox/sandbox-gateway.js'
 import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { removeTestDonations } from '../../../../src/money/sql/test-donations.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
-import { newInstallation } from '../../../support/commands/cli.js'
+import { commandStore } from '../../../support/commands/command-store.js'
 import {
   account,
   donationRequest,
@@ -72,25 +70,17 @@ it('donations of a sandbox are looked for without reading those of a processor',
 })
 
 it('a publication under a real publisher has no amount of a sandbox, and status says that no donations are taken', async () => {
-  const { store, url } = await testDatabase()
+  const ours = await commandStore({ REPORTING_ORG_REF: 'US-EIN-123456789' })
+  const { store } = ours
   const keyId = await insertDonationTargets(store.db, [7])
   const request = donationRequest({ project: { id: 7 }, amount: 12_345 })
   await submitDonation(testPayments(store), { account, keyId, requestId: randomUUID() }, request)
-  const installation = await newInstallation({ DATABASE_URL: url, REPORTING_ORG_REF: 'US-EIN-123456789' })
-  try {
-    const worker = await installation.serve('worker')
-    expect((await installation.runHere(['publish', '--wait'])).code).toBe(0)
-    const xml = await readFile(path.join(installation.dataDir, 'feeds/current/iati/activities.xml'), 'utf8')
-    expect(xml).toContain('US-EIN-123456789-7')
-    expect(xml).not.toMatch(/12345\.|13595\./)
-    expect((await installation.runHere(['status'])).stdout).toContain(
-      'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real ' +
-        "publisher; DONOR_KEYS is not set, so donors' data cannot be encrypted\n",
-    )
-    worker.kill('SIGTERM')
-    await worker.ended
-  } finally {
-    await installation.remove()
-    await rm(installation.dataDir, { recursive: true, force: true })
-  }
+  expect((await ours.run('publish --inline')).code).toBe(0)
+  const xml = await ours.read('/iati/activities.xml')
+  expect(xml).toContain('US-EIN-123456789-7')
+  expect(xml).not.toMatch(/12345\.|13595\./)
+  expect((await ours.run('status')).stdout).toContain(
+    'note: no donations are taken: PAYMENT_GATEWAY is a sandbox, which moves no money, and REPORTING_ORG_REF is a real ' +
+      "publisher; DONOR_KEYS is not set, so donors' data cannot be encrypted\n",
+  )
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { IsoDate } from '../../../../src/kernel/dates.js'
 import type { Decimal } from '../../../../src/kernel/money.js'
 import { nightlySpan, reconcileDays, reconciliationNeeds } from '../../../../src/money/reconcile.js'
@@ -9,7 +9,8 @@ import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { acceptDifferences, sumDifferences } from '../../../../src/money/sql/reconciliation.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { pruneDatabase } from '../../../../src/release/sql/pruning.js'
-import { newInstallation } from '../../../support/commands/cli.js'
+import { openConsole } from '../../../support/api/console.js'
+import { commandStore } from '../../../support/commands/command-store.js'
 import {
   account,
   donationRequest,
@@ -319,11 +320,9 @@ describe('two processors of one store', { shuffle: false }, async () => {
 })
 
 describe('giving books reconcile', { shuffle: false }, async () => {
-  const { store, url } = await testDatabase()
-  const installation = await newInstallation({ DATABASE_URL: url })
-  afterAll(() => installation.remove())
+  const { store, environment, folder, run: type } = await commandStore({})
   const today = new Date().toISOString().slice(0, 10)
-  const run = async (...args: string[]) => await installation.runHere(['books', 'reconcile', ...args])
+  const run = async (...args: string[]) => await type(['books reconcile', ...args].join(' '))
 
   it('says which payments differ, with its exit code, in status and in the metric', async () => {
     const keyId = await insertDonationTargets(store.db, [7])
@@ -340,7 +339,7 @@ describe('giving books reconcile', { shuffle: false }, async () => {
     const agree = await run('--day', today)
     expect(agree).toMatchObject({ code: 0, stdout: expect.stringContaining('sandbox 81.500, books 81.500') })
     expect(agree.stdout).toContain('sandbox and the books agree')
-    expect(await readdir(installation.dataDir)).not.toContain('donor-keys')
+    expect(await readdir(folder)).not.toContain('donor-keys')
     expect(await run()).toMatchObject({ code: 0, stdout: expect.stringContaining('books 0') })
 
     const { rows } = await store.db.query<{ reference: string }>(
@@ -357,14 +356,10 @@ describe('giving books reconcile', { shuffle: false }, async () => {
       differences: [{ kind: 'missing', entry: 'charge', reference: rows[0]?.reference, booksAmount: '40.000 USD' }],
     })
     const need = `sandbox and the books differ in 1 charges or refunds of ${today}: run giving books reconcile --day ${today}`
-    expect((await installation.runHere(['status'])).stdout).toContain(need)
-    const api = await installation.serve('api')
-    const [, consoleUrl] = /console on (http:[^\s"]+)["\n]/.exec(api.output()) ?? []
-    const metrics = await (await fetch(`${consoleUrl}/metrics`)).text()
-    expect((await fetch(`${api.baseUrl}/metrics`)).status).toBe(404)
-    expect(metrics).toContain('giving_reconciliation_difference{currency="USD"} 40')
-    api.kill('SIGTERM')
-    await api.ended
+    expect((await type('status')).stdout).toContain(need)
+    const { ask, close } = await openConsole(environment)
+    onTestFinished(close)
+    expect((await ask('/metrics')).text).toContain('giving_reconciliation_difference{currency="USD"} 40')
 
     await store.db.query(`insert into sandbox_charge (reference, amount, currency, charged_at)
       values ('of-no-donation', 12, 'USD', now())`)
@@ -373,8 +368,8 @@ describe('giving books reconcile', { shuffle: false }, async () => {
     expect(left).toContain('2 differences\n')
 
     expect(await run('--day', today, '--accept')).toMatchObject({ code: 0 })
-    expect((await installation.runHere(['status'])).stdout).not.toContain('books reconcile')
-    expect((await installation.runHere(['audit'])).stdout).toMatch(/differences-accepted .*: day \d/)
+    expect((await type('status')).stdout).not.toContain('books reconcile')
+    expect((await type('audit')).stdout).toMatch(/differences-accepted .*: day \d/)
   })
 
   it('refuses a day that is none or has not come', async () => {
