@@ -14,8 +14,9 @@ const work: Work = {
   open: ({ config, store: { db }, clock, telling }) =>
     telling && {
       tick: async ({ signal }) => {
-        const { tellRegistry } = await import('./tell-registry.js')
-        return await tellRegistry({ config, db, clock, telling }, signal)
+        const { registerLive } = await import('./using-registry.js')
+        const { feedsDir } = telling
+        return (await telling.refusal()) ?? (await registerLive({ config, db, clock, feedsDir }, signal))
       },
     },
 }

@@ -1,8 +1,10 @@
+import type { Clock } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Config, RegistryConfig, Secrets } from '../../platform/config/config.js'
+import type { Db } from '../../platform/database/connection.js'
 import { createReleaseReader } from '../../release/read/release-reader.js'
 import type { AccessToken } from './access-token.js'
-import type { RegistryDeps } from './register.js'
+import { type RegistryDeps, registerNew } from './register.js'
 import type { RegistryHttp } from './registry-http.js'
 
 type RegistryRuntime = {
@@ -34,6 +36,15 @@ export async function usingRegistry<Outcome>(
   const token = await openToken(registry.account, secrets, http)
   const client = new RegistryClient({ http, url: registry.url, token, dryRun })
   return await work({ client, settings: registry, paths: live.manifest.files.map(({ path }) => path) })
+}
+
+/** Registers what the live release has that is new, and says what it did. */
+export async function registerLive(
+  { db, clock, ...runtime }: RegistryRuntime & { readonly db: Db; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<string> {
+  if (!(await createReleaseReader(runtime.feedsDir).live())) return 'nothing published yet'
+  return await usingRegistry(runtime, { dryRun: false }, (deps) => registerNew({ ...deps, db, clock }, signal))
 }
 
 async function openToken(
