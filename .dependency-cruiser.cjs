@@ -4,7 +4,7 @@
  */
 
 /** Rooms, lowest first: each may import those before it, and no other. docs/adr/0019-rooms-by-purpose.md */
-const rooms = ['kernel', 'platform', 'accounts', 'work', 'iati', 'money', 'catalogue', 'release', 'outbound', 'http']
+const rooms = ['kernel', 'platform', 'accounts', 'work', 'iati', 'money', 'catalogue', 'release', 'http']
 
 /** A room may import only these (itself, Node and npm packages aside). */
 const room = (name, comment, allowed = rooms.slice(0, rooms.indexOf(name))) => ({
@@ -129,7 +129,6 @@ module.exports = {
       'iati',
       'catalogue',
     ]),
-    room('outbound', 'The bucket has what is live; alert recipients are told what needs a person.'),
     room('http', 'HTTP serves what the rooms made: API and portal.'),
     room('demo', 'Invented data goes into a store by SQL; nothing but the command line asks for it.', [
       'kernel',
@@ -236,13 +235,6 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(http/portal|kernel|iati|release/read)/' },
     },
     {
-      name: 'http-api-imports',
-      severity: 'error',
-      comment: 'The API and its edge know nothing of what is told to others.',
-      from: { path: '^src/http/api/' },
-      to: { path: '^src/outbound/' },
-    },
-    {
       name: 'console-moves-no-money',
       severity: 'error',
       comment: 'The console reads the books and moves no money: that is done by what it is handed.',
@@ -306,7 +298,7 @@ module.exports = {
     onlyIn('stripe', '^src/extensions/stripe/', 'A processor is known to its adapter only.'),
     onlyIn(
       '@aws-sdk',
-      '^src/(outbound/bucket|catalogue/sources)/',
+      '^src/(extensions/bucket|catalogue/sources)/',
       'What speaks S3 writes the bucket or reads a source; the library is loaded when one is used.',
     ),
     onlyIn('ssh2', '^src/catalogue/sources/', 'SFTP is read by sources alone; the library is loaded when one is used.'),

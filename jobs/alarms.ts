@@ -1,12 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import type { Clock } from '../src/kernel/dates.js'
 import { ServiceError } from '../src/kernel/errors.js'
-import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/outbound/alarms.js'
-import type { Config } from '../src/platform/config/config.js'
+import { type AlarmChange, raiseAlarms, sendTestAlarm, type Unrecorded } from '../src/platform/alarms.js'
 import { SmtpSender } from '../src/platform/mail/smtp.js'
-import type { Log } from '../src/platform/observability/log.js'
 import { askStatus } from '../src/platform/outgoing/http-client.js'
-import type { Work } from './work-row.js'
+import type { Work, WorkDeps } from './work-row.js'
 
 const answerMs = 10_000
 
@@ -16,8 +13,9 @@ export const alarms: Work = {
   fields: ['alerts', 'mail'],
   queues: { settlement: 4 },
   schedules: ({ alerts }) => (alerts ? { alarms: { expression: '* * * * *', timezone: 'UTC' } } : {}),
-  open: ({ config, store, clock, needs, log }) => {
-    const tellAll = openAlarmWays({ config, clock, log })
+  open: (deps) => {
+    const { store, clock, needs } = deps
+    const tellAll = openAlarmWays(deps)
     if (!tellAll || !needs) return undefined
     const unrecorded: Unrecorded = {}
     return {
@@ -34,15 +32,8 @@ export const alarms: Work = {
 type Telling = (changes: readonly AlarmChange[], signal: AbortSignal) => Promise<void>
 
 /** Tells by webhook and mail, as configured; throws when no way took the message. Undefined: nobody is to be told. */
-export function openAlarmWays({
-  config,
-  clock,
-  log,
-}: {
-  readonly config: Config
-  readonly clock: Clock
-  readonly log: Log
-}): Telling | undefined {
+export function openAlarmWays(deps: Pick<WorkDeps, 'config' | 'clock' | 'log'>): Telling | undefined {
+  const { config, clock, log } = deps
   const { alerts, mail, secrets } = config
   if (!alerts) return undefined
   const { webhookUrl, mailTo } = alerts

@@ -1,7 +1,6 @@
 import { ofExtensions } from '../src/extensions.js'
 import { alarms } from './alarms.js'
 import { backups } from './backups.js'
-import { bucket } from './bucket.js'
 import { donors } from './donors.js'
 import { accountMail, receipts } from './mails.js'
 import { pruning } from './pruning.js'
@@ -27,7 +26,6 @@ export const work: readonly Work[] = [
   reconciliation,
   alarms,
   backups,
-  bucket,
   ...ofExtensions('work'),
   pruning,
 ]

@@ -1,5 +1,6 @@
 import type { Extension } from './cli/extension.js'
 import { braintree } from './extensions/braintree/extension.js'
+import { bucket } from './extensions/bucket/extension.js'
 import { bulk } from './extensions/bulk/extension.js'
 import { console } from './extensions/console/extension.js'
 import { descriptions } from './extensions/descriptions/extension.js'
@@ -17,7 +18,8 @@ const extensions: readonly Extension[] = [
   // What is published beside records and feeds.
   descriptions,
   bulk,
-  // Who is told what is live.
+  // Who has, or is told, what is live.
+  bucket,
   subscriptions,
   registry,
   hub,

@@ -8,7 +8,7 @@ import type { Config, ConfigField } from '../platform/config/config.js'
 import type { Db } from '../platform/database/connection.js'
 import type { Metrics } from '../platform/observability/metrics.js'
 import type { AddFiles } from '../release/plan/added-files.js'
-import type { FilesBeside } from '../release/publication.js'
+import type { FilesBeside, SharedFolders } from '../release/publication.js'
 import type { ReadableRelease } from '../release/read/release-reader.js'
 import type { CommandLine } from './command-line.js'
 import type { Finding } from './finding.js'
@@ -48,6 +48,8 @@ export type Extension = {
   readonly beside?: FilesBeside
   readonly addRoutes?: AddRoutes
   readonly server?: Server
+  /** Nothing else opens the bucket. A person who is `waiting` gets an answer in seconds. */
+  readonly openDelivery?: (runtime: Runtime, waiting?: 'person') => Promise<Delivery | undefined>
 }
 
 /** What `giving status`, alarms and the console tell of it. */
@@ -78,6 +80,16 @@ type Processor = {
   readonly open: (config: Config) => Promise<Gateway>
 }
 
+/** What is live is delivered to a bucket. */
+export type Delivery = {
+  /** Delivers the live release; returns what became of it. */
+  readonly deliver: (signal: AbortSignal) => Promise<string>
+  /** Removes everything that was delivered. */
+  readonly withdraw: () => Promise<void>
+  /** The folders of this process as copies of what the bucket says; undefined where machines share a folder. */
+  readonly shared: SharedFolders | undefined
+}
+
 /** What an API process serves beside the API, on a port of its own. */
 type Server = {
   readonly about: string
@@ -93,6 +105,7 @@ export type ServingDeps = {
   readonly metrics: Metrics
   readonly openPayments: (runtime: Runtime) => Promise<Payments>
   readonly openLooks: (runtime: Runtime, payments: Payments, cleanup: CleanupStack) => Looks
+  readonly deliveryOf: NonNullable<Extension['openDelivery']>
 }
 
 /** What commands print, for pages. */

@@ -51,7 +51,12 @@ export type SharedFolder = {
 }
 
 /** The folders that machines share, where they have copies: of releases, and of files beside them by name. */
-export type SharedFolders = { readonly releases: SharedFolder; readonly beside: (name: string) => SharedFolder }
+export type SharedFolders = {
+  readonly releases: SharedFolder
+  readonly beside: (name: string) => SharedFolder
+  /** Shares what was seen of the database with the other machines. */
+  readonly shareSeen: () => Promise<void>
+}
 
 /** What work on the folder of published files needs. */
 export type FolderDeps = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { deliverRelease } from '../../src/extensions/bucket/deliver-release.js'
 import { verifyPublished } from '../../src/extensions/verify/verify-published.js'
-import { deliverRelease } from '../../src/outbound/bucket/deliver-release.js'
 import { testPublisher } from '../support/release/publishing.js'
 import { followedRelease, killDelivery, startBucketServer } from '../support/servers/bucket-server.js'
 import { insertProjects } from '../support/store/catalogue.js'

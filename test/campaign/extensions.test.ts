@@ -48,10 +48,16 @@ describe('without an extension the program compiles, publishes and serves', () =
       ...{ PATH: process.env.PATH, DATABASE_URL: url, GIVING_DATA_DIR: folder, LOG_LEVEL: 'silent' },
       ...{ REPORTING_ORG_REF: 'XE-EXAMPLE-GIVING', REPORTING_ORG_NAME: 'Giving' },
     }
-    const giving = (...args: string[]) => run('node', ['dist/src/cli.js', ...args], { cwd: copy, env: environment })
+    const givingIn = (env: NodeJS.ProcessEnv, ...args: string[]) =>
+      run('node', ['dist/src/cli.js', ...args], { cwd: copy, env })
+    const giving = (...args: string[]) => givingIn(environment, ...args)
     await giving('seed', '--projects', '20')
     await giving('publish', '--inline', '--force')
     expect((await giving('status')).stdout).toMatch(/^needs a person: nothing$/m)
+    if (left.includes('bucket')) {
+      const asked = givingIn({ ...environment, FEEDS_S3_BUCKET: 'feeds' }, 'publish', '--inline')
+      await expect(asked).rejects.toThrow('FEEDS_S3_BUCKET: this service is without buckets')
+    }
     const serving = { ...environment, PORT: '0', OPS_PORT: '0' }
     const api = spawn('node', ['dist/src/cli.js', 'api'], {
       cwd: copy,

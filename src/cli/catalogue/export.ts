@@ -16,12 +16,12 @@ import { createReleaseReader, type ReadableRelease } from '../../release/read/re
 import { addCommand, addLongCommand, type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
-import { followOnce } from '../wiring/bucket.js'
 import { donorFields, openDonorVault } from '../wiring/donor-vault.js'
 import { inPages } from '../wiring/in-pages.js'
 import { numberOf } from '../wiring/named-row.js'
 import { readingFromStandbys } from '../wiring/replicas.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { followOnce } from '../wiring/shared-folders.js'
 
 const bomMeaning = 'begin CSV with the mark by which Excel knows UTF-8'
 

@@ -11,11 +11,11 @@ import { waitForEnd } from '../../work/wait.js'
 import { addLongCommand, type CommandLine } from '../command-line.js'
 import type { Output } from '../output.js'
 import { lookAtFacts } from '../wiring/assumed-facts.js'
-import { followOnce, openDelivery } from '../wiring/bucket.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import { openPublication, publicationFields } from '../wiring/publication.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { followOnce, openDelivery } from '../wiring/shared-folders.js'
 import { describeChanges } from './facts.js'
 
 /** `giving publish`. */

@@ -14,10 +14,10 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { auditOperator } from '../wiring/audit.js'
-import { followOnce } from '../wiring/bucket.js'
 import { anyFolderBecause, ownFolderRefusal } from '../wiring/folder.js'
-import { approveHeld, releaseDeps, rollBackTo } from '../wiring/operator-actions.js'
+import { approveHeld, rollBackTo } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { deliveryOf, followOnce } from '../wiring/shared-folders.js'
 
 /** `giving releases`. */
 export function registerReleases(program: Command, { storeAction }: CommandLine): void {
@@ -56,7 +56,7 @@ const releaseFields = ['publish', 'reportingOrg', 'bucket'] as const
 /** Exit code 1 when a release newer than the live one is held. */
 async function list(runtime: Runtime, output: Output): Promise<number> {
   await followOnce(runtime)
-  const releases = await listReleases(releaseDeps(runtime))
+  const releases = await listReleases(runtime)
   output.result(releases, () => (releases.length > 0 ? releases.map(describe) : 'no release yet'))
   const newest = releases.find(({ state }) => state === 'live' || state === 'held')
   return newest?.state === 'held' ? 1 : 0
@@ -64,7 +64,7 @@ async function list(runtime: Runtime, output: Output): Promise<number> {
 
 async function show(runtime: Runtime, output: Output, id: string): Promise<number> {
   await followOnce(runtime)
-  const { release, known, events } = await getRelease(releaseDeps(runtime), id)
+  const { release, known, events } = await getRelease(runtime, id)
   const { files, totals, held } = release.manifest
   return output.result({ ...known, events, manifest: release.manifest }, () => [
     describe(known),
@@ -103,13 +103,13 @@ async function approve(
   id: string,
   options: { acceptLoss: boolean },
 ): Promise<number> {
-  const result = await approveHeld(runtime, id, options)
+  const result = await approveHeld(runtime, deliveryOf, id, options)
   const given = result.withdrawn > 0 ? `; ${result.withdrawn} identifiers were given up` : ''
   return output.result(result, () => `release ${result.release} is live${given}`)
 }
 
 async function rollback(runtime: Runtime, output: Output, id: string): Promise<number> {
-  const result = await rollBackTo(runtime, id)
+  const result = await rollBackTo(runtime, deliveryOf, id)
   output.result(result, () => [
     `release ${result.release} is live again in place of ${result.from}`,
     `it stays live until a publication differs from ${result.from}`,

@@ -7,8 +7,8 @@ import { restoredProblem } from '../../release/operate/restored-database.js'
 import { addCommand, type CommandLine } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { audited } from '../wiring/audit.js'
-import { shareSeenOnce } from '../wiring/bucket.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { shareSeenOnce } from '../wiring/shared-folders.js'
 
 /** `giving database`. */
 export function registerDatabase(program: Command, { storeAction }: CommandLine): void {

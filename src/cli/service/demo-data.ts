@@ -5,8 +5,6 @@ import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { demoIdentifierPrefixes, isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { ofPerson } from '../../outbound/bucket/bucket.js'
-import { withdrawFromBucket } from '../../outbound/bucket/deliver-release.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
 import { findPublisher } from '../../platform/database/publisher.js'
 import { withdrawLiveRelease } from '../../release/operate/operate-releases.js'
@@ -14,10 +12,10 @@ import { createReleaseReader } from '../../release/read/release-reader.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { addCommand, addLongCommand, type CommandLine, wholeNumber } from '../command-line.js'
 import type { Output } from '../output.js'
-import { bucketSettings, sharedFolders } from '../wiring/bucket.js'
 import { baseUrlFields, resolveBaseUrl } from '../wiring/listening.js'
 import { requestPublication } from '../wiring/operator-actions.js'
 import type { Runtime } from '../wiring/runtime.js'
+import { deliveryOf } from '../wiring/shared-folders.js'
 
 /** `giving seed` and `giving reset-demo`. */
 export function registerDemoData(program: Command, { storeAction }: CommandLine): void {
@@ -67,9 +65,10 @@ async function seedProjects(runtime: Runtime, output: Output, { projects }: { pr
  * a publication is entered that replaces the live release and may lose every demo activity.
  */
 async function removeDemo(runtime: Runtime, output: Output): Promise<number> {
-  const { config, store, clock, feedsDir, signal } = runtime
+  const { config, store, clock, feedsDir } = runtime
   const { db } = store
-  const shared = sharedFolders(runtime, ofPerson)
+  const delivery = await deliveryOf(runtime, 'person')
+  const shared = delivery?.shared
   await shared?.releases.follow()
   const live = await createReleaseReader(feedsDir).live()
   const isTrial = isDemoPublisher(config.reportingOrg.ref)
@@ -79,8 +78,7 @@ async function removeDemo(runtime: Runtime, output: Output): Promise<number> {
   const isWithdrawn = live !== undefined && !isTrial && lost && (isDemoLive || !(await hasOwnProjects(db)))
   // This comes before the removal: after a crash in between, the operator repeats the command.
   if (live && lost) await recordFact(db, 'loss-accepted-from', live.id, clock())
-  const bucket = bucketSettings(config)
-  if (isWithdrawn && bucket) await withdrawFromBucket({ store, bucket }, signal)
+  if (isWithdrawn) await delivery?.withdraw()
   const removed = await resetDemo(store)
   const identifiers = await forgetIdentifiers(db, demoIdentifierPrefixes)
   await recordFact(db, 'demo-seeded', 'removed', clock())

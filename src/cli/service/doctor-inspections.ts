@@ -1,4 +1,3 @@
-import { hash, randomUUID } from 'node:crypto'
 import { access, constants, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
@@ -12,8 +11,6 @@ import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { ServiceError, toServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { withTimeout } from '../../money/gateways/gateway.js'
-import { type Bucket, type BucketSettings, ofPerson, openBucket } from '../../outbound/bucket/bucket.js'
-import { sharedPrefix } from '../../outbound/bucket/shared-folder.js'
 import { type Config, type ConfigField, readConfig } from '../../platform/config/config.js'
 import { unreadVariables } from '../../platform/config/environment.js'
 import { variables } from '../../platform/config/variables.js'
@@ -34,7 +31,6 @@ import { nextDue } from '../../work/schedule.js'
 import type { CommandLine } from '../command-line.js'
 import type { Inspection } from '../extension.js'
 import { type Finding, fix, good, note } from '../finding.js'
-import { bucketSettings } from '../wiring/bucket.js'
 import { type Condition, conditionOfCertificate, conditionOfDisk, conditionOfWorkers } from '../wiring/conditions.js'
 import { anyFolderBecause } from '../wiring/folder.js'
 import { listeningUrl } from '../wiring/listening.js'
@@ -91,10 +87,9 @@ export const inspections: readonly Inspection[] = [
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
   { about: 'upstream', inspect: inspectUpstream },
-  ...ofExtensions('inspection'),
   ofStore('payments', paymentFields, true, inspectPayments),
   { about: 'mail', inspect: inspectMail },
-  { about: 'bucket', inspect: inspectBucket },
+  ...ofExtensions('inspection'),
 ]
 
 async function inspectConfiguration({ environment }: CommandLine): Promise<readonly Finding[]> {
@@ -333,7 +328,7 @@ async function inspectCertificate({ environment }: CommandLine): Promise<readonl
 async function inspectPublicAddress({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
   const config = readConfig(environment, ['baseUrl', 'host', 'port', 'tls', 'dataDir', 'bucket'])
   const url = config.baseUrl ?? listeningUrl(config, config.port)
-  const status = await statusOf(`${url}/healthz`, signal)
+  const status = await askStatus(`${url}/healthz`, { totalMs: answerMs, signal }).catch(reasonOf)
   if (status === 200) {
     const served = config.bucket?.isFolder ? undefined : await servedRelease(url, signal)
     const { releases } = releaseFolder(path.join(config.dataDir, 'feeds'))
@@ -404,51 +399,6 @@ async function inspectMail({ environment, signal }: CommandLine): Promise<readon
   return [good(`${host} takes mail`)]
 }
 
-async function inspectBucket({ environment, signal }: CommandLine): Promise<readonly Finding[]> {
-  const config = readConfig(environment, ['bucket'])
-  const settings = bucketSettings(config)
-  if (!settings) return [good('none: releases are served by the API only')]
-  const bucket = await openBucket(settings, signal, ofPerson)
-  try {
-    // A delivery lists and writes; listing changes nothing.
-    for await (const _ of bucket.folders('feeds/releases/')) break
-  } catch (error) {
-    return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
-  }
-  const delivered = good(`releases are delivered to ${settings.name}, which answers`)
-  return config.bucket?.isFolder ? [delivered, ...(await inspectBucketAsFolder(bucket, settings, signal))] : [delivered]
-}
-
-/** Whether one of two writers is refused, and whether strangers read what only our processes may. */
-async function inspectBucketAsFolder(
-  bucket: Bucket,
-  { name, region, endpoint }: BucketSettings,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const text = Buffer.from('giving doctor\n')
-  const key = `${sharedPrefix}doctor-${randomUUID()}`
-  const trial = { key, body: text, mediaType: 'text/plain', sha256: hash('sha256', text), lifetime: 'live' } as const
-  try {
-    const first = await bucket.putIf(trial, undefined)
-    const second = await bucket.putIf(trial, undefined)
-    const third = await bucket.putIf(trial, '"0123456789abcdef0123456789abcdef"')
-    if (first === undefined || second !== undefined || third !== undefined) {
-      const ignored = `the service of ${name} ignores If-Match and If-None-Match, so two workers may replace each other's release`
-      return [fix(ignored, 'another service, or a folder that machines share with FEEDS_S3_IS_FOLDER=off')]
-    }
-    const address = endpoint ?? `https://s3.${region}.amazonaws.com`
-    const seen = await statusOf(`${address}/${name}/${key}`, signal)
-    const kept = good(`it keeps the releases of all machines below ${sharedPrefix}`)
-    if (seen !== 200) return [kept]
-    const open = `strangers can read ${sharedPrefix} of ${name}, where held releases are`
-    return [kept, fix(open, `make everything but ${sharedPrefix} public (docs/how-to/bucket.md)`)]
-  } catch (error) {
-    return [fix(toServiceError(error).message, 'docs/how-to/bucket.md')]
-  } finally {
-    await bucket.remove(key).catch(() => undefined)
-  }
-}
-
 /** The live release at an address; undefined where none is served. */
 async function servedRelease(url: string, signal: AbortSignal): Promise<string | undefined> {
   await using client = new HttpClient({ connectMs: answerMs, idleMs: answerMs })
@@ -464,9 +414,4 @@ async function servedRelease(url: string, signal: AbortSignal): Promise<string |
   } catch {
     return undefined
   }
-}
-
-/** The status of the answer, or why there is none. */
-async function statusOf(url: string, signal: AbortSignal): Promise<number | string> {
-  return await askStatus(url, { totalMs: answerMs, signal }).catch(reasonOf)
 }

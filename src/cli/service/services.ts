@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
-import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { onceReachable } from '../../work/outage.js'
@@ -8,7 +7,6 @@ import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
 import type { CommandLine } from '../command-line.js'
 import { watchFromApi } from '../wiring/api-alarms.js'
-import { keepFollowing } from '../wiring/bucket.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
 import { boundHeap, serviceGrowthPercent, tuneWorker, untilStopped } from '../wiring/process.js'
@@ -16,6 +14,7 @@ import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
 import { serveExtensions, serverFields } from '../wiring/servers.js'
+import { keepFollowing } from '../wiring/shared-folders.js'
 
 // `giving start` does not wait: there is no other process to which a proxy could send requests. A proxy that asks each second
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
@@ -65,7 +64,7 @@ async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   for (const [what, where] of await serveExtensions(runtime, metrics)) runtime.tell(`${what} on ${where}`)
   watchFromApi(runtime)
   // It answers meanwhile, 503 for files, and /readyz too.
-  keepFollowing(runtime, ofExtensions('beside'))
+  await keepFollowing(runtime)
   if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)
   runtime.tell(`listening on ${listening}`)
   await serve(runtime)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openAlarmWays } from '../../../jobs/alarms.js'
-import { raiseAlarms, type Unrecorded } from '../../outbound/alarms.js'
+import { raiseAlarms, type Unrecorded } from '../../platform/alarms.js'
 import { keepLock } from '../../platform/database/locks.js'
 import { needsOfApi } from './conditions.js'
 import type { Runtime } from './runtime.js'

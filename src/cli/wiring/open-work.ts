@@ -1,12 +1,10 @@
 import { startWorker, workerFields } from '../../../jobs/worker.js'
-import { ofExtensions } from '../../extensions.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import { pruneReleasesWhenIdle } from '../../release/operate/prune-releases.js'
 import { publicationSchedule } from '../../release/run.js'
 import { onceReachable } from '../../work/outage.js'
 import { nextDue } from '../../work/schedule.js'
-import { keepFollowing, openDelivery, sharedFolders } from './bucket.js'
 import { ownFolderRefusal } from './folder.js'
 import { resolveBaseUrl } from './listening.js'
 import { openPayments, paymentFields } from './payments.js'
@@ -14,6 +12,7 @@ import { openPublication, publicationFields } from './publication.js'
 import { tellingRefusal } from './publisher.js'
 import type { Runtime } from './runtime.js'
 import { needsToTell } from './service-status.js'
+import { deliveryOf, keepFollowing, openDelivery } from './shared-folders.js'
 
 export const workFields = [...workerFields, ...publicationFields, ...paymentFields] as const
 
@@ -25,7 +24,7 @@ export async function openWork(given: Runtime, metrics: Metrics): Promise<void> 
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, store, log, clock, signal, feedsDir } = runtime
   // Before it looks whether the database is older than the live release.
-  await keepFollowing(runtime, ofExtensions('beside')).first
+  await (await keepFollowing(runtime)).first
   const publication = await onceReachable(log, signal, () => openPublication(runtime))
   const { keepReleases } = config.publish
   const payments = await openPayments(runtime)
@@ -39,7 +38,8 @@ export async function openWork(given: Runtime, metrics: Metrics): Promise<void> 
     // The live release of a folder that is not the store's tells nothing about the store.
     pruneFiles: async () => {
       if ((await ownFolderRefusal(runtime)) !== undefined) return
-      await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock, shared: sharedFolders(runtime) })
+      const shared = (await deliveryOf(runtime))?.shared
+      await pruneReleasesWhenIdle({ store, feedsDir, keepReleases, clock, shared })
     },
     onStageSeconds: (stage, seconds) => metrics.observeStage(stage, seconds),
   })

@@ -1,16 +1,15 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import { askSource, decideHeldFile, type HeldFile } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { askTestAlarm } from '../../outbound/alarms.js'
-import { ofPerson } from '../../outbound/bucket/bucket.js'
+import { askTestAlarm } from '../../platform/alarms.js'
 import type { Db } from '../../platform/database/connection.js'
 import { approveRelease, rollbackRelease } from '../../release/operate/operate-releases.js'
 import { tellOfRun } from '../../work/attempt.js'
 import { cancelRun, createRun } from '../../work/sql/runs.js'
 import { pauseSchedule, resumeSchedule } from '../../work/sql/schedules.js'
 import { orNotFound } from '../command-line.js'
+import type { ServingDeps } from '../extension.js'
 import { audited, auditOperator, userOfProcess } from './audit.js'
-import { sharedFolders } from './bucket.js'
 import { refuseOthersFolder } from './folder.js'
 import type { Runtime } from './runtime.js'
 
@@ -51,12 +50,12 @@ export async function testAlarm(runtime: Runtime, operator = userOfProcess()): P
 /** Makes a held release live; see `approveRelease`. */
 export async function approveHeld(
   runtime: Runtime,
+  deliveryOf: ServingDeps['deliveryOf'],
   id: string,
   { acceptLoss }: { readonly acceptLoss: boolean },
   operator?: Operator,
 ) {
-  await refuseOthersFolder(runtime)
-  const result = await approveRelease(releaseDeps(runtime), id, { acceptLoss })
+  const result = await approveRelease(await releaseDeps(runtime, deliveryOf), id, { acceptLoss })
   const details = { acceptLoss, withdrawn: result.withdrawn }
   const event = { action: 'release-approved', subject: `release ${id}`, details } as const
   await auditOperator(runtime, runtime.store.db, event, operator)
@@ -65,9 +64,13 @@ export async function approveHeld(
 }
 
 /** Puts an earlier release back; see `rollbackRelease`. */
-export async function rollBackTo(runtime: Runtime, id: string, operator?: Operator) {
-  await refuseOthersFolder(runtime)
-  const result = await rollbackRelease(releaseDeps(runtime), id)
+export async function rollBackTo(
+  runtime: Runtime,
+  deliveryOf: ServingDeps['deliveryOf'],
+  id: string,
+  operator?: Operator,
+) {
+  const result = await rollbackRelease(await releaseDeps(runtime, deliveryOf), id)
   const event = { action: 'release-rolled-back', subject: `release ${id}`, details: { from: result.from } } as const
   await auditOperator(runtime, runtime.store.db, event, operator)
   runtime.log.warn(result, 'release rolled back')
@@ -107,10 +110,11 @@ export async function requestSource(runtime: Runtime, name: string, operator?: O
   await audited(runtime, { action: 'source-asked', subject: `source ${name}` }, ask, operator)
 }
 
-/** What work on releases needs. */
-export function releaseDeps(runtime: Runtime) {
+/** What changes of releases need. Throws `folder-differs`. */
+async function releaseDeps(runtime: Runtime, deliveryOf: ServingDeps['deliveryOf']) {
+  await refuseOthersFolder(runtime)
   const { store, feedsDir, clock, config } = runtime
   const { publish, reportingOrg } = config
-  const shared = sharedFolders(runtime, ofPerson)
+  const shared = (await deliveryOf(runtime, 'person'))?.shared
   return { store, feedsDir, clock, shared, keepReleases: publish.keepReleases, publisherRef: reportingOrg.ref }
 }

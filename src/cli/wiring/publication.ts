@@ -12,12 +12,12 @@ import { recordPublisherOfRelease } from '../../release/operate/publisher-of-sto
 import { adoptLiveRun } from '../../release/operate/restored-database.js'
 import type { Publication } from '../../release/publication.js'
 import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
-import { sharedFolders } from './bucket.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { mappingFields, resolveMapping, withStored } from './mapping.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
 import { publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
+import { deliveryOf } from './shared-folders.js'
 
 export const publicationFields = [...mappingFields, 'signing', ...schemaFields, 'publish'] as const
 
@@ -54,7 +54,7 @@ export async function openPublication(runtime: Runtime): Promise<Publication> {
     addFiles: ofExtensions('addFiles'),
     beside: ofExtensions('beside'),
     clock,
-    shared: sharedFolders(runtime),
+    shared: (await deliveryOf(runtime))?.shared,
     ...(xsd && { xsd }),
     ...(signer && 'value' in signer && { signer: signer.value }),
   }

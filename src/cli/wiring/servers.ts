@@ -11,6 +11,7 @@ import { openPayments } from './payments.js'
 import type { Runtime } from './runtime.js'
 import { apiFields } from './serve-api.js'
 import { lookAtService, queueStatus, readQueue, statusFields } from './service-status.js'
+import { deliveryOf } from './shared-folders.js'
 
 const queueMs = 3_000
 const failedJobsShown = 20
@@ -34,7 +35,7 @@ export async function serveExtensions(runtime: Runtime, metrics: Metrics): Promi
 
 /** @internal for tests of the console, which open it alone */
 export function servingDeps(runtime: Runtime, metrics: Metrics): ServingDeps {
-  return { runtime, metrics, openPayments, openLooks }
+  return { runtime, metrics, openPayments, openLooks, deliveryOf }
 }
 
 /** The queue is opened when it is first asked for. */

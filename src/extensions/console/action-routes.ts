@@ -48,6 +48,8 @@ type Action = {
   readonly seenAt: (what: string) => string
 }
 
+const ofSource = { look: lookAtSource, seenAt: () => '/sources' } as const
+
 const actionList: readonly Action[] = [
   {
     address: '/publish',
@@ -102,7 +104,8 @@ const actionList: readonly Action[] = [
     consequence: 'The held release goes live exactly as it was built.',
     choice: { name: 'loss', text: 'Give up for ever the published identifiers that it lacks' },
     look: lookAtHeld,
-    act: ({ runtime }, id, acceptLoss, operator) => approveHeld(runtime, id, { acceptLoss }, operator),
+    act: ({ runtime, deliveryOf }, id, acceptLoss, operator) =>
+      approveHeld(runtime, deliveryOf, id, { acceptLoss }, operator),
     done: (id) => `Release ${id} is live. Bucket, registry and hub are told within a minute; nothing else waits.`,
     seenAt: () => '/releases',
   },
@@ -111,7 +114,7 @@ const actionList: readonly Action[] = [
     title: (id) => `Roll back to release ${id}`,
     consequence: 'The earlier release is live again until a publication differs from the release that is live now.',
     look: lookAtRelease,
-    act: ({ runtime }, id, _isChosen, operator) => rollBackTo(runtime, id, operator),
+    act: ({ runtime, deliveryOf }, id, _isChosen, operator) => rollBackTo(runtime, deliveryOf, id, operator),
     done: (id) => `Release ${id} is live again. Correct the data, then publish: until then it stays.`,
     seenAt: () => '/releases',
   },
@@ -185,39 +188,35 @@ const actionList: readonly Action[] = [
     address: '/sources/:what/run',
     title: (name) => `Read the source ${name} now`,
     consequence: 'A worker reads it within a minute, as it does by its schedule. A guard may hold its file.',
-    look: lookAtSource,
+    ...ofSource,
     act: ({ runtime }, name, _isChosen, operator) => requestSource(runtime, name, operator),
     done: (name) =>
       `The source ${name} is to be read: a worker does so within a minute, and this list says how it ended.`,
-    seenAt: () => '/sources',
   },
   {
     address: '/sources/:what/remove',
     title: (name) => `Remove the source ${name}`,
     consequence: 'It is no longer read. What it has brought stays.',
-    look: lookAtSource,
+    ...ofSource,
     act: ({ runtime }, name, _isChosen, operator) => changeSources(runtime, [], [name], operator),
     imports: true,
     done: (name) => `The source ${name} is removed. What it has brought stays.`,
-    seenAt: () => '/sources',
   },
   {
     address: '/sources/:what/approve',
     title: (name) => `Approve the held file of the source ${name}`,
     consequence: 'A worker imports exactly this content within a minute. Another one is compared again.',
-    look: lookAtSource,
+    ...ofSource,
     act: ({ runtime }, name, _isChosen, operator) => decideSource(runtime, name, 'approve', operator),
     done: (name) => `The file of ${name} is approved. A worker imports it within a minute.`,
-    seenAt: () => '/sources',
   },
   {
     address: '/sources/:what/refuse',
     title: (name) => `Refuse the held file of the source ${name}`,
     consequence: 'The data stays as it is. The source is left alone until its content is another one.',
-    look: lookAtSource,
+    ...ofSource,
     act: ({ runtime }, name, _isChosen, operator) => decideSource(runtime, name, 'refuse', operator),
     done: (name) => `The file of ${name} is refused. The data stays; another content is compared again.`,
-    seenAt: () => '/sources',
   },
 ]
 

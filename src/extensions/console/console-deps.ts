@@ -22,7 +22,7 @@ export type ConsoleDeps = Awaited<ReturnType<typeof openConsoleDeps>>
 
 /** What it opens is closed with `opened`. */
 export async function openConsoleDeps(
-  { runtime: given, metrics, openPayments, openLooks }: ServingDeps,
+  { runtime: given, metrics, openPayments, openLooks, deliveryOf }: ServingDeps,
   limits: UploadLimits,
   opened: CleanupStack,
 ) {
@@ -38,7 +38,7 @@ export async function openConsoleDeps(
   const tls = isLoopbackHost(config.ops.host) ? undefined : config.tls
   const payments = await openPayments(runtime)
   return {
-    ...{ store, runtime, payments, feedsDir, clock, log, metrics, tls },
+    ...{ store, runtime, payments, deliveryOf, feedsDir, clock, log, metrics, tls },
     /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */
     stopping: signal,
     releases: createReleaseReader(feedsDir),

@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { ifThere, isErrno } from '../../kernel/system-errors.js'
 import { toStorageError } from './storage-errors.js'
@@ -12,6 +12,7 @@ import { toStorageError } from './storage-errors.js'
  *     held/{id}/                                         complete, waiting for the operator
  *     checked.json                                       the signed word that the live release is up to date
  *     folder-id                                          which folder this is (docs/reference/files.md)
+ *     followed.json                                      when a copy of a bucket's folder was compared with it
  *     database-seen                                      the newest primary that processes of this folder have seen
  */
 export type ReleaseFolder = {
@@ -21,6 +22,7 @@ export type ReleaseFolder = {
   readonly held: string
   readonly current: string
   readonly checked: string
+  readonly followed: string
 }
 
 export function releaseFolder(feedsDir: string): ReleaseFolder {
@@ -31,6 +33,7 @@ export function releaseFolder(feedsDir: string): ReleaseFolder {
     held: path.join(feedsDir, 'held'),
     current: path.join(feedsDir, 'current'),
     checked: path.join(feedsDir, 'checked.json'),
+    followed: path.join(feedsDir, 'followed.json'),
   }
 }
 
@@ -54,6 +57,12 @@ export async function liveReleaseId(folder: ReleaseFolder): Promise<string | und
   } catch (error) {
     throw toStorageError(error, folder.current)
   }
+}
+
+/** When a folder was last compared with the bucket that it is a copy of; undefined where it never was. */
+export async function lastFollowed({ followed }: ReleaseFolder): Promise<Date | undefined> {
+  const text = await ifThere(readFile(followed, 'utf8'))
+  return text === undefined ? undefined : new Date((JSON.parse(text) as { at: string }).at)
 }
 
 /** The run that made a release. Releases are ordered by it, not by time: a clock may have been set back. */

@@ -1,8 +1,8 @@
-import { type Clock, isoInstantOf } from '../../kernel/dates.js'
+import { isoInstantOf } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
 import { findFact, recordFact } from '../../platform/database/facts.js'
-import type { Store } from '../../platform/database/store.js'
 import { adoptPublishedRun, knowsReleasesOf } from '../../work/sql/run-sequence.js'
+import type { FolderDeps } from '../publication.js'
 import { createReleaseReader, type ReadableRelease } from '../read/release-reader.js'
 
 /**
@@ -10,11 +10,7 @@ import { createReleaseReader, type ReadableRelease } from '../read/release-reade
  * higher number; called before a process starts to work. A database that never published under this publisher does not
  * belong to the folder and is left alone: publishing refuses it. Returns the run's number when it was not known.
  */
-export async function adoptLiveRun(deps: {
-  readonly store: Store
-  readonly feedsDir: string
-  readonly clock: Clock
-}): Promise<number | undefined> {
+export async function adoptLiveRun(deps: FolderDeps): Promise<number | undefined> {
   const live = await createReleaseReader(deps.feedsDir).live()
   if (!live) return undefined
   const { run, publisher } = live.manifest

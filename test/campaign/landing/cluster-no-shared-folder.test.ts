@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openBucket } from '../../../src/outbound/bucket/bucket.js'
+import { openBucket } from '../../../src/extensions/bucket/bucket.js'
 import { migrate } from '../../../src/platform/database/migrate.js'
 import { openStore } from '../../../src/platform/database/store.js'
 import { newInstallation } from '../../support/commands/cli.js'

@@ -1,9 +1,9 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openBucket } from '../../../src/extensions/bucket/bucket.js'
+import { createSharedFolder } from '../../../src/extensions/bucket/shared-folder.js'
 import { bulkFolder, createBulkReader } from '../../../src/extensions/bulk/bulk-reader.js'
-import { openBucket } from '../../../src/outbound/bucket/bucket.js'
-import { createSharedFolder } from '../../../src/outbound/bucket/shared-folder.js'
 import { releaseFolder } from '../../../src/release/folder/release-folder.js'
 import { approveRelease, rollbackRelease, withdrawLiveRelease } from '../../../src/release/operate/operate-releases.js'
 import type { SharedFolders } from '../../../src/release/publication.js'
@@ -34,6 +34,7 @@ async function machine(changes: { readonly keepReleases?: number } = {}): Promis
   const shared = {
     releases: createSharedFolder({ ...common, folder: releaseFolder(feedsDir), name: 'releases' }),
     beside: () => bulk,
+    shareSeen: async () => undefined,
   }
   const publisher = await testPublisher(database.store, { ...changes, feedsDir, shared, signer })
   return Object.assign(publisher, { shared })

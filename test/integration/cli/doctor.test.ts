@@ -53,7 +53,7 @@ describe('giving doctor', { shuffle: false }, async () => {
         'standard',
         'certificate',
       ],
-      ...['public address', 'upstream', 'registry', 'payments', 'mail', 'bucket'],
+      ...['public address', 'upstream', 'payments', 'mail', 'bucket', 'registry'],
     ])
   })
 

@@ -1,4 +1,4 @@
-import { deliverRelease } from '../../../src/outbound/bucket/deliver-release.js'
+import { deliverRelease } from '../../../src/extensions/bucket/deliver-release.js'
 import { openStore } from '../../../src/platform/database/store.js'
 
 // Delivers the live release to a bucket, until it is killed: DATABASE FEEDS_DIR ENDPOINT.

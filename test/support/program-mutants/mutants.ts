@@ -36,7 +36,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   console: ['src/extensions/console'],
   portal: ['src/http/portal'],
   API: ['src/http/api'],
-  'registry and bucket': ['src/outbound'],
+  'registry and bucket': ['src/extensions/registry', 'src/extensions/bucket'],
   'triggers and functions': [schemaFile],
 }
 

@@ -49,24 +49,21 @@ export type Bucket = {
   folders(prefix: string): AsyncIterable<string>
 }
 
-/** How often a request is sent that fails, and how long a connection may be silent. */
-export type BucketPatience = { readonly tries: number; readonly silentMs: number }
-
-const ofWork: BucketPatience = { tries: 6, silentMs: 30_000 }
-/** Where a person waits for the answer. */
-export const ofPerson: BucketPatience = { tries: 2, silentMs: 3_000 }
+// How often a request is sent that fails, and how long a connection may be silent.
+const patience = { work: { tries: 6, silentMs: 30_000 }, person: { tries: 2, silentMs: 3_000 } } as const
 
 // A request that the service fails is sent again, after a pause that doubles.
 const firstPauseMs = 50
 // A request may take as long as a connection may be silent, plus the time to send its content at this rate.
 const slowestBytesPerMs = 50
 
-/** Connects to a bucket; the library is loaded here, since most services have none. */
+/** Connects to a bucket, for work or a person who waits; the library is loaded here, since most services have none. */
 export async function openBucket(
   settings: BucketSettings,
   signal: AbortSignal,
-  { tries, silentMs }: BucketPatience = ofWork,
+  waiting: keyof typeof patience = 'work',
 ): Promise<Bucket> {
+  const { tries, silentMs } = patience[waiting]
   const s3 = await import('@aws-sdk/client-s3')
   const { name: Bucket, region, endpoint, keys: credentials } = settings
   const client = new s3.S3Client({

@@ -66,15 +66,6 @@ export type SharedFolderOptions = {
 const abandonedMs = 3_600_000
 const orphanedMs = 7 * 24 * 3_600_000
 
-/** In a folder that follows a bucket: what it was last like, for `giving status`. */
-const followedFile = 'followed.json'
-
-/** When a folder was last compared with the bucket; undefined where it never was. */
-export async function lastFollowed({ root }: Pick<ReleaseFolder, 'root'>): Promise<Date | undefined> {
-  const text = await ifThere(readFile(path.join(root, followedFile), 'utf8'))
-  return text === undefined ? undefined : new Date((JSON.parse(text) as { at: string }).at)
-}
-
 /**
  * A folder of releases of which each machine has a copy; the state in the bucket says what it holds
  * (docs/adr/0029-the-bucket-as-the-folder.md). Objects never change and are named once; the state, which names them, is
@@ -235,7 +226,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   }
 
   const noteFollowed = async (): Promise<void> => {
-    await replaceFile(path.join(folder.root, followedFile), `${JSON.stringify({ at: isoInstantOf(clock()) })}\n`)
+    await replaceFile(folder.followed, `${JSON.stringify({ at: isoInstantOf(clock()) })}\n`)
   }
 
   /** Sends the files of a release that no object has yet, then their list. */

@@ -1,7 +1,7 @@
 import type { Cause } from '../kernel/conditions.js'
 import { ServiceError, toServiceError } from '../kernel/errors.js'
-import { findFact, recordFact } from '../platform/database/facts.js'
-import type { Store } from '../platform/database/store.js'
+import { findFact, recordFact } from './database/facts.js'
+import type { Store } from './database/store.js'
 
 type Told = { readonly cause: Cause['cause'] | 'test'; readonly message: string }
 

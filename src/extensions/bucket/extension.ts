@@ -1,10 +1,11 @@
-import type { Work } from './work-row.js'
+import type { Work } from '../../../jobs/work-row.js'
+import type { Extension } from '../../cli/extension.js'
 
 /**
  * Delivers the live release to the bucket, when a worker starts and every minute, so that nothing that makes a release
  * live waits for the bucket. A tick that comes twice or not at all does no harm.
  */
-export const bucket: Work = {
+const work: Work = {
   name: 'bucket',
   fields: ['bucket'],
   // One more than the other work of the queue: a delivery may take minutes.
@@ -17,3 +18,14 @@ export const bucket: Work = {
       tick: async ({ signal }) => (await telling.refusal()) ?? (await deliver(signal)),
     },
 }
+
+/** The bucket of `FEEDS_S3_BUCKET` has what is live, or what all machines publish. */
+export const bucket = {
+  name: 'bucket',
+  work,
+  openDelivery: async (...process) => (await import('./delivery.js')).bucketDelivery(...process),
+  inspection: {
+    about: 'bucket',
+    inspect: async (commandLine) => await (await import('./inspection.js')).inspectBucket(commandLine),
+  },
+} as const satisfies Extension
