@@ -13,13 +13,10 @@ export const sources: Work = {
   queues: { settlement: 6 },
   schedules: () => ({ sources: { expression: '* * * * *', timezone: 'UTC' } }),
   open: ({ store, clock, config, owner, log }) => {
-    const { currency, dataDir, allowPrivateNetworks } = config
     const read = async (signal: AbortSignal) => {
       const results = await runDueSources({
-        ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
+        ...{ store, clock, signal, config },
         keys: await openSourceKeys(config),
-        publisherRef: config.reportingOrg.ref,
-        timezone: config.publish.timezone,
         operator: { actor: 'sources', origin: hostname() },
         owner: `${owner} sources`,
       })

@@ -4,8 +4,8 @@ import path from 'node:path'
 import type { Operator } from '../../accounts/sql/audit-events.js'
 import type { Clock } from '../../kernel/dates.js'
 import { type ErrorCode, ServiceError, toServiceError } from '../../kernel/errors.js'
-import type { CurrencyCode } from '../../kernel/money.js'
 import { createYielder } from '../../kernel/yielder.js'
+import type { Config } from '../../platform/config/config.js'
 import type { Db } from '../../platform/database/connection.js'
 import type { Store, Transact } from '../../platform/database/store.js'
 import { writeWhole } from '../../platform/files/whole-file.js'
@@ -58,13 +58,7 @@ import { describeHeldFile } from './source-needs.js'
 export type SourceDeps = {
   readonly store: Store
   readonly clock: Clock
-  readonly currency: CurrencyCode
-  readonly publisherRef: string | undefined
-  /** Where files are kept while they are imported. */
-  readonly dataDir: string
-  readonly allowPrivateNetworks: boolean
-  /** The zone of schedules. */
-  readonly timezone: string
+  readonly config: Pick<Config, 'currency' | 'reportingOrg' | 'dataDir' | 'allowPrivateNetworks' | 'publish'>
   readonly operator: Operator
   /** Names this process among those that work on sources. */
   readonly owner: string
@@ -146,7 +140,7 @@ async function runClaimed(deps: SourceDeps, source: Source): Promise<SourceResul
   const at = clock()
   await releaseSource(store.db, source.name, owner, {
     ...{ at, outcome: result.outcome, message: result.message.slice(0, 1000) },
-    nextDue: nextDueOf(source, deps.timezone, at),
+    nextDue: nextDueOf(source, deps.config.publish.timezone, at),
     import: result.imports.at(-1)?.import,
   })
   return result
@@ -231,7 +225,8 @@ function tellingOf(deps: SourceDeps, { name }: PlaceFile, files: readonly PlaceF
 }
 
 async function placeOf(deps: SourceDeps, source: SourceDefinition): Promise<SourcePlace> {
-  const { allowPrivateNetworks, signal } = deps
+  const { config, signal } = deps
+  const { allowPrivateNetworks } = config
   const placeDeps: PlaceDeps = { source, allowPrivateNetworks, signal, limits: { ...placeLimits, ...deps.limits } }
   const place = readPlace(openPlace(source.from, deps.keys.known))
   if (place === undefined)
@@ -262,7 +257,7 @@ async function readFile(
   const content = await place.open({ name, version }, settled?.version)
   if (!content) return { known: true }
   // What a process that died has left there is in nobody's way: the lease is ours.
-  const folder = path.join(deps.dataDir, 'sources', source.name)
+  const folder = path.join(deps.config.dataDir, 'sources', source.name)
   return await withFetched(folder, name, content.chunks, async (file, sha256) => {
     const dealtWith = { name, sha256, ...(content.version !== undefined && { version: content.version }) }
     if (settled?.sha256 === sha256) {
@@ -386,7 +381,7 @@ export async function trySource(
     readonly failure?: string
   }[]
 > {
-  const { store, dataDir } = deps
+  const { store, config } = deps
   const stored = await findSource(store.db, source.name)
   // Another definition has files read again.
   const known = await store.rehearsal((transact) =>
@@ -415,7 +410,7 @@ export async function trySource(
   for (const { name, version } of files) {
     const content = await place.open({ name, version }, settledFile(known.get(name))?.version)
     if (!content) continue
-    const folder = path.join(dataDir, 'sources', `.${randomUUID()}`)
+    const folder = path.join(config.dataDir, 'sources', `.${randomUUID()}`)
     const one = await withFetched(folder, name, content.chunks, async (file) => {
       const options = importOptionsOf(tellingOf(deps, { name }, files), source)
       const summary = await importFiles(store, [file], { ...options, shownAs: shownName(source, name), dryRun: true })
@@ -457,10 +452,12 @@ function shownName(source: SourceDefinition, file: string): string {
 }
 
 function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition): ImportOptions {
-  const { clock, currency, publisherRef, operator, signal, telling } = deps
+  const { clock, config, operator, signal, telling } = deps
+  const { currency, reportingOrg, publish } = config
   const { correct, photoConsent, names: _names, ...how } = reading
   return {
-    ...{ source: 'import', clock, currency, publisherRef, operator, signal, kind, reading: how, zone: deps.timezone },
+    ...{ source: 'import', clock, currency, publisherRef: reportingOrg.ref, operator, signal, kind, reading: how },
+    zone: publish.timezone,
     ...(correct && { correct }),
     ...(photoConsent && { photoConsent }),
     ...telling,

@@ -19,7 +19,6 @@ import {
   findSource,
   type HeldFile,
   listSources,
-  removeSource,
   type Source,
   type SourceDefinition,
 } from '../../catalogue/sql/import-sources.js'
@@ -31,7 +30,7 @@ import type { Db } from '../../platform/database/connection.js'
 import { createOwner } from '../../work/attempt.js'
 import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
-import { audited, userOfProcess } from '../wiring/audit.js'
+import { userOfProcess } from '../wiring/audit.js'
 import { decideSource } from '../wiring/operator-actions.js'
 import { boundHeap } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -265,10 +264,8 @@ async function show({ store }: Runtime, output: Output, name: string): Promise<n
 }
 
 async function sourceNamed(db: Db, name: string): Promise<Source> {
-  return orNotFound(await findSource(db, name), notThere(name))
+  return orNotFound(await findSource(db, name), `there is no source ${name}: see giving sources list`)
 }
-
-const notThere = (name: string) => `there is no source ${name}: see giving sources list`
 
 function shown({ triedAt, nextDue, ...source }: Source) {
   return {
@@ -315,20 +312,15 @@ function describeHeld(name: string, held: HeldFile): string[] {
 }
 
 async function remove(runtime: Runtime, output: Output, name: string): Promise<number> {
-  await audited(runtime, { action: 'source-removed', subject: `source ${name}` }, async (db) =>
-    orNotFound((await removeSource(db, name)) || undefined, notThere(name)),
-  )
+  await changeSources(runtime, [], [name])
   return output.result({ removed: name }, () => `source ${name} is removed; what it has brought stays`)
 }
 
 async function depsOf(runtime: Runtime, output: Output, { problems }: TellingOptions): Promise<SourceDeps> {
   const { store, config, clock, signal } = runtime
-  const { currency, dataDir, allowPrivateNetworks } = config
   return {
-    keys: await openSourceKeys(runtime.config),
-    ...{ store, clock, signal, currency, dataDir, allowPrivateNetworks },
-    publisherRef: config.reportingOrg.ref,
-    timezone: config.publish.timezone,
+    ...{ store, clock, signal, config },
+    keys: await openSourceKeys(config),
     operator: userOfProcess(),
     owner: createOwner(),
     telling: { refusedTo: problems, ...(output.json && { maxProblems: maxProblemsInJson }) },

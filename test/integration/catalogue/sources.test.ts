@@ -16,7 +16,6 @@ import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { startBucketServer } from '../../support/servers/bucket-server.js'
 import { newSshKeys, type SftpServer, startSftpServer } from '../../support/servers/sftp-server.js'
 import { testDatabase } from '../../support/store/database.js'
-import { usd } from '../../support/values/builders.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 type Printed = Readonly<Record<string, unknown>>
@@ -57,10 +56,13 @@ const gift = (reference: string, amount = '10') => `1,2026-03-05,${amount},USD,$
 const gifts = (prefix: string, from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => gift(`${prefix}${from + index}`)).join('')
 
-const sourceDeps = (): SourceDeps => ({
-  ...{ store, currency: usd, publisherRef: undefined, dataDir: path.join(folder, 'data'), timezone: 'UTC' },
+const sourceDeps = (allowed = true): SourceDeps => ({
+  ...{
+    store,
+    config: readConfig({ ...environment, ALLOW_PRIVATE_NETWORKS: String(allowed) }),
+    clock: () => new Date(),
+  },
   ...{ operator: { actor: 'sources', origin: 'test' }, owner: 'test', signal: new AbortController().signal },
-  ...{ clock: () => new Date(), allowPrivateNetworks: true },
   keys: { known: [], current: () => Promise.reject(new Error('no key')), isShared: false },
 })
 
@@ -430,12 +432,12 @@ describe('sources of imports', { shuffle: false }, () => {
         response.writeHead(200, { 'content-length': 1000 })
         response.write('project,')
       }
-      const deps = { ...sourceDeps(), clock: () => new Date('2030-01-01T00:00:00Z') }
-      const only = async (limits: NonNullable<SourceDeps['limits']>, allowPrivateNetworks = true) => {
+      const clock = () => new Date('2030-01-01T00:00:00Z')
+      const only = async (limits: NonNullable<SourceDeps['limits']>, allowed = true) => {
         await store.db.query(
           `update import_source set next_due = case name when 'web' then '2029-01-01' else '2099-01-01' end::timestamptz`,
         )
-        return await runDueSources({ ...deps, limits, allowPrivateNetworks })
+        return await runDueSources({ ...sourceDeps(allowed), clock, limits })
       }
       expect(await only({ idleMs: 100 })).toMatchObject([{ name: 'web', outcome: 'failed' }])
       whole(giftHead + gifts('H', 1, 50))
@@ -448,8 +450,8 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await only({})).toMatchObject([{ outcome: 'imported', imports: [{ created: 10 }] }])
       // It is due again at the next instant of its schedule, and not before.
       expect((await findSource(store.db, 'web'))?.nextDue).toEqual(new Date('2030-01-01T01:30:00Z'))
-      expect(await runDueSources(deps)).toEqual([])
-      expect(await runDueSources({ ...deps, clock: () => new Date('2030-01-01T01:30:00Z') })).toMatchObject([
+      expect(await runDueSources({ ...sourceDeps(), clock })).toEqual([])
+      expect(await runDueSources({ ...sourceDeps(), clock: () => new Date('2030-01-01T01:30:00Z') })).toMatchObject([
         { name: 'web', outcome: 'unchanged' },
       ])
     })
@@ -583,13 +585,13 @@ describe('sources of imports', { shuffle: false }, () => {
         await file('sftp/drop/gifts-2.csv', large)
       }
       server.onRead = () => 'silent'
-      const silent: SourceDeps = { ...sourceDeps(), limits: { idleMs: 1000 } }
-      expect(await runSource(silent, 'sftp')).toMatchObject({
+      const limits = { idleMs: 1000 }
+      expect(await runSource({ ...sourceDeps(), limits }, 'sftp')).toMatchObject({
         outcome: 'failed',
         message: expect.stringMatching(/in time/),
       })
       server.onRead = () => 'send'
-      expect(await runSource({ ...silent, allowPrivateNetworks: false }, 'sftp')).toMatchObject({
+      expect(await runSource({ ...sourceDeps(false), limits }, 'sftp')).toMatchObject({
         message: expect.stringMatching(/not a public address/),
       })
       expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 3998 }] })
