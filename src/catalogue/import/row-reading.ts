@@ -3,6 +3,7 @@ import { escapeText } from '../../kernel/xml/writer.js'
 import type { FileReading } from '../sql/reading.js'
 import { cleanName, columnsNamed, partedName } from './column-names.js'
 import { isBlank } from './csv-text.js'
+import { headerWords } from './recipes/header-words.js'
 import { withoutUnseenSigns } from './unseen-signs.js'
 
 /** The cells of a row as a reading has them, or why it leaves the row out. */
@@ -94,15 +95,28 @@ function firstOf(cells: readonly string[], places: readonly number[]): string {
   return (cells[places[0] ?? 0] ?? '').trim().slice(0, 60)
 }
 
-// Names of columns that say whether, or as what, a row counts: in the languages of recipes/header-words.json, without accents.
-const tellingName =
-  /(?:(?<!\p{L})|(?=status))(?:status|state|stage|outcome|result|type|kind|mode|livemode|test|pledge|statut|etat|estado|tipo|situacao|situacion|zustand|stand|art|typ|stato|esito|tipologia|soort|toestand|(?:ال)?(?:حالة|نوع))(?!\p{L})/u
-// The same of what happened to a row, or did not where its cell is empty.
-const eventName =
-  /(?<!\p{L})(?:refund(?:ed|s)?|void(?:ed)?|cancell?ed|revers(?:ed|al)|charge ?backs?|disputed?|deleted|failed|failure|declined|rejected|captured|paid|success(?:ful)?|succeeded|approved|confirmed|cleared|processed|erstattet|storniert|storno|ruckgebucht|bezahlt|remboursee?|annulee?|payee?|reembolsad[oa]|anulad[oa]|cancelad[oa]|estornad[oa]|devuelt[oa]|pagad[oa]|rimborsat[oa]|annullat[oa]|stornat[oa]|pagat[oa]|terugbetaald|geannuleerd|betaald)(?!\p{L}| (?:by|par|por|da|von|door) )/u
-// The same of what is for the public.
-const publicName =
-  /^(?:(?:is|show|ist|est|es) )?(?:published|public|visible|hidden|draft|archived|private|confidential|live|offentlich|veroffentlicht|sichtbar|entwurf|archiviert|vertraulich|publiee?|publique?|brouillon|archivee?|confidentiel(?:le)?|publicad[oa]|public[oa]|visivel|borrador|rascunho|archivad[oa]|arquivad[oa]|confidencial|pubblicat[oa]|pubblic[oa]|visibile|bozza|archiviat[oa]|riservat[oa]|gepubliceerd|openbaar|zichtbaar|concept|gearchiveerd|vertrouwelijk|منشور|عام|سري)(?: (?:on|in|at|en|am|le|el|em|auf) .*| online)? ?[?؟]? ?$/u
+/** Patterns of names of columns that say whether, or as what, a row counts; what a name has beside the words is without accents. */
+type Telling = { readonly tells: RegExp; readonly happened: RegExp; readonly forPublic: RegExp }
+
+let telling: Telling | undefined
+
+function tellingNames(): Telling {
+  const [tells, happened, forPublic] = (['tells', 'happened', 'forPublic'] as const).map((list) =>
+    headerWords()[list].join('|'),
+  )
+  telling ??= {
+    // `Zahlungsstatus` is one word.
+    tells: new RegExp(`(?:(?<!\\p{L})|(?=status))(?:${tells})(?!\\p{L})`, 'u'),
+    // Of what happened to a row, or did not where its cell is empty; not who did it.
+    happened: new RegExp(`(?<!\\p{L})(?:${happened})(?!\\p{L}| (?:by|par|por|da|von|door) )`, 'u'),
+    forPublic: new RegExp(
+      `^(?:(?:is|show|ist|est|es) )?(?:${forPublic})(?: (?:on|in|at|en|am|le|el|em|auf) .*| online)? ?[?؟]? ?$`,
+      'u',
+    ),
+  }
+  return telling
+}
+
 const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]+\d{1,4}/u
 
 /**
@@ -111,9 +125,9 @@ const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]
  */
 export function tellingOf(name: string): ((cell: string) => string | undefined) | undefined {
   const bare = `${partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/_/g, ' ')} `
-  if (eventName.test(bare) || publicName.test(bare))
-    return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
-  return tellingName.test(bare) ? (cell) => folded(cell) || undefined : undefined
+  const { tells, happened, forPublic } = tellingNames()
+  if (happened.test(bare) || forPublic.test(bare)) return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
+  return tells.test(bare) ? (cell) => folded(cell) || undefined : undefined
 }
 
 /** Columns that `map` leaves out although their names say that rows differ in what they count for. */

@@ -4,8 +4,11 @@ import type words from './header-words.json'
 
 const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
 
+/** `tells`, `happened` and `forPublic` are words in names of columns that say whether, or as what, a row counts. */
+type List = 'donors' | 'totals' | 'moved' | 'notMoved' | 'alike' | 'tells' | 'happened' | 'forPublic'
+
 /** What people call columns and values in these languages; all folded. */
-export type HeaderWords = Readonly<Record<'donors' | 'totals' | 'moved' | 'notMoved' | 'alike', readonly string[]>> & {
+export type HeaderWords = Readonly<Record<List, readonly string[]>> & {
   /** Names of columns by the field that they are. */
   readonly fields: ReadonlyMap<string, ReadonlySet<string>>
   /** All names of columns. */
