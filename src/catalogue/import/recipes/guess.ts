@@ -360,6 +360,10 @@ function assign(
     // A date or an amount of which a few cells are wrong is one.
     return share(isRead)
   }
+  const isNeeded = (field: string) => {
+    const { required = false, type } = fields[field] ?? {}
+    return required && type !== undefined && (isDated(type.name) || isNumeric(type.name))
+  }
   const pairs = [...candidates]
     .flatMap(([column, names]) =>
       names.map((field) => {
@@ -367,7 +371,8 @@ function assign(
         return { column, field, isWhole, fit: fitOf(column, field) }
       }),
     )
-    .filter(({ fit }) => fit > 0.3)
+    // The day or amount that the kind needs, by name, is what was meant: each cell that is none is told with its record.
+    .filter(({ field, isWhole, fit }) => fit > 0.3 || (isWhole && isNeeded(field)))
     .sort(
       (a, b) =>
         Number(fields[b.field]?.required ?? false) - Number(fields[a.field]?.required ?? false) ||
