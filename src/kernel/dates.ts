@@ -41,6 +41,15 @@ export function isoInstantOf(instant: Date): IsoInstant {
   return `${instant.toISOString().slice(0, 19)}Z` as IsoInstant
 }
 
+type InText<Row> = { readonly [Name in keyof Row]: Row[Name] extends Date | undefined ? Told<Row[Name]> : Row[Name] }
+type Told<At> = At extends Date ? IsoInstant : At
+
+/** A row with its instants as texts, for JSON. */
+export function instantsInText<Row extends object>(row: Row): InText<Row> {
+  const told = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? isoInstantOf(value) : value])
+  return Object.fromEntries(told) as InText<Row>
+}
+
 /** The day `days` later (or earlier, when negative). */
 export function addDays(day: IsoDate, days: number): IsoDate {
   const date = new Date(`${day}T00:00:00Z`)

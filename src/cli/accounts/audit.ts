@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type AuditEvent, listAudit } from '../../accounts/sql/audit-events.js'
-import { isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
+import { instantsInText, isoInstantOf, parseWireDateTime } from '../../kernel/dates.js'
 import { addCommand, argument, type CommandLine, parseDuration } from '../command-line.js'
 import type { Output } from '../output.js'
 import type { Runtime } from '../wiring/runtime.js'
@@ -35,9 +35,7 @@ async function list(
 ): Promise<number> {
   const from = 'at' in since ? since.at : new Date(clock().getTime() - since.seconds * 1000)
   const events = await listAudit(store.db, { since: from, limit: mostEvents })
-  output.result({ events: events.map((event) => ({ ...event, at: isoInstantOf(event.at) })) }, () =>
-    events.map(describe),
-  )
+  output.result({ events: events.map(instantsInText) }, () => events.map(describe))
   if (!output.json && events.length === 0) output.note(`nothing has happened since ${isoInstantOf(from)}`)
   if (events.length === mostEvents) output.note(`only the newest ${mostEvents} events are shown`)
   return 0

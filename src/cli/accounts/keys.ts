@@ -4,7 +4,7 @@ import { getAccountId } from '../../accounts/sql/account-administration.js'
 import { issueKey, noLimits, secretHash } from '../../accounts/sql/accounts.js'
 import { type KeyChoice, listKeys, revokeKey } from '../../accounts/sql/api-keys.js'
 import { toKeyLimits } from '../../http/api/operations/key-limits.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { createSigningKey, parseSigningKey, type SigningKey } from '../../kernel/release-chain.js'
 import { addCommand, type CommandLine, durationSeconds, wholeNumber } from '../command-line.js'
@@ -109,16 +109,7 @@ async function issue(runtime: Runtime, output: Output, { email, scope, origin, e
 
 /** The keys of all accounts or of one, by number; their texts are not stored. */
 async function list({ store }: Runtime, output: Output, { email }: { email?: string }): Promise<number> {
-  const keys = (await listKeys(store.db, email)).map(
-    ({ createdAt, revokedAt, expiresAt, lastUsedAt, origins, ...key }) => ({
-      ...key,
-      ...(origins !== undefined && { origins }),
-      createdAt: isoInstantOf(createdAt),
-      ...(expiresAt && { expiresAt: isoInstantOf(expiresAt) }),
-      ...(lastUsedAt && { lastUsedAt: isoInstantOf(lastUsedAt) }),
-      ...(revokedAt && { revokedAt: isoInstantOf(revokedAt) }),
-    }),
-  )
+  const keys = (await listKeys(store.db, email)).map(instantsInText)
   return output.result(
     { keys },
     () =>

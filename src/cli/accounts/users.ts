@@ -15,7 +15,7 @@ import {
 import { newCode, storeCode } from '../../accounts/sql/account-codes.js'
 import type { AuditAction } from '../../accounts/sql/audit-events.js'
 import { createApiUser, toPasswordHash } from '../../http/api/operations/create-api-user.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText, isoInstantOf } from '../../kernel/dates.js'
 import type { Db } from '../../platform/database/connection.js'
 import { addCommand, type CommandLine, durationOption, durationSeconds } from '../command-line.js'
 import type { Output } from '../output.js'
@@ -108,9 +108,9 @@ async function create(
 }
 
 async function list({ store }: Runtime, output: Output): Promise<number> {
-  const users = (await listAccounts(store.db)).map(({ createdAt, ...account }) => {
+  const users = (await listAccounts(store.db)).map((account) => {
     const nonAscii = nonAsciiOf(account.email)
-    return { ...account, ...(nonAscii.length > 0 && { nonAscii }), createdAt: isoInstantOf(createdAt) }
+    return { ...instantsInText(account), ...(nonAscii.length > 0 && { nonAscii }) }
   })
   return output.result(
     { users },

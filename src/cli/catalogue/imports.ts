@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { describeObstacle, describeUndone, takeImportBack } from '../../catalogue/import/take-back.js'
 import { findImport, type ImportDetails, type ImportRow, listImports } from '../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../catalogue/sql/receipts.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText, isoInstantOf } from '../../kernel/dates.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
 import { labelled, type Output } from '../output.js'
 import { userOfProcess } from '../wiring/audit.js'
@@ -35,14 +35,14 @@ async function list(
   { before, limit }: { readonly before?: number; readonly limit: number },
 ): Promise<number> {
   const imports = await listImports(store.db, { limit, ...(before !== undefined && { before }) })
-  return output.result({ imports: imports.map(shown) }, () => imports.map(describe), {
+  return output.result({ imports: imports.map(instantsInText) }, () => imports.map(describe), {
     note: imports.length === 0 && 'nothing was imported',
   })
 }
 
 async function show({ store }: Runtime, output: Output, id: number): Promise<number> {
   const found = orNotFound(await findImport(store.db, id), `there is no import ${id}: see giving imports list`)
-  return output.result(shown(found), () => details(found))
+  return output.result(instantsInText(found), () => details(found))
 }
 
 /** Exit code 0 when it was, or would be, taken back; 1 when something depends on it. */
@@ -60,15 +60,6 @@ async function undo(runtime: Runtime, output: Output, id: number, { dryRun }: { 
     `${dryRun ? 'dry run, ' : ''}import ${id} ${dryRun ? 'would be' : 'is'} taken back`,
     ...describeUndone(undone).map((line) => `  ${line}`),
   ])
-}
-
-function shown<Row extends ImportRow>({ startedAt, finishedAt, undoneAt, ...row }: Row) {
-  return {
-    ...row,
-    startedAt: isoInstantOf(startedAt),
-    ...(finishedAt && { finishedAt: isoInstantOf(finishedAt) }),
-    ...(undoneAt && { undoneAt: isoInstantOf(undoneAt) }),
-  }
 }
 
 function describe({ id, state, startedAt, finishedAt, actor, files, ...counts }: ImportRow): string {

@@ -10,7 +10,7 @@ import {
   undecideProjectState,
 } from '../../catalogue/sql/project-states.js'
 import { type ProjectMonth, receiptsOfProject } from '../../catalogue/sql/receipts.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type Decimal, roundToCurrency } from '../../kernel/money.js'
 import { addCommand, type CommandLine, orNotFound, wholeNumber } from '../command-line.js'
@@ -123,12 +123,8 @@ function describeMonth({ month, kind, currency, amount, count, imports }: Projec
   ]
 }
 
-function printDetails(
-  output: Output,
-  { lastUpdatedAt, ...project }: ProjectStateDetails,
-  receipts?: readonly ProjectMonth[],
-): number {
-  const updated = lastUpdatedAt && isoInstantOf(lastUpdatedAt)
+function printDetails(output: Output, found: ProjectStateDetails, receipts?: readonly ProjectMonth[]): number {
+  const project = instantsInText(found)
   const { organizationId, organizationName = '', paused, decided, source } = project
   const facts = [
     ['record', `active ${project.active}, status ${project.status}${paused ? ', paused' : ''}`],
@@ -136,16 +132,13 @@ function printDetails(
     ['organisation', organizationId === undefined ? undefined : `${organizationId} ${organizationName}`],
     ['first seen', project.firstSeenOn],
     ['identifier', project.identifier ?? 'not published yet'],
-    ['last updated', updated],
+    ['last updated', project.lastUpdatedAt],
   ] as const
-  return output.result(
-    { ...project, ...(updated && { lastUpdatedAt: updated }), ...(receipts && { receipts }) },
-    () => [
-      describe(project),
-      ...labelled(facts, 14),
-      ...project.notices.map(({ code, path, detail }) => `${code}  ${ruleOf(code)} (${path}: ${detail})`),
-      ...(project.stale ? ['the next publication renders it again'] : []),
-      ...(receipts ?? []).flatMap(describeMonth),
-    ],
-  )
+  return output.result({ ...project, ...(receipts && { receipts }) }, () => [
+    describe(project),
+    ...labelled(facts, 14),
+    ...project.notices.map(({ code, path, detail }) => `${code}  ${ruleOf(code)} (${path}: ${detail})`),
+    ...(project.stale ? ['the next publication renders it again'] : []),
+    ...(receipts ?? []).flatMap(describeMonth),
+  ])
 }

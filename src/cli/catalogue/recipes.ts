@@ -14,7 +14,7 @@ import {
 import { tryImport } from '../../catalogue/import/try-import.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, removeRecipe, saveRecipe } from '../../catalogue/sql/recipes.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { shownValue } from '../../kernel/values.js'
 import { readConfig } from '../../platform/config/config.js'
@@ -136,9 +136,7 @@ async function list({ store }: Runtime, output: Output): Promise<number> {
   const saved = await listRecipes(store.db)
   const all = [
     ...builtInRecipes.map((name) => ({ name, recipe: builtInRecipe(name) ?? {}, builtIn: true })),
-    ...saved.map(({ name, recipe, savedBy, savedAt }) => ({
-      ...{ name, recipe, builtIn: false, savedBy, savedAt: isoInstantOf(savedAt) },
-    })),
+    ...saved.map((one) => ({ ...instantsInText(one), builtIn: false })),
   ]
   return output.result({ recipes: all }, () =>
     all.map(({ name, recipe, builtIn, ...by }) => {

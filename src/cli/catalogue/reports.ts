@@ -6,7 +6,7 @@ import {
   removeReport,
   type StoredReport,
 } from '../../catalogue/sql/imported-reports.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { type CommandLine, isoDay, orNotFound } from '../command-line.js'
 import { labelled } from '../output.js'
@@ -25,7 +25,7 @@ const reports: Correctable<ShownReport, ReportCorrections> = {
       .option('--title <text>', 'its title')
       .option('--author <text>', 'its author')
       .option('--published <day>', 'the day of its publication', isoDay),
-  find: async (db, id) => shown(orNotFound(await findReport(db, id), `there is no report ${id}`)),
+  find: async (db, id) => instantsInText(orNotFound(await findReport(db, id), `there is no report ${id}`)),
   describe: ({ id, project, title, author, published, updated, url, source }) =>
     labelled(
       [
@@ -53,11 +53,7 @@ const reports: Correctable<ShownReport, ReportCorrections> = {
   },
 }
 
-type ShownReport = ReturnType<typeof shown>
-
-function shown({ published, updated, ...report }: StoredReport) {
-  return { ...report, published: isoInstantOf(published), updated: isoInstantOf(updated) }
-}
+type ShownReport = ReturnType<typeof instantsInText<StoredReport>>
 
 function refuseMirrored({ id, source }: ShownReport): void {
   if (source !== 'upstream') return

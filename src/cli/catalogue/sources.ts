@@ -22,7 +22,7 @@ import {
   type Source,
   type SourceDefinition,
 } from '../../catalogue/sql/import-sources.js'
-import { isoInstantOf } from '../../kernel/dates.js'
+import { instantsInText, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { shownValue, wholeNumberIn } from '../../kernel/values.js'
@@ -267,13 +267,8 @@ async function sourceNamed(db: Db, name: string): Promise<Source> {
   return orNotFound(await findSource(db, name), `there is no source ${name}: see giving sources list`)
 }
 
-function shown({ triedAt, nextDue, ...source }: Source) {
-  return {
-    ...source,
-    from: shownPlace(source.from),
-    nextDue: isoInstantOf(nextDue),
-    ...(triedAt && { triedAt: isoInstantOf(triedAt) }),
-  }
+function shown(source: Source) {
+  return { ...instantsInText(source), from: shownPlace(source.from) }
 }
 
 function details(source: Source): string[] {

@@ -1,6 +1,7 @@
+import { selectFeatured } from '../../../catalogue/sql/ready-texts/featured-projects.js'
 import { findProjectRows } from '../../../catalogue/sql/ready-texts/project-pages.js'
 import type { ProjectTextRow, ProjectView, WireFormat } from '../../../catalogue/sql/ready-texts/ready-texts.js'
-import { joinRecords } from '../../../catalogue/wire/write/list.js'
+import { joinRecords, type ListPage } from '../../../catalogue/wire/write/list.js'
 import { projectRecordVersion } from '../../../catalogue/wire/write/project.js'
 import { ServiceError } from '../../../kernel/errors.js'
 import type { Store } from '../../../platform/database/store.js'
@@ -32,6 +33,23 @@ export async function getProjectsByIds(
   const records = await projectTextsOf(store, text, active, spoken)
   const page = { records: joinRecords(format, records), numberFound: records.length }
   return { page, version: versionOf(view, active) }
+}
+
+const featuredProjects = 10
+const hourMs = 3_600_000
+
+/** The featured projects of the current hour (UTC): ten, or all active ones where there are fewer (wire.md 4.4). */
+export async function getFeaturedProjects(
+  store: Store,
+  at: Date,
+  { view, format }: Wanted,
+  spoken?: Spoken,
+): Promise<ListPage> {
+  const hour = new Date(Math.floor(at.getTime() / hourMs) * hourMs)
+  const text = { view, format, recordVersion: projectRecordVersion }
+  const rows = await selectFeatured(store.db, hour, featuredProjects, text)
+  const records = await projectTextsOf(store, text, rows, spoken)
+  return { records: joinRecords(format, records), numberFound: records.length }
 }
 
 /** One active project's record and, where it is known, the name of its version. */
