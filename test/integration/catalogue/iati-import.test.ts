@@ -8,7 +8,7 @@ import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
 import { listLeftOut } from '../../../src/release/sql/left-out.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { testDatabase } from '../../support/store/database.js'
 import { officialFiles } from '../../support/values/borrowed-files.js'
 import { mappingConfig } from '../../support/values/builders.js'
@@ -18,7 +18,7 @@ const ref = mappingConfig.reportingOrg.ref
 const { store } = await testDatabase()
 const folder = await temporaryFolder()
 // A goal of the platform takes over budgets of another currency, which the guard would hold.
-const publisher = await testPublisher(store, { maxLossPercent: 100 })
+const publisher = await testPublisher(store, { ...coreFiles, maxLossPercent: 100 })
 
 async function importing(name: string, text: string) {
   const file = path.join(folder, name)

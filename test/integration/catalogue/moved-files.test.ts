@@ -3,14 +3,18 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pathsIn, pathsOfSchema } from '../../support/iati/generated-iati.js'
 import { filesOfSeed, moveGenerated, moveReal } from '../../support/iati/moved-proof.js'
+import { someOf } from '../../support/runner/some-of.js'
 import { officialStandard } from '../../support/values/borrowed-files.js'
 
 const seeds = [0, 1, 2]
 
 describe('files with everything that the schema has', () => {
-  it.each(seeds)('are published whole, nothing invented, the table of elements true: seed %i', async (seed) => {
-    expect((await moveGenerated(filesOfSeed(seed))).faults).toEqual([])
-  })
+  it.each(someOf(seeds, 3))(
+    'are published whole, nothing invented, the table of elements true: seed %i',
+    async (seed) => {
+      expect((await moveGenerated(filesOfSeed(seed))).faults).toEqual([])
+    },
+  )
 
   it('have every element and attribute', () => {
     const files = seeds.map(filesOfSeed)

@@ -563,13 +563,13 @@ describe('sources of imports', { shuffle: false }, () => {
       const before = await funding(1)
       expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 2 }] })
       expect(await run('sources', 'run', 'sftp')).toMatchObject({ outcome: 'unchanged', imports: [] })
-      const large = giftHead + gifts('T', 3, 4000)
+      const large = giftHead + gifts('T', 3, 1500)
       await file('sftp/drop/gifts-2.csv', large)
       const faults: Readonly<Record<string, [SftpServer['onRead'], RegExp]>> = {
         cut: [(offset) => (offset > 0 ? 'cut' : 'send'), /sftp:\/\/127\.0\.0\.1\/drop/],
         changed: [
           async () => {
-            await file('sftp/drop/gifts-2.csv', `${large}${gift('T4001')}`)
+            await file('sftp/drop/gifts-2.csv', `${large}${gift('T1501')}`)
             return 'send' as const
           },
           /gifts-2\.csv was (changed|cut)/,
@@ -594,7 +594,7 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await runSource({ ...sourceDeps(false), limits }, 'sftp')).toMatchObject({
         message: expect.stringMatching(/not a public address/),
       })
-      expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 3998 }] })
+      expect(await run('sources', 'run', 'sftp')).toMatchObject({ imports: [{ created: 1498 }] })
       // A password, one file, and a server that has become another one.
       await file('id_ed25519', 'pass:word\n')
       await run('sources', 'add', 'sftp', '--from', `${from}gifts-1.csv`, ...rest, '--host-key', server.hostKey)

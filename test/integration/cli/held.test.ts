@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { findHeldProject } from '../../../src/cli/wiring/held-projects.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 
 it('says in plain words why a project is held, since when and how to fix it, and that none is', async () => {
   const { store, url } = await testDatabase()
   await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
-  const publisher = await testPublisher(store)
+  const publisher = await testPublisher(store, coreFiles)
   const publishAt = async (day: number, title: string) => {
     await store.db.query('update project set title = $1 where id = 2', [title])
     publisher.now = new Date(Date.UTC(2026, 10, day, 2))
@@ -43,7 +43,7 @@ it('says how many more there are than --limit shows', async () => {
   const { store, url } = await testDatabase()
   await insertProjects(store.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
   await store.db.query(`update project set title = '<p></p>'`)
-  await (await testPublisher(store)).publish()
+  await (await testPublisher(store, coreFiles)).publish()
   const shown = async (limit: string) =>
     (await runCommandLine(['held', '--limit', limit], { DATABASE_URL: url })).stdout
       .split('\n')
@@ -56,7 +56,7 @@ it('is not said of a project that is published all the same: giving projects nam
   const { store, url } = await testDatabase()
   await insertProjects(store.db, [{ id: 1 }, { id: 2 }])
   await store.db.query(`update project set deadline = '9999-12-31' where id = 2`)
-  await (await testPublisher(store)).publish()
+  await (await testPublisher(store, coreFiles)).publish()
   const run = async (...args: string[]) => (await runCommandLine(['projects', ...args], { DATABASE_URL: url })).stdout
   expect(await run('show', '2')).toMatch(
     /^deadline-unusable {2}The deadline lies before .* was left out\. \(deadline: expected .*, got 9999-12-31\)$/m,

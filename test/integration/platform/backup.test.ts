@@ -8,6 +8,7 @@ import { restoreBackup } from '../../../src/platform/database/restore.js'
 import { backUpIfDue } from '../../../src/platform/database/scheduled-backup.js'
 import { fillWithEverySource } from '../../support/catalogue/export-proof.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
+import { runsAll, someOf } from '../../support/runner/some-of.js'
 import { emptyDatabase, testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -66,7 +67,7 @@ describe('giving backup and giving restore', { shuffle: false }, () => {
     await wrong('newer.sql.gz', text.replace(/"schema":\d+/, '"schema":9999'), 'install the newer version first')
   })
 
-  it('one of an older schema is brought up to date in an empty database', async () => {
+  it.runIf(runsAll)('one of an older schema is brought up to date in an empty database', async () => {
     const old = await emptyDatabase()
     await migrate(old.store, undefined, 54)
     await old.store.db.query(
@@ -180,7 +181,7 @@ describe('giving restore', () => {
       'bytes that are no UTF-8': Buffer.from(row('\\xff\\xfe'), 'latin1'),
       'a line without end': `-- giving backup 1 ${' '.repeat(40_000_000)}`,
     }
-    for (const [what, content] of Object.entries(hostile)) {
+    for (const [what, content] of someOf(Object.entries(hostile), 3)) {
       const file = path.join(folder, 'hostile.sql.gz')
       await writeFile(file, gzipSync(content))
       const { code, stderr } = await command(url, 'restore', file)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { seed } from '../../../src/demo/sql/seed.js'
 import { createXsdValidator, validateFile } from '../../../src/iati/validation/index.js'
 import { pathOnDisk } from '../../support/release/path-on-disk.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { partsInOrder } from '../../support/runner/in-order.js'
 import { testDatabase } from '../../support/store/database.js'
 import { officialStandard } from '../../support/values/borrowed-files.js'
@@ -13,7 +13,7 @@ const standard = officialStandard('the official schema over the organisation fil
 const { store } = await testDatabase()
 const { currency, baseUrl } = mappingConfig
 await seed(store, { projects: 60, source: 'local', firstId: 1, today: day('2026-11-20'), currency, baseUrl })
-const publisher = await testPublisher(store)
+const publisher = await testPublisher(store, coreFiles)
 // Amounts of another currency belong to no sum of this one.
 await store.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency, source)
     values (1, 'euros', '2025-06-30', 500, 'EUR', 'local')`)

@@ -15,7 +15,7 @@ import { adoptSchedule } from '../../../src/work/sql/schedules.js'
 import { testApi } from '../../support/api/api.js'
 import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { commandStore } from '../../support/commands/command-store.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 
@@ -23,7 +23,7 @@ const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + co
 
 async function publishedFourTimes() {
   const database = await testDatabase()
-  const publisher = await testPublisher(database.store)
+  const publisher = await testPublisher(database.store, coreFiles)
   await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
   for (let run = 0; run < 4; run++) await publisher.publish()
   return { database, publisher }

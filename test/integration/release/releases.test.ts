@@ -8,7 +8,7 @@ import { diffReleases } from '../../../src/release/read/diff-releases.js'
 import { getRelease, listReleases, openAnyRelease } from '../../../src/release/read/list-releases.js'
 import { findLiveRelease, recordReleaseEvent } from '../../../src/release/sql/releases.js'
 import { getRun } from '../../../src/work/sql/runs.js'
-import { type Publisher, publishedCopies } from '../../support/release/publishing.js'
+import { coreFiles, type Publisher, publishedCopies } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
 import type { TestDatabase } from '../../support/store/database.js'
 
@@ -28,8 +28,7 @@ const later = () => {
   publisher.now = new Date(publisher.now.getTime() + 60_000)
 }
 
-// Without the files of extensions, which no test here is about.
-const copies = publishedCopies(10, { addFiles: [], beside: [] })
+const copies = publishedCopies(10, coreFiles)
 
 beforeEach(async () => {
   ;({ database, publisher } = await copies())

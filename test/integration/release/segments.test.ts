@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { tablesVersion } from '../../../src/iati/tables/tables.js'
 import { listSegments, type Segment, summarizeSegments } from '../../../src/release/sql/segments.js'
 import { rowsFormat } from '../../../src/release/tables/table-pieces.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 
 describe('the summaries of segments', async () => {
   const { store } = await testDatabase()
-  const publisher = await testPublisher(store, { maxLossPercent: 100 })
+  const publisher = await testPublisher(store, { ...coreFiles, maxLossPercent: 100 })
   const { db } = store
   await insertProjects(
     db,
@@ -122,7 +122,7 @@ describe('the summaries of segments', async () => {
 
   it('are read by a release, and not computed from activities that did not change', async () => {
     const { store: own } = await testDatabase()
-    const other = await testPublisher(own)
+    const other = await testPublisher(own, coreFiles)
     await insertProjects(own.db, [{ id: 1 }, { id: 2 }])
     await other.publish()
     await own.db.query('update rendering set segment = project_id')

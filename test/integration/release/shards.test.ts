@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Shapes } from '../../../src/iati/validation/shapes.js'
 import type { Notice } from '../../../src/kernel/notice.js'
-import { testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 
@@ -12,7 +12,7 @@ await insertProjects(
   store.db,
   Array.from({ length: projects }, (_, index) => ({ id: index + 1 })),
 )
-const publisher = await testPublisher(store)
+const publisher = await testPublisher(store, coreFiles)
 
 const rendered = async () =>
   (await store.db.query<{ id: number }>('select project_id as id from rendering order by project_id')).rows.map(
@@ -77,7 +77,7 @@ describe('shards', { shuffle: false }, () => {
       })
     }
     const xsd = { version: 'of-the-test', shapes: new Shapes(), validate, dispose: () => undefined }
-    const checked = await testPublisher(store, { feedsDir: publisher.feedsDir, xsd })
+    const checked = await testPublisher(store, { ...coreFiles, feedsDir: publisher.feedsDir, xsd })
     expect(await checked.publish()).toMatchObject({ rendered: projects })
     expect(Math.max(...asked)).toBeLessThanOrEqual(10)
     const { rows } = await store.db.query(
@@ -95,7 +95,7 @@ describe('shards', { shuffle: false }, () => {
       return texts.map(() => [])
     }
     const xsd = { version: 'that-accepts', shapes: new Shapes(), validate, dispose: () => undefined }
-    const checked = await testPublisher(store, { feedsDir: publisher.feedsDir, xsd })
+    const checked = await testPublisher(store, { ...coreFiles, feedsDir: publisher.feedsDir, xsd })
     expect(await checked.publish()).toMatchObject({ rendered: projects, held: 0 })
     // The first ten are shown at once, and have one shape.
     expect(asked).toBe(10 + Math.floor((projects - 10) / 50))

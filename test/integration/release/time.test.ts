@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type Publisher, testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, type Publisher, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects } from '../../support/store/catalogue.js'
 import { type TestDatabase, testDatabase } from '../../support/store/database.js'
 
@@ -8,7 +8,7 @@ let publisher: Publisher
 
 beforeEach(async () => {
   database = await testDatabase()
-  publisher = await testPublisher(database.store)
+  publisher = await testPublisher(database.store, coreFiles)
   await insertProjects(
     database.store.db,
     Array.from({ length: 5 }, (_, index) => ({ id: index + 1 })),

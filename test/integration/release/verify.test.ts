@@ -11,7 +11,7 @@ import { rollbackRelease } from '../../../src/release/operate/operate-releases.j
 import { createReleaseReader } from '../../../src/release/read/release-reader.js'
 import { listen, testApi } from '../../support/api/api.js'
 import { pathOnDisk } from '../../support/release/path-on-disk.js'
-import { type Publisher, publishedCopies } from '../../support/release/publishing.js'
+import { coreFiles, type Publisher, publishedCopies } from '../../support/release/publishing.js'
 import type { TestDatabase } from '../../support/store/database.js'
 
 let database: TestDatabase
@@ -47,7 +47,7 @@ const serveAnew = async () => {
   return await listen((await testApi(store, { store, releases: createReleaseReader(publisher.feedsDir) })).app)
 }
 
-const copies = publishedCopies(3)
+const copies = publishedCopies(3, coreFiles)
 
 beforeEach(async () => {
   ;({ database, publisher } = await copies())

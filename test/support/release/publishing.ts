@@ -34,6 +34,9 @@ export type Publisher = {
   names(place: 'drafts' | 'held' | 'releases'): Promise<string[]>
 }
 
+/** Publishes without the files of extensions, which few tests are about and which take a third of the time. */
+export const coreFiles = { addFiles: [], beside: [] } as const
+
 /** A publisher over the store; a folder that was not given is removed after the file's tests. */
 export async function testPublisher(store: Store, changes: Partial<PublicationDeps> = {}): Promise<Publisher> {
   const feedsDir = changes.feedsDir ?? (await temporaryFolder())

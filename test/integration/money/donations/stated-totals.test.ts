@@ -11,14 +11,14 @@ import { refundDonation } from '../../../../src/money/refund-donation.js'
 import { listDifferences } from '../../../../src/money/sql/books-check.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { account, donationRequest, insertDonationTargets, testPayments, usd } from '../../../support/money/donations.js'
-import { testPublisher } from '../../../support/release/publishing.js'
+import { coreFiles, testPublisher } from '../../../support/release/publishing.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 // A story: each test goes on from where the one before it has left the store.
 const story = async (source: RecordSource) => {
   const { store } = await testDatabase()
-  const publisher = await testPublisher(store, { maxLossPercent: 100 })
+  const publisher = await testPublisher(store, { ...coreFiles, maxLossPercent: 100 })
   const time = { now: new Date('2026-10-05T08:00:00Z') }
   const payments = testPayments(store, { clock: () => time.now })
   const folder = await temporaryFolder()
