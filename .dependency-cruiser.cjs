@@ -302,7 +302,6 @@ module.exports = {
       'What speaks S3 writes the bucket or reads a source; the library is loaded when one is used.',
     ),
     onlyIn('ssh2', '^src/catalogue/sources/', 'SFTP is read by sources alone; the library is loaded when one is used.'),
-    onlyIn('csv-stringify', '^src/catalogue/export/', 'Tables for spreadsheets are written in one place.'),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/accounts/', 'Passwords are weighed and hashed in one place.'),
   ],
   options: {

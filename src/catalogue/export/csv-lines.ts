@@ -1,4 +1,4 @@
-import { stringify } from 'csv-stringify/sync'
+import { lineOfCsv } from '../../kernel/csv.js'
 import { guardedText } from '../../kernel/spreadsheet-text.js'
 
 /** A record of an export as it was read from its JSON text. */
@@ -6,16 +6,11 @@ export type ExportedRecord = Readonly<Record<string, unknown>>
 
 /** The lines of these records as CSV (RFC 4180); a list is one cell, as `giving import` reads it. */
 export function csvLines(members: Readonly<Record<string, string>>, records: readonly ExportedRecord[]): string {
-  return stringify(
-    records.map((record) => Object.entries(members).map(([member, type]) => cellOf(record[member], type))),
-    { record_delimiter: 'windows', quoted_match: /^\s|\s$|[\r\n]/ },
-  )
+  const rows = records.map((record) => Object.entries(members).map(([member, type]) => cellOf(record[member], type)))
+  return rows.map((cells) => lineOfCsv(cells, quoted)).join('')
 }
 
-/** The first line; `bom` puts the mark before it by which Excel knows UTF-8. */
-export function csvHeader(members: readonly string[], bom: boolean): string {
-  return stringify([[...members]], { record_delimiter: 'windows', bom })
-}
+const quoted = /[",\r\n]|^\s|\s$/
 
 /**
  * Joins texts by `|`, and the parts of an object by `:`. A list is left out when a part contains such a separator, as the

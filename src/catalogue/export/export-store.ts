@@ -1,5 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { lineOfCsv } from '../../kernel/csv.js'
 import { type Clock, type IsoDate, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Connection } from '../../platform/database/connection.js'
@@ -9,7 +10,7 @@ import { findKind } from '../import/kinds.js'
 import { isPrivate, isWritten, namesFor, type ResourceName, sqlOf, tableOf } from '../sql/export/resources.js'
 import { readStoreFacts, selectedTexts } from '../sql/export/snapshot.js'
 import { inColumns, type ResourceSql } from '../sql/export/table-resource.js'
-import { csvHeader, csvLines, type ExportedRecord } from './csv-lines.js'
+import { csvLines, type ExportedRecord } from './csv-lines.js'
 import {
   type DataPackage,
   describeResource,
@@ -97,7 +98,7 @@ async function writeResource(
   let rowCount = 0
   const members = Object.keys(sql.members)
   async function* chunks(): AsyncGenerator<Buffer> {
-    if (format === 'csv') yield Buffer.from(csvHeader(members, bom))
+    if (format === 'csv') yield Buffer.from(`${bom ? '\uFEFF' : ''}${lineOfCsv(members)}`)
     for await (const texts of selectedTexts(client, sql.read)) {
       if (signal.aborted) throw new ServiceError('aborted', 'the export was interrupted')
       rowCount += texts.length

@@ -1,3 +1,4 @@
+import { cellOfCsv } from '../../kernel/csv.js'
 import type { JsonSchema } from '../../kernel/read-object.js'
 import { clearMark, type KindFields } from './fields.js'
 import type { Kind } from './kind.js'
@@ -7,12 +8,13 @@ export function templateOf({ fields }: Kind): string {
   // Texts in other languages are columns of their own.
   const columns = Object.entries(fields as KindFields).filter(([, { type }]) => !type.inLanguages)
   const rows = [0, 1].map((index) => columns.map(([, { examples }]) => examples[index] ?? ''))
-  return [columns.map(([name]) => name), ...rows].map((cells) => `${cells.map(csvCell).join(',')}\n`).join('')
+  return [columns.map(([name]) => name), ...rows]
+    .map((cells) => `${cells.map((cell) => cellOfCsv(cell, separating)).join(',')}\n`)
+    .join('')
 }
 
-function csvCell(text: string): string {
-  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+// Of any separator that spreadsheets may take.
+const separating = /[",;\t\r\n]/
 
 /** The JSON Schema (2020-12) of one line of NDJSON. */
 export function schemaOf({ name, means, fields }: Kind): JsonSchema {

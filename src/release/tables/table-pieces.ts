@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Column } from '../../iati/tables/columns.js'
 import { rowsOf, type Table, tables, tablesVersion } from '../../iati/tables/tables.js'
+import { cellOfCsv } from '../../kernel/csv.js'
 import { type Decimal, toMinorUnits } from '../../kernel/money.js'
 import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import type { Element } from '../../kernel/xml/element.js'
@@ -87,7 +88,7 @@ const needsQuotes = /[",\r\n]|^\s|\s$/
 /** A cell of RFC 4180; a text that a spreadsheet could take for a formula gets an apostrophe before it. */
 function csvCell({ type }: Column, value: string): string {
   const safe = type === 'string' ? spreadsheetText(value) : value
-  return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return cellOfCsv(safe, needsQuotes)
 }
 
 function* writeColumns(bytes: Bytes, { columns }: Table, rows: readonly Row[]): Generator<void, void> {

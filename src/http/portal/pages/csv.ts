@@ -1,3 +1,4 @@
+import { lineOfCsv } from '../../../kernel/csv.js'
 import { spreadsheetText } from '../../../kernel/spreadsheet-text.js'
 
 /** A document of CSV (RFC 4180) with its head. */
@@ -7,11 +8,6 @@ export function csvDocument(head: readonly string[], rows: readonly (readonly st
 
 /** A line of CSV. Text that a spreadsheet would take for a formula begins with an apostrophe; amounts stay as they are. */
 export function csvLine(fields: readonly string[]): string {
-  return `${fields.map(field).join(',')}\r\n`
-}
-
-function field(value: string): string {
   // Amounts may be negative.
-  const text = /^-\d+(?:\.\d+)?$/.test(value) ? value : spreadsheetText(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return lineOfCsv(fields.map((value) => (/^-\d+(?:\.\d+)?$/.test(value) ? value : spreadsheetText(value))))
 }
