@@ -20,7 +20,6 @@ import { toText } from '../import/refused-rows.js'
 import {
   addToReading,
   adoptReading,
-  claimDueSource,
   claimSource,
   clearReading,
   compareReading,
@@ -99,7 +98,7 @@ export async function runDueSources(deps: SourceDeps): Promise<SourceResult[]> {
   if (deps.keys.isShared) await sealStoredPlaces(deps.store.db, deps.keys)
   for (;;) {
     deps.signal.throwIfAborted()
-    const source = await claimDueSource(deps.store.db, leaseOf(deps), deps.clock())
+    const source = await claimSource(deps.store.db, leaseOf(deps), { dueAt: deps.clock() })
     if (!source) return results
     const result = await runClaimed(deps, source)
     if (result) results.push(result)
@@ -108,7 +107,7 @@ export async function runDueSources(deps: SourceDeps): Promise<SourceResult[]> {
 
 /** Reads a source now. Throws `not-found` and `server-busy`. */
 export async function runSource(deps: SourceDeps, name: string): Promise<SourceResult> {
-  const source = await claimSource(deps.store.db, name, leaseOf(deps))
+  const source = await claimSource(deps.store.db, leaseOf(deps), { name })
   const result = source && (await runClaimed(deps, source))
   if (result) return result
   const isKnown = (await findSource(deps.store.db, name)) !== undefined

@@ -133,28 +133,22 @@ export async function removeSource(db: Db, name: string): Promise<boolean> {
 /** Who works on a source, and for how long. */
 export type SourceLease = { readonly owner: string; readonly seconds: number }
 
-/** Takes a source that is due and that nobody works on. */
-export async function claimDueSource(db: Db, { owner, seconds }: SourceLease, now: Date): Promise<Source | undefined> {
+/** Takes a source that is due, or the one of this name; undefined while somebody works on it. */
+export async function claimSource(
+  db: Db,
+  { owner, seconds }: SourceLease,
+  wanted: { readonly dueAt: Date } | { readonly name: string },
+): Promise<Source | undefined> {
+  const [condition, value, lock] =
+    'name' in wanted
+      ? ['name = $3', wanted.name, 'for update']
+      : ['next_due <= $3', wanted.dueAt, 'order by next_due, name limit 1 for update skip locked']
   const { rows } = await db.query<Source>(
     `update import_source s set lease_owner = $1, lease_until = clock_timestamp() + make_interval(secs => $2)
       where s.name = (
-        select name from import_source
-        where next_due <= $3 and coalesce(lease_until < clock_timestamp(), true)
-        order by next_due, name limit 1 for update skip locked)
+        select name from import_source where ${condition} and coalesce(lease_until < clock_timestamp(), true) ${lock})
       returning ${columns}`,
-    [owner, seconds, now],
-  )
-  return rows[0]
-}
-
-/** Takes this source, due or not; undefined while somebody works on it. */
-export async function claimSource(db: Db, name: string, { owner, seconds }: SourceLease): Promise<Source | undefined> {
-  const { rows } = await db.query<Source>(
-    `update import_source s set lease_owner = $2, lease_until = clock_timestamp() + make_interval(secs => $3)
-      where s.name = (
-        select name from import_source where name = $1 and coalesce(lease_until < clock_timestamp(), true) for update)
-      returning ${columns}`,
-    [name, owner, seconds],
+    [owner, seconds, value],
   )
   return rows[0]
 }

@@ -33,26 +33,25 @@ export async function reportFiles(config: MappingConfig, db: Db): Promise<Planne
   if (!feed) return []
   const key = inputKey(config)
   return [
-    {
-      path: reportsFeedPath,
-      mediaType,
-      records: feed.entries,
-      fingerprint: md5(feed.text),
-      notices: noNotices,
-      content: { kind: 'texts', texts: () => inOneBatch(feed.text) },
-    },
-    ...archives.map(({ archive, reports, digest }, index): PlannedFile => {
+    feedFile(reportsFeedPath, feed.entries, [feed.text], () => inOneBatch(feed.text)),
+    ...archives.map(({ archive, reports, digest }, index) => {
       const previous = archives[index - 1]?.archive
-      return {
-        path: reportsArchivePath(archive),
-        mediaType,
-        records: reports,
-        fingerprint: md5([key, digest, archive, previous].join(' ')),
-        notices: noNotices,
-        content: { kind: 'texts', texts: () => archiveText(db, feedConfig, archive, previous) },
-      }
+      const texts = () => archiveText(db, feedConfig, archive, previous)
+      return feedFile(reportsArchivePath(archive), reports, [key, digest, archive, previous], texts)
     }),
   ]
+}
+
+/** A file of reports; `content` is what its texts follow from. */
+function feedFile(
+  path: string,
+  records: number,
+  content: readonly unknown[],
+  texts: (connection: Connection) => Texts,
+  type = mediaType,
+): PlannedFile {
+  const fingerprint = createHash('md5').update(content.join(' ')).digest('hex')
+  return { path, mediaType: type, records, fingerprint, notices: noNotices, content: { kind: 'texts', texts } }
 }
 
 /** The list of all feeds; while no feed of a project changes, it is carried over. */
@@ -64,16 +63,9 @@ export function feedList(
   if (!hasReports) return []
   const feedConfig = toFeedConfig(config)
   const head = feedListHead(feedConfig)
-  return [
-    {
-      path: feedListPath,
-      mediaType: 'text/x-opml; charset=utf-8',
-      records: feeds.count + 1,
-      fingerprint: md5([head, feeds.fingerprint].join(' ')),
-      notices: noNotices,
-      content: { kind: 'texts', texts: (connection) => feedListTexts(connection, feedConfig, head) },
-    },
-  ]
+  const texts = (connection: Connection) => feedListTexts(connection, feedConfig, head)
+  const content = [head, feeds.fingerprint]
+  return [feedFile(feedListPath, feeds.count + 1, content, texts, 'text/x-opml; charset=utf-8')]
 }
 
 async function* feedListTexts(connection: Connection, config: FeedConfig, head: string): Texts {
@@ -90,8 +82,4 @@ async function* archiveText(db: Db, config: FeedConfig, archive: number, previou
   const reports = await sanitizeReports(await archivedReports(db, archive))
   const feed = reportArchive(reports, config, archive, previous)
   if (feed) yield [Buffer.from(feed.text)]
-}
-
-function md5(text: string): string {
-  return createHash('md5').update(text).digest('hex')
 }
