@@ -85,9 +85,16 @@ module.exports = {
     {
       name: 'extensions-import-no-other',
       severity: 'error',
-      comment: 'Each can be deleted alone.',
-      from: { path: '^src/extensions/([^/]+)/' },
+      comment: 'Each can be deleted alone, but sources with the console.',
+      from: { path: '^src/extensions/(?!console/)([^/]+)/' },
       to: { path: '^src/extensions/', pathNot: '^src/extensions/$1/' },
+    },
+    {
+      name: 'console-imports-sources-alone',
+      severity: 'error',
+      comment: 'A file that was sent becomes a source there.',
+      from: { path: '^src/extensions/console/' },
+      to: { path: '^src/extensions/', pathNot: '^src/extensions/(console|sources)/' },
     },
     {
       name: 'resolvable',
@@ -298,10 +305,14 @@ module.exports = {
     onlyIn('stripe', '^src/extensions/stripe/', 'A processor is known to its adapter only.'),
     onlyIn(
       '@aws-sdk',
-      '^src/(extensions/bucket|catalogue/sources)/',
+      '^src/extensions/(bucket|sources)/',
       'What speaks S3 writes the bucket or reads a source; the library is loaded when one is used.',
     ),
-    onlyIn('ssh2', '^src/catalogue/sources/', 'SFTP is read by sources alone; the library is loaded when one is used.'),
+    onlyIn(
+      'ssh2',
+      '^src/extensions/sources/',
+      'SFTP is read by sources alone; the library is loaded when one is used.',
+    ),
     onlyIn('@node-rs/argon2|@zxcvbn-ts', '^src/accounts/', 'Passwords are weighed and hashed in one place.'),
   ],
   options: {

@@ -7,7 +7,6 @@ import { pruning } from './pruning.js'
 import { publication } from './publication.js'
 import { reconciliation } from './reconciliation.js'
 import { settlement } from './settlement.js'
-import { sources } from './sources.js'
 import { sync } from './sync.js'
 import { webhooks } from './webhooks.js'
 import type { Work } from './work-row.js'
@@ -17,7 +16,6 @@ export const work: readonly Work[] = [
   // In this order they are started and shown.
   publication,
   sync,
-  sources,
   settlement,
   webhooks,
   donors,

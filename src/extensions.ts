@@ -6,15 +6,18 @@ import { console } from './extensions/console/extension.js'
 import { descriptions } from './extensions/descriptions/extension.js'
 import { hub } from './extensions/hub/extension.js'
 import { registry } from './extensions/registry/extension.js'
+import { sources } from './extensions/sources/extension.js'
 import { stripe } from './extensions/stripe/extension.js'
 import { subscriptions } from './extensions/subscriptions/extension.js'
 import { verify } from './extensions/verify/extension.js'
 
-/** All extensions, in the order in which they are shown. None imports another one. */
+/** All extensions, in the order in which they are shown. The console imports sources; none else imports another. */
 const extensions: readonly Extension[] = [
   // Who charges donations.
   stripe,
   braintree,
+  // Where records come from every night.
+  sources,
   // What is published beside records and feeds.
   descriptions,
   bulk,

@@ -48,6 +48,8 @@ export type Extension = {
   readonly beside?: FilesBeside
   readonly addRoutes?: AddRoutes
   readonly server?: Server
+  /** Encrypts with the first of DONOR_KEYS what it keeps, for `giving donors rekey`. */
+  readonly rekey?: (runtime: Runtime) => Promise<void>
   /** Nothing else opens the bucket. A person who is `waiting` gets an answer in seconds. */
   readonly openDelivery?: (runtime: Runtime, waiting?: 'person') => Promise<Delivery | undefined>
 }

@@ -15,7 +15,6 @@ const files: readonly CommandFile[] = [
   [['import'], async () => (await import('./catalogue/import.js')).registerImport],
   [['imports'], async () => (await import('./catalogue/imports.js')).registerImports],
   [['recipes'], async () => (await import('./catalogue/recipes.js')).registerRecipes],
-  [['sources'], async () => (await import('./catalogue/sources.js')).registerSources],
   [['export'], async () => (await import('./catalogue/export.js')).registerExport],
   [['backup', 'restore'], async () => (await import('./service/backup.js')).registerBackup],
   [['seed', 'reset-demo'], async () => (await import('./service/demo-data.js')).registerDemoData],

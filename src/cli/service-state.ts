@@ -42,9 +42,9 @@ export type QueueStatus =
 
 export type ExtensionState = {
   /** In `giving status --json`, under `about`. */
-  readonly facts: unknown
+  readonly facts?: unknown
   /** For people, behind `about`. */
-  readonly line: string
+  readonly line?: string
   /** What needs a person: alarms tell it. */
   readonly needs: readonly Cause[]
   /** What needs nobody yet. */

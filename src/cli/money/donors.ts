@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander'
-import { sealStoredPlaces } from '../../catalogue/sources/sealed-place.js'
-import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
+import { ofExtensions } from '../../extensions.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { roundToCurrency } from '../../kernel/money.js'
 import { missingKeys } from '../../money/donors/donor-needs.js'
@@ -165,7 +164,7 @@ async function rekey(runtime: Runtime, output: Output): Promise<number> {
   const { store, signal } = runtime
   const vault = await openDonorVault(runtime)
   const subscriptions = await rekeySubscriptions(store, vault, signal)
-  await sealStoredPlaces(store.db, await openSourceKeys(runtime.config))
+  for (const rekeyOthers of ofExtensions('rekey')) await rekeyOthers(runtime)
   const rekeyed = await output.withProgress((update) =>
     rekeyDonors(store, vault, { signal, onProgress: (done, total) => update('donors', done, total) }),
   )

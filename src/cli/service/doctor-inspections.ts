@@ -2,8 +2,6 @@ import { access, constants, mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { openQueue, queueSettings } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
-import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
-import { listSources } from '../../catalogue/sql/import-sources.js'
 import { syncFields, syncSettings } from '../../catalogue/sync/run.js'
 import { ofExtensions } from '../../extensions.js'
 import { type ConditionName, conditions } from '../../kernel/conditions.js'
@@ -82,7 +80,6 @@ export const inspections: readonly Inspection[] = [
   ofStore('service', statusFields, true, inspectService),
   { about: 'schedule', inspect: inspectSchedule },
   ofStore('backup', ['backup'], true, inspectBackup),
-  ofStore('sources', [], true, inspectSources),
   { about: 'standard', inspect: inspectStandard },
   { about: 'certificate', inspect: inspectCertificate },
   { about: 'public address', inspect: inspectPublicAddress },
@@ -116,13 +113,6 @@ async function inspectBackup({ config, store, clock }: Runtime): Promise<readonl
   }
   if (last === undefined) return [note('giving backup has never written this store', 'docs/how-to/backup.md')]
   return [good(`the last one is of ${last.at}: ${last.file}, ${last.bytes} bytes; ${tried}`)]
-}
-
-async function inspectSources({ store }: Runtime): Promise<readonly Finding[]> {
-  const sources = await listSources(store.db)
-  const needs = sourceNeeds(sources)
-  if (needs.length > 0) return needs.map((need) => fix(need, conditions.sources.next))
-  return [good(sources.length === 0 ? 'there is none' : `${sources.length} are read: giving sources list`)]
 }
 
 /** Files with secrets must be closed to everybody but their owner and group. */

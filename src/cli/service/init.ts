@@ -56,11 +56,9 @@ const questions: readonly Question[] = [
   { variable: 'DEFAULT_LANGUAGE', flag: 'language', ask: 'Language of its texts (ISO 639-1)', isFact: true },
   { variable: 'BASE_URL', flag: 'base-url', ask: 'Public address of the service; empty: this machine only' },
   {
-    ...{
-      variable: 'UPSTREAM_URL',
-      flag: 'from-upstream',
-      ask: 'Platform to mirror; empty: data come by giving import',
-    },
+    variable: 'UPSTREAM_URL',
+    flag: 'from-upstream',
+    ask: 'Platform to mirror; empty: data come by giving import',
     needs: () => ['UPSTREAM_API_KEY'],
   },
   {

@@ -38,12 +38,10 @@ export async function explainProject(
     const kinds = new Set(fields.map((field) => field.split('.', 1)[0] ?? ''))
     const assumed = [...activity.assumed].filter((name) => assumptions[name].element.split('/', 1)[0] === element)
     return {
-      ...{
-        element,
-        values,
-        clauses: (clausesOfElements[element] ?? ['1.7']).map((clause) => `iati.md ${clause}`),
-        fields,
-      },
+      element,
+      values,
+      clauses: (clausesOfElements[element] ?? ['1.7']).map((clause) => `iati.md ${clause}`),
+      fields,
       origins: [
         ...(isKept ? keptOrigins(graph) : []),
         ...recordOrigins(fields, graph, lines),

@@ -1,8 +1,6 @@
 import path from 'node:path'
 import type { JobQueue } from '../../../jobs/queue.js'
 import { queueNames, work } from '../../../jobs/work.js'
-import { sourceNeeds } from '../../catalogue/sources/source-needs.js'
-import { listSources } from '../../catalogue/sql/import-sources.js'
 import { listSyncRuns } from '../../catalogue/sql/sync-runs.js'
 import { ofExtensions } from '../../extensions.js'
 import type { Cause } from '../../kernel/conditions.js'
@@ -214,7 +212,6 @@ async function findNeeds(
     ...states.flatMap(({ needs }) => needs),
     ...of('backup', config.backup ? (await backupState(db, clock())).needs : []),
     ...of('sync', config.upstreamUrl !== undefined ? await syncNeeds(db) : []),
-    ...of('sources', sourceNeeds(await listSources(db))),
     ...of('donors', await donorNeeds(db, payments.donors)),
     ...of('payments', await paymentNeeds(db)),
     ...of('books', await reconciliationNeeds(payments)),

@@ -30,19 +30,17 @@ export function toBraintreeSale(
   }
   const { ipAddress, userAgent } = payer
   return {
-    ...{
-      amount,
-      orderId: toOrderId(reference, notes, currency),
-      merchantAccountId,
-      options: {
-        submitForSettlement: true,
-        ...(keeps && { storeInVaultOnSuccess: true }),
-        ...(secure && { threeDSecure: { required: true } }),
-      },
-      ...(method.kind === 'kept'
-        ? { transactionSource: 'recurring' }
-        : keeps && { transactionSource: 'recurring_first' }),
+    amount,
+    orderId: toOrderId(reference, notes, currency),
+    merchantAccountId,
+    options: {
+      submitForSettlement: true,
+      ...(keeps && { storeInVaultOnSuccess: true }),
+      ...(secure && { threeDSecure: { required: true } }),
     },
+    ...(method.kind === 'kept'
+      ? { transactionSource: 'recurring' }
+      : keeps && { transactionSource: 'recurring_first' }),
     ...(method.kind === 'nonce' ? { paymentMethodNonce: method.nonce } : { paymentMethodToken: method.token }),
     ...(deviceData !== undefined && { deviceData }),
     ...(threeDSecureAuthenticationId !== undefined && { threeDSecureAuthenticationId }),

@@ -14,13 +14,13 @@ import {
   switchSchedule,
   testAlarm,
 } from '../../cli/wiring/operator-actions.js'
-import { changeSources } from '../../cli/wiring/source-changes.js'
 import { type Html, html } from '../../http/portal/html.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { findPlan } from '../../money/sql/donation-plans.js'
 import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'
 import { getRun } from '../../work/sql/runs.js'
 import { findSchedule } from '../../work/sql/schedules.js'
+import { changeSources } from '../sources/change-sources.js'
 import { needImport, operatorOf } from './access.js'
 import type { ConsoleDeps } from './console-deps.js'
 import { commentIn, type FormTokens, givenNumber, senderOf } from './forms.js'

@@ -119,16 +119,14 @@ async function takeCharge(
   const digest = createHash('sha256').update(reference).digest()
   const leasedAt = performance.now()
   const recorded = await books.recordIntent({
-    ...{
-      projectId,
-      amount,
-      addon,
-      fee: isOwn ? fee : ('0' as Decimal),
-      currency,
-      reference,
-      refcode,
-      gateway: gateway.name,
-    },
+    projectId,
+    amount,
+    addon,
+    fee: isOwn ? fee : ('0' as Decimal),
+    currency,
+    reference,
+    refcode,
+    gateway: gateway.name,
     ...{ keyId: first.keyId ?? 0, idempotencyKey: `plan:${id}:${instant}:${tries}` },
     ...{ transactionId: `plan-${id}-${isoDateOf(plan.nextAt)}`, partnerCode: undefined },
     ...{ newsletterPlatform: false, newsletterCharity: false, at: clock(), leaseSeconds: leaseSecondsOf(payments) },

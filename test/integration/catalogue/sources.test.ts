@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { sources } from '../../../jobs/sources.js'
-import { runDueSources, runSource, type SourceDeps } from '../../../src/catalogue/sources/run-source.js'
-import { openSourceKeys } from '../../../src/catalogue/sources/source-keys.js'
 import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/extensions/bucket/bucket.js'
+import { sources } from '../../../src/extensions/sources/extension.js'
+import { runDueSources, runSource, type SourceDeps } from '../../../src/extensions/sources/run-source.js'
+import { openSourceKeys } from '../../../src/extensions/sources/source-keys.js'
 import { readConfig } from '../../../src/platform/config/config.js'
 import { createLog } from '../../../src/platform/observability/log.js'
 import { printed, runCommandLine } from '../../support/commands/command-line.js'
@@ -759,10 +759,10 @@ describe('sources of imports', { shuffle: false }, () => {
       await file('due/gifts.csv', giftHead + gift('W1'))
       await run('sources', 'add', 'due', '--kind', 'gifts', '--from', path.join(folder, 'due'), ...nightly)
       await store.db.query(`update import_source set next_due = case name when 'due' then now() else '2099-01-01' end`)
-      const open = sources.open({
+      const open = sources.work.open({
         ...{ store, clock: () => new Date(), owner: 'worker', log: createLog('silent', 'json') },
-        config: readConfig(environment, sources.fields),
-      } as Parameters<typeof sources.open>[0])
+        config: readConfig(environment, sources.work.fields),
+      } as Parameters<typeof sources.work.open>[0])
       const { signal } = new AbortController()
       const tick = () => open?.tick?.({ signal } as Parameters<NonNullable<typeof open.tick>>[0])
       expect(await Promise.all([tick(), tick()])).toEqual(['1 sources read', 'sources are being read'])

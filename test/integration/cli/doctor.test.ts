@@ -49,11 +49,10 @@ describe('giving doctor', { shuffle: false }, async () => {
         'service',
         'schedule',
         'backup',
-        'sources',
         'standard',
         'certificate',
       ],
-      ...['public address', 'upstream', 'payments', 'mail', 'bucket', 'registry'],
+      ...['public address', 'upstream', 'payments', 'mail', 'sources', 'bucket', 'registry'],
     ])
   })
 

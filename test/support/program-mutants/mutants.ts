@@ -27,7 +27,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   'statements of the catalogue': ['src/catalogue/sql', 'src/platform/database'],
   'statements of money': ['src/money/sql'],
   'statements of releases and runs': ['src/release/sql', 'src/work/sql'],
-  import: ['src/catalogue/import', 'src/catalogue/sources', 'src/catalogue/export'],
+  import: ['src/catalogue/import', 'src/extensions/sources', 'src/catalogue/export'],
   sync: ['src/catalogue/sync'],
   payments: ['src/money'],
   'release operation': ['src/release'],

@@ -247,12 +247,10 @@ export const resources = {
           ...{ table: 'donation_refund', owner: 'donation_id', order: ['id'] },
           columns: {
             ...{ id: 'id', reference: 'reference', kind: 'kind', amount: 'amount', addon: 'addon' },
-            ...{
-              settledAmount: 'settled_amount',
-              requestedAt: 'requested_at',
-              leaseUntil: 'lease_until',
-              doneAt: 'done_at',
-            },
+            settledAmount: 'settled_amount',
+            requestedAt: 'requested_at',
+            leaseUntil: 'lease_until',
+            doneAt: 'done_at',
           },
         },
         donor: {

@@ -128,15 +128,13 @@ export function withoutMarkup(xml: string | undefined): string | undefined {
 const signs = lookupTable({ lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' })
 
 const tones = lookupTable<string>({
-  ...{
-    published: 'good',
-    unchanged: 'good',
-    done: 'good',
-    live: 'good',
-    settled: 'good',
-    valid: 'good',
-    enabled: 'good',
-  },
+  published: 'good',
+  unchanged: 'good',
+  done: 'good',
+  live: 'good',
+  settled: 'good',
+  valid: 'good',
+  enabled: 'good',
   ...{ running: 'busy', queued: 'busy', received: 'busy', starting: 'busy' },
   ...{ held: 'wait', paused: 'wait', unfinished: 'wait', disputed: 'wait', undone: 'wait' },
   ...{ failed: 'bad', refused: 'bad', declined: 'bad', expired: 'bad', revoked: 'bad', disabled: 'bad' },

@@ -1,8 +1,8 @@
-import { shownPlace } from '../../../catalogue/sources/sealed-place.js'
-import { waitingFile } from '../../../catalogue/sources/source-needs.js'
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
 import { type Html, html } from '../../../http/portal/html.js'
 import { grouped } from '../../../kernel/money.js'
+import { shownPlace } from '../../sources/sealed-place.js'
+import { waitingFile } from '../../sources/source-needs.js'
 import { button, facts, listed, shownState, type Value } from './frame.js'
 
 /** The sources by name, with the files that wait for a person. */

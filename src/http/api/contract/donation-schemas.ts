@@ -232,12 +232,10 @@ export function donationAnswerSchema(version: DonationVersion) {
       },
       ...(version === 1 && { payment_detail: echoed }),
       receipt: objectOf({
-        ...{
-          currencyCode: text,
-          receiptNumber: version === 2 ? { ...text, description: 'Empty until the donation has settled.' } : text,
-          taxDeductibleContributionAmount: amount,
-          totalAmountBilled: amount,
-        },
+        currencyCode: text,
+        receiptNumber: version === 2 ? { ...text, description: 'Empty until the donation has settled.' } : text,
+        taxDeductibleContributionAmount: amount,
+        totalAmountBilled: amount,
       }),
       ...(version === 2 && {
         'status?': {

@@ -197,13 +197,11 @@ export const schemas: Readonly<Record<string, OpenApiSchema>> = {
     files: arrayOf(
       objectOf({
         ...{ path: text, immutablePath: text, mediaType: text, records: integer, bytes: integer, gzipBytes: integer },
-        ...{
-          sha256: text,
-          'contentSha256?': text,
-          lastModified: instant,
-          fingerprint: text,
-          notices: { type: 'object' },
-        },
+        sha256: text,
+        'contentSha256?': text,
+        lastModified: instant,
+        fingerprint: text,
+        notices: { type: 'object' },
       }),
     ),
     projectFeeds: objectOf({ count: integer, index: text }),

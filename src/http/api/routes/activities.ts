@@ -19,13 +19,11 @@ import { activityDocument } from '../representations/activity.js'
 import { manifestLink, noRelease } from './feeds.js'
 
 const operation: Operation = {
-  ...{
-    id: 'getActivity',
-    summary: 'One IATI activity',
-    tag: 'Published files',
-    conditional: [304],
-    query: ['release'],
-  },
+  id: 'getActivity',
+  summary: 'One IATI activity',
+  tag: 'Published files',
+  conditional: [304],
+  query: ['release'],
   description:
     'The activity as the live release has it, or another that is kept. A suffix .xml or .json of the identifier decides on the format before Accept does. For example, US-EIN-123456789-2045.json is that of project 2045 in JSON.',
   answer: {

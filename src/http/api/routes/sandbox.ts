@@ -79,15 +79,11 @@ const words: Record<DonorLanguage, Words> = {
     waits: 'The payment waits for your answer. Open this address again to give it.',
   },
   fr: {
-    ...{
-      title: 'Répétition\u202f: votre banque demande',
-    },
-    ...{
-      ask: (money) => `Payez-vous ${money}\u202f?`,
-      confirm: 'Confirmer',
-      refuse: 'Refuser',
-      later: 'Répondre plus tard',
-    },
+    title: 'Répétition\u202f: votre banque demande',
+    ask: (money) => `Payez-vous ${money}\u202f?`,
+    confirm: 'Confirmer',
+    refuse: 'Refuser',
+    later: 'Répondre plus tard',
     ...{ confirmed: 'Le paiement est confirmé.', refused: 'Le paiement a été refusé.' },
     waits: 'Le paiement attend votre réponse. Ouvrez de nouveau cette adresse pour la donner.',
   },

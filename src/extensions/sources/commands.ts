@@ -4,17 +4,6 @@ import { type Command, Option } from 'commander'
 import type { ImportSummary } from '../../catalogue/import/import-summary.js'
 import { readingOfRecipe } from '../../catalogue/import/reading.js'
 import { findNamedRecipe, isRecipeName } from '../../catalogue/import/recipes/named-recipes.js'
-import { readDefinition, sourceKinds } from '../../catalogue/sources/definition.js'
-import {
-  nextDueOf,
-  runSource,
-  type SourceDeps,
-  type SourceResult,
-  trySource,
-} from '../../catalogue/sources/run-source.js'
-import { openPlace, shownPlace } from '../../catalogue/sources/sealed-place.js'
-import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
-import { describeHeldFile, waitingFile } from '../../catalogue/sources/source-needs.js'
 import {
   findSource,
   type HeldFile,
@@ -22,20 +11,32 @@ import {
   type Source,
   type SourceDefinition,
 } from '../../catalogue/sql/import-sources.js'
+import {
+  addReading,
+  maxProblemsInJson,
+  noteProblems,
+  type ReadingOptions,
+  recipeMeaning,
+  recipeOf,
+} from '../../cli/catalogue/import.js'
+import { addCommand, argument, type CommandLine, orNotFound } from '../../cli/command-line.js'
+import { labelled, type Output } from '../../cli/output.js'
+import { userOfProcess } from '../../cli/wiring/audit.js'
+import { decideSource } from '../../cli/wiring/operator-actions.js'
+import { boundHeap } from '../../cli/wiring/process.js'
+import type { Runtime } from '../../cli/wiring/runtime.js'
 import { instantsInText, isoInstantOf } from '../../kernel/dates.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { messageOf } from '../../kernel/system-errors.js'
 import { shownValue, wholeNumberIn } from '../../kernel/values.js'
 import type { Db } from '../../platform/database/connection.js'
 import { createOwner } from '../../work/attempt.js'
-import { addCommand, argument, type CommandLine, orNotFound } from '../command-line.js'
-import { labelled, type Output } from '../output.js'
-import { userOfProcess } from '../wiring/audit.js'
-import { decideSource } from '../wiring/operator-actions.js'
-import { boundHeap } from '../wiring/process.js'
-import type { Runtime } from '../wiring/runtime.js'
-import { changeSources } from '../wiring/source-changes.js'
-import { addReading, maxProblemsInJson, noteProblems, type ReadingOptions, recipeMeaning, recipeOf } from './import.js'
+import { changeSources } from './change-sources.js'
+import { readDefinition, sourceKinds } from './definition.js'
+import { nextDueOf, runSource, type SourceDeps, type SourceResult, trySource } from './run-source.js'
+import { openPlace, shownPlace } from './sealed-place.js'
+import { openSourceKeys } from './source-keys.js'
+import { describeHeldFile, waitingFile } from './source-needs.js'
 
 const sourceFields = ['currency', 'reportingOrg', 'allowPrivateNetworks', 'publish', 'donors'] as const
 
@@ -367,11 +368,8 @@ async function tryIt(
 ): Promise<number> {
   boundHeap()
   const tried = await trySource(await depsOf(runtime, output, telling), source)
-  noteImports(
-    tried.map(({ summary }) => summary),
-    output,
-    telling,
-  )
+  const summaries = tried.map(({ summary }) => summary)
+  noteImports(summaries, output, telling)
   return output.result(
     { dryRun: true, files: tried },
     () =>

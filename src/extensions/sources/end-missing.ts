@@ -1,11 +1,11 @@
+import { sha256 } from '../../catalogue/import/kinds/gifts.js'
+import type { ReadRecord } from '../../catalogue/import/record-importer.js'
+import { closeProjects, removePayoutPlans, removeReports } from '../../catalogue/sql/ended-records.js'
 import type { CurrencyCode } from '../../kernel/money.js'
 import type { RecordSource } from '../../kernel/record.js'
 import { removeDisbursement } from '../../money/sql/disbursements.js'
 import { removeGift, removeMonthSums } from '../../money/sql/imported-gifts.js'
 import type { Db } from '../../platform/database/connection.js'
-import { sha256 } from '../import/kinds/gifts.js'
-import type { ReadRecord } from '../import/record-importer.js'
-import { closeProjects, removePayoutPlans, removeReports } from '../sql/ended-records.js'
 
 /** How the records that end were written. */
 export type EndingOf = { readonly source: RecordSource; readonly currency: CurrencyCode; readonly importId: string }

@@ -2,21 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import type { Clock } from '../../kernel/dates.js'
-import { type ErrorCode, ServiceError, toServiceError } from '../../kernel/errors.js'
-import { createYielder } from '../../kernel/yielder.js'
-import type { Config } from '../../platform/config/config.js'
-import type { Db } from '../../platform/database/connection.js'
-import type { Store, Transact } from '../../platform/database/store.js'
-import { writeWhole } from '../../platform/files/whole-file.js'
-import { underLease } from '../../work/attempt.js'
-import { nextDue, type Schedule } from '../../work/schedule.js'
-import { type ImportOptions, importFiles, savingOf } from '../import/import.js'
-import type { ImportSummary } from '../import/import-summary.js'
-import type { ImportSaving } from '../import/kind.js'
-import { sumsByKind } from '../import/receipt.js'
-import { openFiles } from '../import/record-files.js'
-import { toText } from '../import/refused-rows.js'
+import { type ImportOptions, importFiles, savingOf } from '../../catalogue/import/import.js'
+import type { ImportSummary } from '../../catalogue/import/import-summary.js'
+import type { ImportSaving } from '../../catalogue/import/kind.js'
+import { sumsByKind } from '../../catalogue/import/receipt.js'
+import { openFiles } from '../../catalogue/import/record-files.js'
+import { toText } from '../../catalogue/import/refused-rows.js'
 import {
   addToReading,
   adoptReading,
@@ -41,9 +32,18 @@ import {
   type SourceLease,
   type SourceOutcome,
   saveSource,
-} from '../sql/import-sources.js'
-import { findImport } from '../sql/imports.js'
-import type { ImportReceipt } from '../sql/receipts.js'
+} from '../../catalogue/sql/import-sources.js'
+import { findImport } from '../../catalogue/sql/imports.js'
+import type { ImportReceipt } from '../../catalogue/sql/receipts.js'
+import type { Clock } from '../../kernel/dates.js'
+import { type ErrorCode, ServiceError, toServiceError } from '../../kernel/errors.js'
+import { createYielder } from '../../kernel/yielder.js'
+import type { Config } from '../../platform/config/config.js'
+import type { Db } from '../../platform/database/connection.js'
+import type { Store, Transact } from '../../platform/database/store.js'
+import { writeWhole } from '../../platform/files/whole-file.js'
+import { underLease } from '../../work/attempt.js'
+import { nextDue } from '../../work/schedule.js'
 import { readPlace } from './definition.js'
 import { endRecords, keyOfRecord } from './end-missing.js'
 import { openFolder } from './folder-place.js'
@@ -87,8 +87,7 @@ const leaseSeconds = 60
 
 /** When a source with this schedule is due next. */
 export function nextDueOf({ schedule }: Pick<SourceDefinition, 'schedule'>, timezone: string, after: Date): Date {
-  const read: Schedule = { expression: schedule, timezone }
-  return nextDue(read, after)
+  return nextDue({ expression: schedule, timezone }, after)
 }
 
 /** Reads each source that is due, one after the other. Returns what became of them. */
@@ -149,15 +148,10 @@ async function runClaimed(deps: SourceDeps, source: Source): Promise<SourceResul
 async function readSource(deps: SourceDeps, source: Source): Promise<SourceResult> {
   const { store, signal } = deps
   const imports: ImportSummary[] = []
-  const end = (outcome: SourceOutcome, message: string, held?: HeldFile): SourceResult => ({
-    ...{
-      name: source.name,
-      outcome,
-      message: [...imports.map(describeImport), message].filter(Boolean).join('; '),
-      imports,
-    },
-    ...(held && { held }),
-  })
+  const end = (outcome: SourceOutcome, last: string, held?: HeldFile): SourceResult => {
+    const message = [...imports.map(describeImport), last].filter(Boolean).join('; ')
+    return { name: source.name, outcome, message, imports, ...(held && { held }) }
+  }
   try {
     await using place = await placeOf(deps, source)
     const known = await listKnownFiles(store.db, source.name)
@@ -258,9 +252,10 @@ async function readFile(
   // What a process that died has left there is in nobody's way: the lease is ours.
   const folder = path.join(deps.config.dataDir, 'sources', source.name)
   return await withFetched(folder, name, content.chunks, async (file, sha256) => {
-    const dealtWith = { name, sha256, ...(content.version !== undefined && { version: content.version }) }
+    const { version: seen } = content
+    const dealtWith = { name, sha256, refused: 0, ...(seen !== undefined && { version: seen }) }
     if (settled?.sha256 === sha256) {
-      await own((db) => recordFile(db, source.name, { ...dealtWith, refused: 0 }, clock()))
+      await own((db) => recordFile(db, source.name, dealtWith, clock()))
       return { known: true }
     }
     // What a process that died had read of a file.
@@ -268,7 +263,7 @@ async function readFile(
     const take = (batch: readonly SaidRecord[]) => own((db) => addToReading(db, source.name, batch))
     const taken = await passingOver(source, place, name, () => readRecords(deps, source, file, take))
     if ('passed' in taken) {
-      await own((db) => recordFile(db, source.name, { ...dealtWith, refused: 0 }, clock()))
+      await own((db) => recordFile(db, source.name, dealtWith, clock()))
       return taken
     }
     const { refused, ending } = taken
@@ -302,12 +297,8 @@ async function readFile(
     })
     await own(async (db) => {
       await adoptReading(db, source.name, name, ends)
-      await recordFile(
-        db,
-        source.name,
-        { ...dealtWith, refused: summary.refused + summary.brokenFiles, ending },
-        clock(),
-      )
+      const refused = summary.refused + summary.brokenFiles
+      await recordFile(db, source.name, { ...dealtWith, refused, ending }, clock())
       await holdFile(db, source.name, null)
     })
     return { imported: summary }
@@ -560,15 +551,8 @@ function comparedSums(imports: readonly ImportSummary[], last: ImportReceipt | u
   })
 }
 
-function describeImport({
-  import: id,
-  records,
-  created,
-  changed,
-  unchanged,
-  refused,
-  ended = 0,
-}: ImportSummary): string {
+function describeImport(summary: ImportSummary): string {
+  const { import: id, records, created, changed, unchanged, refused, ended = 0 } = summary
   const endings = ended > 0 ? `, ${ended} of them ended` : ''
   return `import ${id}: ${records} records, ${created} created, ${changed} changed${endings}, ${unchanged} unchanged, ${refused} refused`
 }

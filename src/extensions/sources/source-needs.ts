@@ -1,5 +1,7 @@
+import { type HeldFile, listSources, type Source } from '../../catalogue/sql/import-sources.js'
+import type { ExtensionState } from '../../cli/service-state.js'
 import { isoInstantOf } from '../../kernel/dates.js'
-import type { HeldFile, Source } from '../sql/import-sources.js'
+import type { Db } from '../../platform/database/connection.js'
 
 /** The file of a source that waits for a person; undefined once one has decided. */
 export function waitingFile({ held }: { readonly held?: HeldFile | undefined }): HeldFile | undefined {
@@ -35,4 +37,9 @@ export function sourceNeeds(sources: readonly Source[]): string[] {
       `source ${name} could not be read${triedAt ? ` at ${isoInstantOf(triedAt)}` : ''}: ${message} (giving sources show ${name})`,
     ]
   })
+}
+
+/** For `giving status` and alarms. */
+export async function lookAtSources(db: Db): Promise<ExtensionState> {
+  return { needs: sourceNeeds(await listSources(db)).map((message) => ({ cause: 'sources', message })), warnings: [] }
 }

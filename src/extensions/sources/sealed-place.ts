@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+import { listPlaces, movePlace } from '../../catalogue/sql/import-sources.js'
 import type { DonorKey } from '../../kernel/donor.js'
 import { ServiceError } from '../../kernel/errors.js'
 import type { Db } from '../../platform/database/connection.js'
-import { listPlaces, movePlace } from '../sql/import-sources.js'
 
 /** The keys that addresses of sources are kept with: those of donors, else one of this data directory. */
 export type SourceKeys = {

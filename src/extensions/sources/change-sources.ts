@@ -1,11 +1,11 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import { nextDueOf } from '../../catalogue/sources/run-source.js'
-import { sealPlace, sealStoredPlaces, shownPlace } from '../../catalogue/sources/sealed-place.js'
-import { openSourceKeys } from '../../catalogue/sources/source-keys.js'
 import { removeSource, type SourceDefinition, saveSource } from '../../catalogue/sql/import-sources.js'
+import { auditOperator } from '../../cli/wiring/audit.js'
+import type { Runtime } from '../../cli/wiring/runtime.js'
 import { ServiceError } from '../../kernel/errors.js'
-import { auditOperator } from './audit.js'
-import type { Runtime } from './runtime.js'
+import { nextDueOf } from './run-source.js'
+import { sealPlace, sealStoredPlaces, shownPlace } from './sealed-place.js'
+import { openSourceKeys } from './source-keys.js'
 
 /** Saves definitions and removes sources in one transaction; returns the names of those that differ. */
 export async function changeSources(
@@ -34,4 +34,9 @@ export async function changeSources(
     }
     return changed
   })
+}
+
+/** Encrypts with the first of DONOR_KEYS what is secret in the addresses. */
+export async function rekeySources({ store, config }: Runtime): Promise<void> {
+  await sealStoredPlaces(store.db, await openSourceKeys(config))
 }

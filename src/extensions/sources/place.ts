@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
+import type { SourceDefinition } from '../../catalogue/sql/import-sources.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { reasonOf } from '../../platform/outgoing/http-client.js'
-import type { SourceDefinition } from '../sql/import-sources.js'
 
 /** A file that a place has, and what tells that it is another one than before, where the list shows it. */
 export type PlaceFile = { readonly name: string; readonly version?: string | undefined }
