@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { slowestFiles } from './test/support/runner/slowest-files.js'
+import { runsAll } from './test/support/runner/some-of.js'
 import { waitingFirst } from './test/support/runner/waiting-first.js'
 
 // `npm test` leaves these out and `npm run test:all` runs them: they start and kill processes, browsers, Redis, sshd and PostgreSQL of their own,
@@ -11,7 +12,7 @@ const processes = [
   'test/integration/cli/{completion,init,optional-packages}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
   'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client,stopped}.test.ts',
-  'test/integration/console/{console-browser,moving-in-browser}.test.ts',
+  'test/integration/console/{console-browser,moving-in-browser,upload-attacks}.test.ts',
   'test/integration/http/portal/{browser,first-impression,hostile-pages,links,subscriptions,visitors}.test.ts',
   'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
@@ -31,7 +32,7 @@ const shared = {
   expect: { poll: { timeout: 120_000 } },
   hookTimeout: 300_000,
   // What `someOf` leaves out, `npm test` leaves to `npm run test:all`, and to who runs a file alone.
-  env: process.argv.includes('store') ? { SOME_CASES: '1' } : {},
+  env: runsAll ? {} : { SOME_CASES: '1' },
 } as const
 
 /** Files that work in databases; both projects have one server. */
