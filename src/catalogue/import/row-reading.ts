@@ -101,10 +101,11 @@ type Telling = { readonly tells: RegExp; readonly happened: RegExp; readonly for
 let telling: Telling | undefined
 
 function tellingNames(): Telling {
+  if (telling) return telling
   const [tells, happened, forPublic] = (['tells', 'happened', 'forPublic'] as const).map((list) =>
     headerWords()[list].join('|'),
   )
-  telling ??= {
+  telling = {
     // `Zahlungsstatus` is one word.
     tells: new RegExp(`(?:(?<!\\p{L})|(?=status))(?:${tells})(?!\\p{L})`, 'u'),
     // Of what happened to a row, or did not where its cell is empty; not who did it.

@@ -91,8 +91,8 @@ export function readRoutes(
       const format = responseFormat(request, atom && [atomMediaType])
       const spoken = hasLanguages ? Spoken.of(request.headers['accept-language'], language) : undefined
       const read = () => answer(request, format, key.accountId, spoken)
-      const wanted = [format, path, ...parameters.map((name) => queryValue(request, name))]
-      const { version, ...answered } = await (isLong ? inTurn(request, JSON.stringify(wanted), read) : read())
+      const wanted = () => JSON.stringify([format, path, ...parameters.map((name) => queryValue(request, name))])
+      const { version, ...answered } = await (isLong ? inTurn(request, wanted(), read) : read())
       const languages = hasLanguages ? (spoken?.used ?? []) : undefined
       const named = version && version + (spoken?.version ?? '')
       return await sendRead(request, reply, format, { ...answered, version: named, languages })
