@@ -233,13 +233,14 @@ module.exports = {
         pathNot: '^src/(extensions/descriptions|kernel|iati)/|^src/release/(plan/added-files|sql/renderings)\\.ts$',
       },
     },
+    folder('http/pages', [], 'What all pages for people have in common knows no route.'),
     {
       name: 'portal-reads-releases-only',
       severity: 'error',
       comment:
         'The portal reads releases; it publishes nothing and asks no database. Types of another folder are no reason.',
-      from: { path: '^src/http/portal/' },
-      to: { path: '^src/', pathNot: '^src/(http/portal|kernel|iati|release/read)/' },
+      from: { path: '^src/http/(pages|portal)/' },
+      to: { path: '^src/', pathNot: '^src/(http/(pages|portal)|kernel|iati|release/read)/' },
     },
     {
       name: 'console-moves-no-money',

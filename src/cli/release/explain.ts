@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { describeOrigin, type ExplainedElement } from '../../http/portal/explained.js'
+import { describeOrigin, type ExplainedElement } from '../../http/pages/explained.js'
 import { addCommand, type CommandLine, orNotFound } from '../command-line.js'
 import type { Output } from '../output.js'
 import { factsFields } from '../wiring/assumed-facts.js'

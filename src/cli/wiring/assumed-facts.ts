@@ -1,5 +1,5 @@
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import type { ExplainedProject } from '../../http/portal/explained.js'
+import type { ExplainedProject } from '../../http/pages/explained.js'
 import { newestEdition } from '../../iati/mapping/assumptions.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import {

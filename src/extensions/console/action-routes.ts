@@ -14,7 +14,7 @@ import {
   switchSchedule,
   testAlarm,
 } from '../../cli/wiring/operator-actions.js'
-import { type Html, html } from '../../http/portal/html.js'
+import { type Html, html } from '../../http/pages/html.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { findPlan } from '../../money/sql/donation-plans.js'
 import { getRelease, openIndexedRelease } from '../../release/read/list-releases.js'

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operator } from '../../accounts/sql/audit-events.js'
-import type { Html } from '../../http/portal/html.js'
+import type { Html } from '../../http/pages/html.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { isSame, operatorOf } from './access.js'
 import { consolePage, type Section } from './pages/frame.js'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { discloseDonations, discloseDonor, refundByHand } from '../../cli/wiring/money-actions.js'
-import type { Html } from '../../http/portal/html.js'
+import type { Html } from '../../http/pages/html.js'
 import { parseIsoDate } from '../../kernel/dates.js'
 import type { Donor } from '../../kernel/donor.js'
 import { ServiceError } from '../../kernel/errors.js'

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { style } from '../../http/portal/style.js'
+import { style } from '../../http/pages/style.js'
 
 /** The portal's stylesheet, and what only the console has. */
 export const consoleStyle = `${style}

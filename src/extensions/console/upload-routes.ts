@@ -10,7 +10,7 @@ import { builtInRecipe, builtInRecipes, isRecipeName } from '../../catalogue/imp
 import { findImport, listImports } from '../../catalogue/sql/imports.js'
 import type { Recipe } from '../../catalogue/sql/reading.js'
 import { findRecipe, listRecipes, saveRecipe } from '../../catalogue/sql/recipes.js'
-import type { Html } from '../../http/portal/html.js'
+import type { Html } from '../../http/pages/html.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { ifThere } from '../../kernel/system-errors.js'
 import { within } from '../../kernel/within.js'

@@ -10,7 +10,8 @@ import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
-import type { Brand, Contact, View } from '../portal/view.js'
+import type { ExplainedProject } from '../pages/explained.js'
+import type { Brand, Contact } from '../pages/page.js'
 
 /** Limits of one process. */
 export type ApiLimits = {
@@ -50,7 +51,7 @@ export type ApiDeps = AccessDeps & {
   /** When the next publication is due; undefined while no schedule is in force, or an operator has paused it. */
   readonly nextRun: () => Promise<Date | undefined>
   /** Why the activity of a project says what it says; absent: pages do without. */
-  readonly explain?: View['explain']
+  readonly explain?: ((project: number) => Promise<ExplainedProject | undefined>) | undefined
   readonly log: Log
   readonly payments: Payments
   /** Aborted when the process is asked to stop: `/readyz` is 503 from then on. */

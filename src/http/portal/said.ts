@@ -2,10 +2,11 @@ import { isRightToLeft } from '../../kernel/right-to-left.js'
 import { themeNamed } from '../../kernel/theme-sectors.js'
 import type { Element } from '../../kernel/xml/element.js'
 import type { ActivityEntry, OtherNames } from '../../release/read/activity-entry.js'
-import { type Html, html } from './html.js'
+import { type Html, html } from '../pages/html.js'
+import { cut, type Language, type Reader } from '../pages/page.js'
 import type { Group, GroupKind } from './project-index.js'
 import { narrativeIn } from './record.js'
-import { countryName, cut, type Language, type Reader, sectorName, statusName, type View } from './view.js'
+import { countryName, sectorName, statusName, type View } from './view.js'
 
 /** A text of a record, and the language that it is in. */
 export type Said = { readonly text: string; readonly language: string }

@@ -1,5 +1,5 @@
 import type { ApiConfig } from '../../../src/http/api/deps.js'
-import { makeBrand } from '../../../src/http/portal/brand.js'
+import { makeBrand } from '../../../src/http/pages/brand.js'
 import { mappingConfig } from '../values/builders.js'
 
 /** The headers of a request that a proxy passes on, which took it over HTTPS. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { DomUtils, parseDocument } from 'htmlparser2'
-import { en as words } from '../../../src/http/portal/words/words.js'
+import { en as words } from '../../../src/http/pages/words/words.js'
 import { codeName } from '../../../src/iati/standard/index.js'
 import { type Decimal, fromMinorUnits, splitByLargestRemainder, toMinorUnits } from '../../../src/kernel/money.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'

@@ -1,4 +1,4 @@
-import { html } from '../../../src/http/portal/html.js'
+import { html } from '../../../src/http/pages/html.js'
 
 /** Every text of a catalogue by its place; functions are called with marks for their parts. */
 export function textsOf(words: object, path = ''): Map<string, string> {

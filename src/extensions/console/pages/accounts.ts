@@ -1,6 +1,6 @@
 import type { AccountSummary } from '../../../accounts/sql/account-administration.js'
 import type { KeySummary } from '../../../accounts/sql/api-keys.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { duration, listed, shownInstant, shownState, type Value } from './frame.js'
 
 /** The accounts of the API with what they may do, and their keys. */

@@ -1,5 +1,5 @@
 import { type AuditEvent, auditActions } from '../../../accounts/sql/audit-events.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { choiceField, dayFields, filterForm, listed, shownState, type Value } from './frame.js'
 
 type Audit = {

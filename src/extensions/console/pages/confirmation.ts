@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 
 type Confirmation = {
   readonly consequence: string

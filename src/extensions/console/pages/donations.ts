@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import type { Donation, DonationEvent } from '../../../kernel/donation.js'
 import type { Donor } from '../../../kernel/donor.js'
 import { type CurrencyCode, type Decimal, grouped, roundToCurrency, signOf } from '../../../kernel/money.js'

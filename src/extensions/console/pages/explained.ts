@@ -1,5 +1,5 @@
-import { describeOrigin, type ExplainedProject } from '../../../http/portal/explained.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { describeOrigin, type ExplainedProject } from '../../../http/pages/explained.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { listed } from './frame.js'
 
 // A record may have thousands of values.

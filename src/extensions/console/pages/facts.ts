@@ -1,5 +1,5 @@
 import type { Facts } from '../../../cli/wiring/assumed-facts.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import type { CountedChange } from '../../../release/look-ahead.js'
 import { button, listed, withoutMarkup } from './frame.js'
 

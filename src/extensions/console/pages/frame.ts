@@ -1,5 +1,5 @@
-import { type Html, html } from '../../../http/portal/html.js'
-import { table } from '../../../http/portal/view.js'
+import { type Html, html } from '../../../http/pages/html.js'
+import { table } from '../../../http/pages/page.js'
 import { lookupTable } from '../../../kernel/lookup-table.js'
 import { grouped } from '../../../kernel/money.js'
 import { consoleStyleAddress } from '../style.js'

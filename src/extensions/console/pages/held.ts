@@ -1,7 +1,7 @@
 import { fixOf, type HeldProject } from '../../../cli/wiring/held-projects.js'
-import { type Html, html } from '../../../http/portal/html.js'
-import { dayText } from '../../../http/portal/view.js'
-import { en } from '../../../http/portal/words/words.js'
+import { type Html, html } from '../../../http/pages/html.js'
+import { dayText } from '../../../http/pages/page.js'
+import { en } from '../../../http/pages/words/words.js'
 import { facts, listed } from './frame.js'
 
 /** A rule that holds projects: its code, its sentence, how many it holds. */

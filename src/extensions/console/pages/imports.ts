@@ -1,6 +1,6 @@
 import type { ImportDetails, ImportRow } from '../../../catalogue/sql/imports.js'
 import type { ImportReceipt } from '../../../catalogue/sql/receipts.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { grouped } from '../../../kernel/money.js'
 import type { Upload } from '../uploads.js'
 import { button, listed, shownInstant, shownState, type Value } from './frame.js'

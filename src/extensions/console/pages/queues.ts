@@ -1,6 +1,6 @@
 import type { QueueJobs } from '../../../cli/extension.js'
 import type { QueueStatus } from '../../../cli/service-state.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { withoutMailAddresses } from '../without-mail-addresses.js'
 import { listed } from './frame.js'
 

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { grouped } from '../../../kernel/money.js'
 import type { ReleaseDiff } from '../../../release/read/diff-releases.js'
 import type { KnownRelease } from '../../../release/read/list-releases.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import type { Decimal } from '../../../kernel/money.js'
 import { grouped } from '../../../kernel/money.js'
 import type { ActivityEntry } from '../../../release/read/activity-entry.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { isFinished, type RunTrigger } from '../../../work/run.js'
 import type { RunLine } from '../../../work/sql/run-lines.js'
 import type { RunDay, RunFilter, RunState, RunSummary } from '../../../work/sql/runs.js'

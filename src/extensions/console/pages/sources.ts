@@ -1,5 +1,5 @@
 import type { HeldFile, Source } from '../../../catalogue/sql/import-sources.js'
-import { type Html, html } from '../../../http/portal/html.js'
+import { type Html, html } from '../../../http/pages/html.js'
 import { grouped } from '../../../kernel/money.js'
 import { shownPlace } from '../../sources/sealed-place.js'
 import { waitingFile } from '../../sources/source-needs.js'

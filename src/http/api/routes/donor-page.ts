@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { isRightToLeft } from '../../../kernel/right-to-left.js'
-import { type Html, html } from '../../portal/html.js'
+import { type Html, html } from '../../pages/html.js'
 
 const languages = ['en', 'fr', 'es', 'pt', 'de', 'ar'] as const
 

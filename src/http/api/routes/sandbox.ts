@@ -5,7 +5,7 @@ import { askingPath, notConfirmed, progressOf } from '../../../money/gateways/sa
 import { ensureOpen } from '../../../money/payments.js'
 import { followSettled } from '../../../money/rehearse.js'
 import { answerCharge, findAskedCharge, type SandboxCharge } from '../../../money/sql/sandbox-charges.js'
-import { type Html, html } from '../../portal/html.js'
+import { type Html, html } from '../../pages/html.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { type DonorLanguage, languageOfPage, noMoney, sendDonorPage } from './donor-page.js'

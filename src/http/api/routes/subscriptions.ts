@@ -2,16 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../kernel/errors.js'
 import { hashOfToken } from '../../../money/donors/subscriptions.js'
 import { endSubscription, findSubscription } from '../../../money/sql/subscriptions.js'
-import { framed } from '../../portal/pages/frame.js'
-import {
-  type SubscriptionPage,
-  subscriptionPage,
-  subscriptionsPath,
-  trapField,
-} from '../../portal/pages/subscription.js'
+import { framed } from '../../pages/frame.js'
+import type { Language } from '../../pages/page.js'
+import { type SubscriptionPage, subscriptionPage, subscriptionsPath, trapField } from '../../pages/subscription.js'
+import { languages } from '../../pages/words/words.js'
 import type { Portal } from '../../portal/portal.js'
-import type { Language } from '../../portal/view.js'
-import { languages } from '../../portal/words/words.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
 
 /** The numbers of a month, for drawing only: exact amounts are in the table beneath. */
 export type MonthPoint = { readonly month: string; readonly in: number; readonly out: number }

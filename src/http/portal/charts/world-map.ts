@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { lookupTable } from '../../../kernel/lookup-table.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
 
 export type MapCountry = { readonly code: string; readonly name: string; readonly count: number; readonly href: string }
 

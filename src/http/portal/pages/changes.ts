@@ -7,21 +7,10 @@ import { diffReleases, type ReleaseDiff } from '../../../release/read/diff-relea
 import type { Sample } from '../../../release/read/manifest.js'
 import { NewestKept } from '../../../release/read/newest-kept.js'
 import type { ReadableRelease, ReleaseReader } from '../../../release/read/release-reader.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
+import { countText, dayName, dayText, type PageBody, row, table, tile, to } from '../../pages/page.js'
 import { saidHtml, spoken, titleOf } from '../said.js'
-import {
-  countText,
-  dayName,
-  dayText,
-  moneyName,
-  moneyText,
-  type PageBody,
-  row,
-  table,
-  tile,
-  to,
-  type View,
-} from '../view.js'
+import { moneyName, moneyText, type View } from '../view.js'
 
 // Releases that lists show, and activities that are named of each kind.
 const shownReleases = 10

@@ -2,10 +2,11 @@ import { isPart } from '../../../iati/addresses.js'
 import { meaningOf } from '../../../iati/tables/meanings.js'
 import { type Table, tables } from '../../../iati/tables/tables.js'
 import type { ManifestFile } from '../../../release/read/manifest.js'
-import { type Html, html } from '../html.js'
-import { datasetOf } from '../linked-data.js'
-import { countText, dayText, type PageBody, pathLink, row, table, to, unitText, type View, withColon } from '../view.js'
-import type { Framed } from './frame.js'
+import { fileTable } from '../../pages/developers.js'
+import { type Html, html } from '../../pages/html.js'
+import { datasetOf } from '../../pages/linked-data.js'
+import { dayText, type PageBody, to, withColon } from '../../pages/page.js'
+import type { View } from '../view.js'
 
 /** `/data`: every file of the release, the tables in words with what their columns are. */
 export function dataPage(view: View): PageBody {
@@ -43,23 +44,6 @@ ${listed.map((one) => columnsOf(view, one))}`,
   }
 }
 
-/** Files with what is in them, under their paths or other names. */
-export function fileTable(
-  view: Framed,
-  title: string,
-  files: readonly ManifestFile[],
-  names: readonly Html[] = [],
-): Html {
-  const { home } = view.words
-  const rows = files.map(({ path, records, bytes }, at) =>
-    row(names[at] ?? pathLink(path), [
-      countText(view, records),
-      html`<data value="${bytes}">${size(view, bytes)}</data>`,
-    ]),
-  )
-  return table({ shown: title }, [home.file, home.records, home.size], rows)
-}
-
 type ListedTable = Table & { readonly csv: ManifestFile; readonly parquet: ManifestFile | undefined }
 
 /** A table with what a row of it is, in both forms. */
@@ -75,16 +59,4 @@ function columnsOf({ words: { data }, language }: View, { name, columns }: Liste
   return html`<details><summary>${data.columns(name)}</summary><dl class="facts"${spoken}>
 ${items}</dl></details>
 `
-}
-
-/** A size for people: decimal units, one digit after the point. */
-function size(view: Pick<Framed, 'language'>, bytes: number): string {
-  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
-  let value = bytes
-  let unit = 0
-  while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
-    value /= 1000
-    unit++
-  }
-  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
 }

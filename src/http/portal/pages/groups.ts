@@ -1,19 +1,9 @@
 import { paidToPartners, toAmount } from '../../../release/read/activity-entry.js'
-import { html } from '../html.js'
+import { html } from '../../pages/html.js'
+import { countText, type PageBody, row, table, to, withColon } from '../../pages/page.js'
 import { currenciesOf, parameters } from '../project-index.js'
 import { groupName, spoken } from '../said.js'
-import {
-  countText,
-  moneyName,
-  type PageBody,
-  row,
-  sumText,
-  table,
-  to,
-  toldKinds,
-  type View,
-  withColon,
-} from '../view.js'
+import { moneyName, sumText, toldKinds, type View } from '../view.js'
 import { csvDocument } from './csv.js'
 import type { GroupPageKind } from './group.js'
 import { pageOf } from './parts.js'

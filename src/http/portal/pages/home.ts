@@ -1,23 +1,12 @@
 import { feedListPath, reportsFeedPath } from '../../../iati/addresses.js'
+import { policySection, themeNote } from '../../pages/developers.js'
+import { type Html, html } from '../../pages/html.js'
+import { countText, cut, dayText, type PageBody, row, table, to, withColon } from '../../pages/page.js'
 import { monthBars } from '../charts/bars.js'
-import { type Html, html } from '../html.js'
 import { currenciesOf, type GroupKind, type Share } from '../project-index.js'
 import { readReports, type ShownReport } from '../read-reports.js'
 import { groupName, spoken } from '../said.js'
-import {
-  countryName,
-  countText,
-  cut,
-  dayText,
-  figures,
-  type PageBody,
-  row,
-  table,
-  to,
-  type View,
-  withColon,
-} from '../view.js'
-import { policySection, themeNote } from './developers.js'
+import { countryName, figures, type View } from '../view.js'
 import { countryMap, groupBars } from './group.js'
 import {
   axesOf,

@@ -6,31 +6,25 @@ import {
   toAmount,
   toUnits,
 } from '../../../release/read/activity-entry.js'
+import { type Html, html, joinedHtml } from '../../pages/html.js'
+import { type Caption, countText, numberFormat, row, table, to, withColon } from '../../pages/page.js'
 import { type Axes, type MonthPoint, meter } from '../charts/bars.js'
-import { type Html, html, joinedHtml } from '../html.js'
 import { currenciesOf, type GroupKind, type Sums } from '../project-index.js'
 import { cellHtml, partnerOf, type Said, spoken, themesOf, titleOf } from '../said.js'
 import type { SumKind } from '../sum-kinds.js'
 import { bitOf, type SearchedField, type Term } from '../text-index.js'
 import {
-  type Caption,
   countryName,
-  countText,
   figures,
   moneyName,
   moneyText,
   month,
-  numberFormat,
   percent,
-  row,
   sectorName,
   statusName,
   sumText,
-  table,
-  to,
   toldKinds,
   type View,
-  withColon,
 } from '../view.js'
 
 const zero = '0' as Decimal

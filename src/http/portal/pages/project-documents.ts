@@ -1,12 +1,13 @@
 import { projectFeedPath } from '../../../iati/addresses.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import { unescapeText } from '../../../release/read/activity-text.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
+import { countText, cut, dayText } from '../../pages/page.js'
 import type { ShownProject } from '../read-project.js'
 import type { ShownReport } from '../read-reports.js'
 import { child, children } from '../record.js'
 import { type Said, saidBy, spoken } from '../said.js'
-import { codeHtml, countText, cut, dayText, type View } from '../view.js'
+import { codeHtml, type View } from '../view.js'
 import { localAddress } from './parts.js'
 
 /** Reports that the page has, and those that are open to read. */

@@ -1,10 +1,11 @@
 import type { ActivityEntry } from '../../../release/read/activity-entry.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
+import { dayText, to, unitText } from '../../pages/page.js'
 import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children } from '../record.js'
 import { partnerOf, saidBy, saidHtml, spoken } from '../said.js'
-import { codeHtml, countryName, dayText, statusName, to, unitText, type View } from '../view.js'
+import { codeHtml, countryName, statusName, type View } from '../view.js'
 
 /** The facts about a project, and the way to their sources. */
 export function factsSection(shown: ShownProject): Html {

@@ -1,11 +1,12 @@
 import { toUnits } from '../../../release/read/activity-entry.js'
+import { type Html, html, joinedHtml } from '../../pages/html.js'
+import { dayText, table, to } from '../../pages/page.js'
 import { sumLines } from '../charts/bars.js'
-import { type Html, html, joinedHtml } from '../html.js'
 import type { ShownProject } from '../read-project.js'
 import { kindsOfTypes, monthsOf, transactionsOf } from '../record.js'
 import { cellHtml } from '../said.js'
 import { amountsOf, byKind } from '../sum-kinds.js'
-import { codeHtml, dayText, moneyName, moneyText, table, to, type View } from '../view.js'
+import { codeHtml, moneyName, moneyText, type View } from '../view.js'
 import { axesOf, moneyStory, monthPanel, monthPoints, monthTable } from './parts.js'
 
 // Transactions that the page lists; the CSV has all.

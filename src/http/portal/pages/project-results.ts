@@ -1,9 +1,10 @@
 import type { Element } from '../../../kernel/xml/element.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
+import { cut, dayText, table } from '../../pages/page.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children } from '../record.js'
 import { saidBy, spoken } from '../said.js'
-import { cut, dayText, table, type View } from '../view.js'
+import type { View } from '../view.js'
 
 const shownCharacters = 160
 

@@ -1,11 +1,12 @@
 import type { Decimal } from '../../../kernel/money.js'
 import type { Element } from '../../../kernel/xml/element.js'
 import { isOpening, toAmount, toUnits } from '../../../release/read/activity-entry.js'
-import { type Html, html } from '../html.js'
+import { type Html, html } from '../../pages/html.js'
+import { countText, dayText, withColon } from '../../pages/page.js'
 import type { ShownProject } from '../read-project.js'
 import { child, children, kindsOfTypes, type ShownTransaction, transactionsOf } from '../record.js'
 import { saidBy, saidHtml, spoken } from '../said.js'
-import { countText, dayText, moneyName, moneyText, month, withColon } from '../view.js'
+import { moneyName, moneyText, month } from '../view.js'
 import { reportAnchor, reportTitle, shownReports } from './project-documents.js'
 
 // Months that are open to read, and all that the page has.

@@ -1,10 +1,12 @@
 import { demoPath, projectFeedPath } from '../../../iati/addresses.js'
-import { type Html, html } from '../html.js'
-import { linkedData } from '../linked-data.js'
+import { type Html, html } from '../../pages/html.js'
+import { linkedData } from '../../pages/linked-data.js'
+import { cut, type PageBody, to, withColon } from '../../pages/page.js'
+import { subscriptionForm } from '../../pages/subscription.js'
 import { readProject, type ShownProject } from '../read-project.js'
 import { children } from '../record.js'
 import { cellHtml, partnerOf, type Said, saidBy, spoken, themesOf, titleOf } from '../said.js'
-import { countryName, cut, moneyText, type PageBody, statusName, to, type View, withColon } from '../view.js'
+import { countryName, moneyText, statusName, type View } from '../view.js'
 import { localAddress, pictureLink } from './parts.js'
 import { documentSection, photoSection, reportSection, safeHref } from './project-documents.js'
 import { factsSection, partnerLink } from './project-facts.js'
@@ -12,7 +14,6 @@ import { moneySection, projectMoney } from './project-money.js'
 import { resultSection } from './project-results.js'
 import { storySection } from './project-story.js'
 import { citation } from './projects.js'
-import { subscriptionForm } from './subscription.js'
 
 // Code of ActivityStatus: implementation.
 const openStatus = '2'
@@ -41,7 +42,7 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
 <p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
 <div class="columns"><div>${heroPicture(shown)}${paragraphs(view, summary, 'lead')}</div>
 <aside><div class="panel">${projectMoney(shown)}${await giftOptions(shown)}${giveLink(shown)}${entry.partner && html`<p>${withColon(view, words.project.partner)} ${partnerLink(view, entry, entry.partner)}</p>`}</div>
-${subscriptionForm(shown)}</aside>
+${view.takesSubscriptions ? subscriptionForm(view, entry.project) : undefined}</aside>
 <div>${textSection(view, words.project.needs, text('2'))}${textSection(view, words.project.activities, text('4'))}
 ${storySection(shown)}
 ${photoSection(shown)}

@@ -1,4 +1,5 @@
-import { type Html, html, joinedHtml } from '../html.js'
+import { type Html, html, joinedHtml } from '../../pages/html.js'
+import { countText, dayText, type Language, type PageBody, pluralOf, to, withColon } from '../../pages/page.js'
 import {
   type Filter,
   type Found,
@@ -13,18 +14,7 @@ import {
 import { cellHtml, groupName, type Said, spoken } from '../said.js'
 import { type SumKind, splitKinds } from '../sum-kinds.js'
 import { termsOf } from '../text-index.js'
-import {
-  countText,
-  dayText,
-  type Language,
-  moneyName,
-  type PageBody,
-  pluralOf,
-  to,
-  toldKinds,
-  type View,
-  withColon,
-} from '../view.js'
+import { moneyName, toldKinds, type View } from '../view.js'
 import { moneyStory, pageOf, projectCards, queryText } from './parts.js'
 
 const pageSize = 24

@@ -3,21 +3,10 @@ import { indexedElements } from '../../../release/read/activity-entry.js'
 import type { ActivityIndex } from '../../../release/read/activity-index.js'
 import type { Manifest } from '../../../release/read/manifest.js'
 import type { ReadableRelease } from '../../../release/read/release-reader.js'
+import { type Html, html } from '../../pages/html.js'
+import { type Caption, countText, dayName, dayText, type PageBody, pluralOf, row, table } from '../../pages/page.js'
 import { meter } from '../charts/bars.js'
-import { type Html, html } from '../html.js'
-import {
-  type Caption,
-  countText,
-  dayName,
-  dayText,
-  month,
-  type PageBody,
-  percent,
-  pluralOf,
-  row,
-  table,
-  type View,
-} from '../view.js'
+import { month, percent, type View } from '../view.js'
 import { type Differences, heldActivities } from './changes.js'
 
 /** What is counted over the entries of a release. */

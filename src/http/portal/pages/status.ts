@@ -1,6 +1,6 @@
-import { type Html, html } from '../html.js'
-import { countText, type PageBody, row, table, tile, timeText, unitText } from '../view.js'
-import type { Framed } from './frame.js'
+import { type Html, html } from '../../pages/html.js'
+import type { Framed } from '../../pages/page.js'
+import { countText, type PageBody, row, table, tile, timeText, unitText } from '../../pages/page.js'
 
 /** A publication run as the status page shows it. */
 type ShownRun = {

@@ -1,10 +1,11 @@
 import type { AssumptionName } from '../../../iati/mapping/assumptions.js'
 import type { Element } from '../../../kernel/xml/element.js'
-import type { ExplainedProject, Origin } from '../explained.js'
-import { type Html, html } from '../html.js'
+import type { ExplainedProject, Origin } from '../../pages/explained.js'
+import { type Html, html } from '../../pages/html.js'
+import { countText, cut, dayText, type PageBody, to } from '../../pages/page.js'
 import { readRecord } from '../read-project.js'
 import { type Said, saidHtml, spoken, titleOf } from '../said.js'
-import { countText, cut, dayText, type PageBody, to, type View } from '../view.js'
+import type { View } from '../view.js'
 
 // A record may have thousands of values: the page has the first of each element.
 const mostValues = 16

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { languages } from '../../../../src/http/portal/words/words.js'
+import { languages } from '../../../../src/http/pages/words/words.js'
 import { openConsole } from '../../../support/api/console.js'
 import {
   axeFindings,

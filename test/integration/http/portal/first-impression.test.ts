@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { languages } from '../../../../src/http/portal/words/words.js'
+import { languages } from '../../../../src/http/pages/words/words.js'
 import { browserProgram, launchBrowser, lookAt, sizes } from '../../../support/portal/browser.js'
 import { demoSite } from '../../../support/portal/portal-site.js'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { seedDemo } from '../../../../src/demo/sql/demo.js'
 import { seed } from '../../../../src/demo/sql/seed.js'
-import { languages } from '../../../../src/http/portal/words/words.js'
+import { languages } from '../../../../src/http/pages/words/words.js'
 import { followLinks, publishedSite } from '../../../support/portal/portal-site.js'
 import { textsOf } from '../../../support/portal/portal-words.js'
 import { testDatabase } from '../../../support/store/database.js'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { languages } from '../../../../src/http/pages/words/words.js'
 import { resultSection } from '../../../../src/http/portal/pages/project-results.js'
 import type { ShownProject } from '../../../../src/http/portal/read-project.js'
-import { languages } from '../../../../src/http/portal/words/words.js'
 import { parseElement, recordLimits } from '../../../../src/kernel/xml/reader.js'
 
 const words = languages.en

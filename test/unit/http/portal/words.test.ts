@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { pluralOf } from '../../../../src/http/portal/view.js'
-import { isGroup, languages, type WordGroup, withForms } from '../../../../src/http/portal/words/words.js'
+import { pluralOf } from '../../../../src/http/pages/page.js'
+import { isGroup, languages, type WordGroup, withForms } from '../../../../src/http/pages/words/words.js'
 import { textsOf } from '../../../support/portal/portal-words.js'
 
 // Words that a language writes as English does.
@@ -37,7 +37,7 @@ it.each(Object.keys(languages))(
   async (code) => {
     const known = new Set<string>(new Intl.PluralRules(code).resolvedOptions().pluralCategories)
     const fileOf = async (name: string) =>
-      withForms(JSON.parse(await readFile(`src/http/portal/words/languages/${name}.json`, 'utf8')), (forms) => [forms])
+      withForms(JSON.parse(await readFile(`src/http/pages/words/languages/${name}.json`, 'utf8')), (forms) => [forms])
     const english = { ...(await fileOf('en')), themeNames: en.themeNames }
     const told = code === 'en' ? english : await fileOf(code)
     const gaps = (text: string) => new Set(text.match(/\{\d\}/g))

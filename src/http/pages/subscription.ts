@@ -1,6 +1,5 @@
-import { type Html, html } from '../html.js'
-import type { ShownProject } from '../read-project.js'
-import { cut, type PageBody, type View } from '../view.js'
+import { type Html, html } from './html.js'
+import { cut, type Framed, type PageBody } from './page.js'
 
 /** Where the form is sent; below it each subscription has a page. */
 export const subscriptionsPath = '/subscriptions'
@@ -9,12 +8,10 @@ export const subscriptionsPath = '/subscriptions'
 export const trapField = 'website'
 
 /** On a project's page: who gives an address gets a message with a link. */
-export function subscriptionForm({ view, entry }: ShownProject): Html {
-  const { takesSubscriptions, language, words } = view
+export function subscriptionForm({ language, words }: Pick<Framed, 'language' | 'words'>, project: number): Html {
   const { title, email, trap, ask, note } = words.subscription
-  if (!takesSubscriptions) return html``
   return html`<h2 id="by-mail">${title}</h2>
-<form class="ask" method="post" action="${subscriptionsPath}"><input type="hidden" name="project" value="${entry.project}"><input type="hidden" name="language" value="${language}">
+<form class="ask" method="post" action="${subscriptionsPath}"><input type="hidden" name="project" value="${project}"><input type="hidden" name="language" value="${language}">
 <label>${email}<input type="email" name="email" required maxlength="254" autocomplete="email" dir="ltr"></label>
 <label hidden>${trap}<input name="${trapField}" tabindex="-1" autocomplete="off"></label>
 <button>${ask}</button></form>
@@ -29,7 +26,7 @@ export type SubscriptionPage = {
 }
 
 /** A page that says what became of a request, or asks to confirm or to end a subscription; without script. */
-export function subscriptionPage({ words }: Pick<View, 'words'>, { says, project = '' }: SubscriptionPage): PageBody {
+export function subscriptionPage({ words }: Pick<Framed, 'words'>, { says, project = '' }: SubscriptionPage): PageBody {
   const { [says]: title, yes, end } = words.subscription
   const notes: Readonly<Record<string, string>> = words.subscription
   const note = notes[`${says}Note`]

@@ -1,12 +1,21 @@
-import { isReportArchive, publicKeyPath, themeListPaths } from '../../../iati/addresses.js'
-import { type Assumptions, donorsName } from '../../../iati/mapping/mapping-config.js'
-import type { ThemeRecord } from '../../../kernel/record.js'
-import type { Manifest } from '../../../release/read/manifest.js'
-import { type Html, html } from '../html.js'
-import { datasetOf } from '../linked-data.js'
-import { countText, type PageBody, table, tile, timeText, withColon } from '../view.js'
-import { fileTable } from './data.js'
-import type { Framed } from './frame.js'
+import { isReportArchive, publicKeyPath, themeListPaths } from '../../iati/addresses.js'
+import { type Assumptions, donorsName } from '../../iati/mapping/mapping-config.js'
+import type { ThemeRecord } from '../../kernel/record.js'
+import type { Manifest, ManifestFile } from '../../release/read/manifest.js'
+import { type Html, html } from './html.js'
+import { datasetOf } from './linked-data.js'
+import {
+  countText,
+  type Framed,
+  type PageBody,
+  pathLink,
+  row,
+  table,
+  tile,
+  timeText,
+  unitText,
+  withColon,
+} from './page.js'
 
 /** The facts on the page for developers that are not of the release. */
 export type DeveloperFacts = {
@@ -73,6 +82,35 @@ ${tile(changes.release, html`<code>${manifest.release}</code>`)}
 ${fileTable(view, home.files, files)}
 ${projectFeeds.count > 0 ? html`<p>${feeds}</p>` : undefined}
 <p>${words.everything(named)}</p></section>`
+}
+
+/** Files with what is in them, under their paths or other names. */
+export function fileTable(
+  view: Framed,
+  title: string,
+  files: readonly ManifestFile[],
+  names: readonly Html[] = [],
+): Html {
+  const { home } = view.words
+  const rows = files.map(({ path, records, bytes }, at) =>
+    row(names[at] ?? pathLink(path), [
+      countText(view, records),
+      html`<data value="${bytes}">${size(view, bytes)}</data>`,
+    ]),
+  )
+  return table({ shown: title }, [home.file, home.records, home.size], rows)
+}
+
+/** A size for people: decimal units, one digit after the point. */
+function size(view: Pick<Framed, 'language'>, bytes: number): string {
+  const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+  let value = bytes
+  let unit = 0
+  while (value >= (unit === 0 ? 1000 : 999.95) && unit < units.length - 1) {
+    value /= 1000
+    unit++
+  }
+  return unitText(view, value, units[unit] ?? 'byte', unit === 0 ? 0 : 1)
 }
 
 // This anchor must stay: document links of category B08 refer to it.

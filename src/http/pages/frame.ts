@@ -1,18 +1,9 @@
-import { isDemoPublisher } from '../../../kernel/demo-publisher.js'
-import { isRightToLeft } from '../../../kernel/right-to-left.js'
-import { type Html, html, joinedHtml } from '../html.js'
-import { scriptAddress } from '../script.js'
-import { type Language, type PageBody, to, type View } from '../view.js'
-import { languages } from '../words/words.js'
-
-/** What the frame of a page needs; a page that is drawn without a release has none to name. */
-export type Framed = Pick<View, 'language' | 'words' | 'prefix' | 'address' | 'baseUrl' | 'publisherName' | 'brand'> & {
-  readonly release?: View['release'] | undefined
-  readonly licence?: View['licence']
-  readonly contact?: View['contact']
-  /** Whether the other pages are served too. */
-  readonly hasPortal?: boolean
-}
+import { isDemoPublisher } from '../../kernel/demo-publisher.js'
+import { isRightToLeft } from '../../kernel/right-to-left.js'
+import { type Html, html, joinedHtml } from './html.js'
+import { type Framed, type Language, type PageBody, to } from './page.js'
+import { scriptAddress } from './script.js'
+import { languages } from './words/words.js'
 
 /** A whole page: head, navigation, content, languages. */
 export function framed(view: Framed, body: PageBody): string {
