@@ -136,7 +136,7 @@ module.exports = {
       'iati',
       'catalogue',
     ]),
-    room('http', 'HTTP serves what the rooms made: API and portal.'),
+    room('http', 'HTTP serves what the rooms made: the API and the pages that need no portal.'),
     room('demo', 'Invented data goes into a store by SQL; nothing but the command line asks for it.', [
       'kernel',
       'platform',
@@ -239,8 +239,8 @@ module.exports = {
       severity: 'error',
       comment:
         'The portal reads releases; it publishes nothing and asks no database. Types of another folder are no reason.',
-      from: { path: '^src/http/(pages|portal)/' },
-      to: { path: '^src/', pathNot: '^src/(http/(pages|portal)|kernel|iati|release/read)/' },
+      from: { path: '^src/(http/pages|extensions/portal)/', pathNot: '/(extension|portal-routes)\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(http/pages|extensions/portal|kernel|iati|release/read)/' },
     },
     {
       name: 'console-moves-no-money',
@@ -270,9 +270,13 @@ module.exports = {
     ),
     onlyIn('pg-copy-streams', '^src/platform/database/', 'COPY stays with the connections; export a function there.'),
     onlyIn('dataloader', '^src/http/api/', 'Only reads of the API share statements (docs/adr/0012).'),
-    onlyIn('fastify|@fastify', '^src/(http/api|extensions/console)/', 'HTTP stays in the API and the console.'),
+    onlyIn(
+      'fastify|@fastify',
+      '^src/(http/api|extensions/(console|portal))/',
+      'HTTP stays in the API, the portal and the console.',
+    ),
     onlyIn('negotiator|fresh|range-parser', '^src/http/api/', 'Negotiation stays in the API.'),
-    onlyIn('lru-cache', '^src/http/portal/', 'Pages are kept in the portal.'),
+    onlyIn('lru-cache', '^src/extensions/portal/', 'Pages are kept in the portal.'),
     onlyIn('bullmq|ioredis', '^jobs/', 'The queue stays in jobs.'),
     onlyIn('saxes|fast-xml-parser', '^src/kernel/xml/', 'XML is taken apart in one folder only.'),
     onlyIn('xmlbuilder2', '^src/iati/', 'Envelopes are built in one place.'),

@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/campaign/**/*.test.ts',
-      'test/integration/http/portal/browser.test.ts',
+      'test/integration/portal/browser.test.ts',
       'test/integration/money/payments/conformance.test.ts',
     ],
     env: { PORTAL_WAYS: 'all', CONFORMANCE_KILLS: 'all' },

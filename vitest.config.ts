@@ -13,7 +13,7 @@ const processes = [
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
   'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client,stopped}.test.ts',
   'test/integration/console/{console-browser,moving-in-browser,upload-attacks}.test.ts',
-  'test/integration/http/portal/{browser,first-impression,hostile-pages,links,subscriptions,visitors}.test.ts',
+  'test/integration/portal/{browser,first-impression,hostile-pages,links,subscriptions,visitors}.test.ts',
   'test/integration/money/donations/faults.test.ts',
   'test/integration/money/payments/{conformance,donation-page,published-types,webhook-storm}.test.ts',
   'test/integration/outbound/{alerts,bucket}.test.ts',

@@ -12,7 +12,7 @@ export default defineConfig({
       'test/unit/{bench,cli,client,documents,outbound,platform}/**',
       'test/unit/accounts/**',
       'test/unit/http/api/{answer-in-turn,description,fair-turns,http-server}.test.ts',
-      'test/unit/{catalogue/{import,sync},http/portal,iati/standard}/**',
+      'test/unit/{catalogue/{import,sync},http/pages,iati/standard,portal}/**',
       'test/unit/catalogue/project-hits.test.ts',
       'test/unit/iati/catalogue.test.ts',
       'test/unit/release/{draft,parquet-table}.test.ts',

@@ -5,6 +5,7 @@ import { bulk } from './extensions/bulk/extension.js'
 import { console } from './extensions/console/extension.js'
 import { descriptions } from './extensions/descriptions/extension.js'
 import { hub } from './extensions/hub/extension.js'
+import { portal } from './extensions/portal/extension.js'
 import { registry } from './extensions/registry/extension.js'
 import { sources } from './extensions/sources/extension.js'
 import { stripe } from './extensions/stripe/extension.js'
@@ -28,7 +29,8 @@ const extensions: readonly Extension[] = [
   hub,
   // How a stranger checks it.
   verify,
-  // What operators look at.
+  // What readers and operators look at.
+  portal,
   console,
 ]
 

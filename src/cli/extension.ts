@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { FailedJob, Scheduler } from '../../jobs/queue.js'
 import type { Work } from '../../jobs/work-row.js'
 import type { AddRoutes } from '../http/api/create-api.js'
+import type { OpenPortal } from '../http/api/deps.js'
 import type { Gateway } from '../money/gateways/gateway.js'
 import type { Payments } from '../money/payments.js'
 import type { Config, ConfigField } from '../platform/config/config.js'
@@ -47,6 +48,8 @@ export type Extension = {
   readonly addFiles?: AddFiles
   readonly beside?: FilesBeside
   readonly addRoutes?: AddRoutes
+  /** The pages for people. */
+  readonly openPortal?: OpenPortal
   readonly server?: Server
   /** Encrypts with the first of DONOR_KEYS what it keeps, for `giving donors rekey`. */
   readonly rekey?: (runtime: Runtime) => Promise<void>

@@ -70,8 +70,10 @@ describe('without an extension the program compiles, publishes and serves', () =
     let told = ''
     while (!/listening on http\S+"/.test(told)) told += (await once(api.stderr, 'data')).join('')
     const [, base = ''] = /listening on (http[^"]+)"/.exec(told) ?? []
-    const answers = ['/', '/readyz', '/iati/activities.xml'].map(async (at) => (await fetch(`${base}${at}`)).status)
-    expect(await Promise.all(answers)).toEqual([200, 200, 200])
+    const answers = ['/', '/readyz', '/iati/activities.xml', '/projects'].map(
+      async (at) => (await fetch(`${base}${at}`)).status,
+    )
+    expect(await Promise.all(answers)).toEqual([200, 200, 200, left.includes('portal') ? 404 : 200])
     expect(told.includes('console on ')).toBe(!left.includes('console'))
     api.kill()
     expect(await once(api, 'exit')).toEqual([0, null])

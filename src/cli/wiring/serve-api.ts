@@ -115,6 +115,7 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
     passwords: createPasswordHashing(),
     payments,
     metrics,
+    openPortal: config.portal ? ofExtensions('openPortal')[0] : undefined,
     stopping: signal,
     config: {
       baseUrl: () => baseUrl,
@@ -131,7 +132,6 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
       templates: { language: config.language, operatorsDir: config.mail?.templatesDir },
       sendsMail: config.mail !== undefined,
       metricsOnApi: config.metricsOnApi,
-      portal: config.portal,
       projectLinkTemplate: config.projectLinkTemplate,
       contact: config.contact,
       websubHub: config.websubHub,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { style } from '../../http/pages/style.js'
 
-/** The portal's stylesheet, and what only the console has. */
+/** The stylesheet of all pages, and what only the console has. */
 export const consoleStyle = `${style}
 td form, td a.button { margin: 0; }
 a.button { display: inline-block; background: var(--top); color: var(--on-top); border-radius: .4rem; padding: .3rem .8rem; text-decoration: none; font-weight: 600; }

@@ -1,9 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { donationOptionsOf } from '../../catalogue/sql/donation-options.js'
 import { Turns } from '../../kernel/turns.js'
 import { createIndexReader } from '../../release/read/activity-index.js'
-import { Portal } from '../portal/portal.js'
-import type { Gifts } from '../portal/view.js'
 import { logRequests } from './access-log.js'
 import { allowAllOrigins } from './cors.js'
 import type { ApiDeps } from './deps.js'
@@ -14,6 +11,7 @@ import { closeForMaintenance } from './maintenance.js'
 import { learnMethods } from './methods-at.js'
 import { describeApi } from './openapi.js'
 import { createAuthentication } from './operations/authenticate.js'
+import { sendFailure, sendNothingHere } from './pages.js'
 import { refusePlainHttp } from './plain-http.js'
 import { accountRoutes } from './routes/accounts.js'
 import { activityRoute } from './routes/activities.js'
@@ -25,7 +23,6 @@ import { healthRoutes } from './routes/health.js'
 import { indexRoutes } from './routes/index-page.js'
 import { measureRequests, metricsRoute } from './routes/metrics.js'
 import { organisationReads } from './routes/organisations.js'
-import { portalRoutes, sendFailure, sendNothingHere } from './routes/portal.js'
 import { projectReads } from './routes/projects.js'
 import { readRoutes } from './routes/read-route.js'
 import { reportReads } from './routes/reports.js'
@@ -102,44 +99,16 @@ export async function createApi(addRoutes: readonly AddRoutes[], deps: ApiDeps):
   // Two: while one reads a file, another draws.
   const turns = new Turns(2)
   const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
-  const portal = config.portal
-    ? new Portal(deps.releases, readIndex, turns, {
-        ...config,
-        takesSubscriptions,
-        explain: deps.explain,
-        gifts: giftsOf(deps),
-      })
-    : undefined
+  const portal = await deps.openPortal?.(app, { ...deps, readIndex, turns, takesSubscriptions })
   activityRoute(app, { ...deps, readIndex, turns })
   feedRoutes(app, { ...deps, downloads })
   statusRoute(app, deps)
   indexRoutes(app, deps, portal)
-  if (portal) {
-    portalRoutes(app, deps, portal)
-    let stop = () => {}
-    app.addHook('onListen', async () => {
-      stop = portal.openAhead()
-    })
-    app.addHook('onClose', async () => stop())
-  }
-  subscriptionRoutes(app, deps, takesSubscriptions ? portal : undefined)
+  subscriptionRoutes(app, deps, portal && takesSubscriptions ? readIndex : undefined)
   themeListRoutes(app, deps)
-  demoRoutes(app, deps, portal)
+  demoRoutes(app, portal)
   healthRoutes(app, deps)
   if (deps.metrics) measureRequests(app, deps.metrics)
   metricsRoute(app, config.metricsOnApi ? deps.metrics : undefined)
   return app
-}
-
-/** What gifts do, of the store; none while that is away, since pages need no database. */
-function giftsOf({ reads, payments, log }: ApiDeps): Gifts {
-  const optionsOf = async (project: number) => {
-    try {
-      return await donationOptionsOf(reads.db, project)
-    } catch (err) {
-      log.warn({ err, project }, 'a page of a project shows no donation options')
-      return []
-    }
-  }
-  return { currency: payments.currency, optionsOf }
 }

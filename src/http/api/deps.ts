@@ -1,6 +1,8 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { PasswordHashing } from '../../accounts/passwords.js'
 import type { Assumptions } from '../../iati/mapping/mapping-config.js'
 import type { Clock } from '../../kernel/dates.js'
+import type { Turns } from '../../kernel/turns.js'
 import type { Payments } from '../../money/payments.js'
 import type { Config } from '../../platform/config/config.js'
 import type { Replicas } from '../../platform/database/replicas.js'
@@ -8,10 +10,11 @@ import type { Store } from '../../platform/database/store.js'
 import type { TemplateChoice } from '../../platform/mail/load-template.js'
 import type { Log } from '../../platform/observability/log.js'
 import type { Metrics } from '../../platform/observability/metrics.js'
+import type { IndexReader } from '../../release/read/activity-index.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
 import type { RunSummary } from '../../work/sql/runs.js'
 import type { ExplainedProject } from '../pages/explained.js'
-import type { Brand, Contact } from '../pages/page.js'
+import type { Brand, Contact, Language } from '../pages/page.js'
 
 /** Limits of one process. */
 export type ApiLimits = {
@@ -58,7 +61,35 @@ export type ApiDeps = AccessDeps & {
   readonly stopping: AbortSignal
   /** Measures every request; undefined: requests are not measured. */
   readonly metrics?: Metrics
+  /** Absent: people find the page for developers alone. */
+  readonly openPortal?: OpenPortal | undefined
   readonly config: ApiConfig
+}
+
+/** Adds the routes of the portal. */
+export type OpenPortal = (
+  app: FastifyInstance,
+  deps: ApiDeps & {
+    readonly readIndex: IndexReader
+    /** Pages are drawn in turns. */
+    readonly turns: Turns
+    readonly takesSubscriptions: boolean
+  },
+) => Promise<OpenedPortal>
+
+/** What other addresses show of the portal. */
+export type OpenedPortal = {
+  /** Whether there is a release that pages can be drawn from. */
+  readonly isReady: () => Promise<boolean>
+  /** Answers with a page, of the request's address where none is given; `chosen` is the language that the request's names. */
+  readonly serve: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    chosen: Language | undefined,
+    address?: string,
+  ) => Promise<FastifyReply>
+  /** The address of the page about what an address of the demo names; undefined when there is none. */
+  readonly addressOfDemo: (kind: string, name: string) => Promise<string | undefined>
 }
 
 /** What a server without routes needs. */
@@ -71,7 +102,7 @@ export type ServerDeps = {
 
 export type ApiConfig = Pick<
   Config,
-  'trustProxy' | 'allowPlainHttp' | 'registration' | 'websubHub' | 'metricsOnApi' | 'portal'
+  'trustProxy' | 'allowPlainHttp' | 'registration' | 'websubHub' | 'metricsOnApi'
 > & {
   /** What is published where no record states it. */
   readonly assumed: Assumptions

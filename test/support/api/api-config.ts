@@ -26,6 +26,5 @@ export const testConfig: ApiConfig = {
   sendsMail: false,
   websubHub: undefined,
   metricsOnApi: true,
-  portal: true,
   tokenTimeoutSeconds: 36_000,
 }

@@ -49,6 +49,7 @@ export async function testApi(store: Store, changes: Partial<ApiDeps> = {}): Pro
     log: pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) }),
     passwords: createPasswordHashing({ memoryCost: 8, timeCost: 1, parallelism: 1 }),
     stopping: new AbortController().signal,
+    openPortal: ofExtensions('openPortal')[0],
     config: testConfig,
     ...changes,
   }

@@ -2,4 +2,4 @@ import { writeFile } from 'node:fs/promises'
 import { drawWorld } from './draw-world.js'
 
 // `npm run portal:world`: writes the map of the world that pages show, from world-atlas.
-await writeFile('src/http/portal/charts/world.json', drawWorld())
+await writeFile('src/extensions/portal/charts/world.json', drawWorld())

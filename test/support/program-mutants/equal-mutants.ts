@@ -16,7 +16,7 @@ const idle = 'idle connections end by themselves, within seconds'
  */
 export const equalMutants: readonly EqualMutant[] = [
   {
-    file: 'src/http/portal/pages/project-list.ts',
+    file: 'src/extensions/portal/pages/project-list.ts',
     in: 'keep',
     ours: 'kept.characters += rows.length',
     theirs: 'kept.characters -= rows.length',
@@ -65,7 +65,7 @@ export const equalMutants: readonly EqualMutant[] = [
     why: idle,
   },
   {
-    file: 'src/http/portal/text-index.ts',
+    file: 'src/extensions/portal/text-index.ts',
     in: '#findWord',
     ours: 'read < bytesTogether',
     theirs: 'false',

@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   runs: ['src/work', 'jobs'],
   commands: ['src/cli'],
   console: ['src/extensions/console'],
-  portal: ['src/http/portal', 'src/http/pages'],
+  portal: ['src/extensions/portal', 'src/http/pages'],
   API: ['src/http/api'],
   'registry and bucket': ['src/extensions/registry', 'src/extensions/bucket'],
   'triggers and functions': [schemaFile],

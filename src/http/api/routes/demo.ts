@@ -1,14 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { organisationGraphs } from '../../../catalogue/sql/organisations.js'
 import { demoPath } from '../../../iati/addresses.js'
-import { ServiceError } from '../../../kernel/errors.js'
 import { html } from '../../pages/html.js'
-import type { Portal } from '../../portal/portal.js'
 import { type Operation, pageForPeople } from '../contract/operation.js'
-import type { ApiDeps } from '../deps.js'
+import type { OpenedPortal } from '../deps.js'
 import { nothingHere } from '../errors.js'
-import { servePage } from './portal.js'
 
 const assets = new URL('../demo/', import.meta.url)
 const pictures = 8
@@ -28,7 +24,7 @@ function described(id: string, summary: string, mediaType: string, pathExamples:
  * Answers the links of demo data: pages of the portal, a few pictures, a document, and a page that says that all of it is
  * invented. They need no database, since published texts may outlive it.
  */
-export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
+export function demoRoutes(app: FastifyInstance, portal: OpenedPortal | undefined): void {
   app.get<{ Params: { owner: string; file: string } }>(
     `${demoPath}/img/:owner/:file`,
     described('getDemoPicture', 'A picture of demo data', 'image/png', { file: 'original.png' }),
@@ -52,8 +48,8 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
   for (const address of ['projects/:name/', 'projects/:name/updates/', 'organizations/:name/', 'videos/:name/']) {
     app.get<{ Params: { name: string } }>(`${demoPath}/${address}`, pageForPeople, async (request, reply) => {
       const { name } = request.params
-      const page = portal && (await pageAbout(deps, portal, address.split('/', 1)[0] ?? '', name))
-      if (portal && page) return await servePage(deps, portal, request as FastifyRequest, reply, undefined, page)
+      const page = await portal?.addressOfDemo(address.split('/', 1)[0] ?? '', name)
+      if (portal && page) return await portal.serve(request as FastifyRequest, reply, undefined, page)
       return send(reply, 'text/html; charset=utf-8')
         .header('content-security-policy', contentSecurityPolicy)
         .send(demoPage(name.replaceAll('-', ' ')))
@@ -65,29 +61,6 @@ export function demoRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal |
 function pictureOf(address: string): number {
   const numbers = address.match(/\d{1,6}(?=\D)/g) ?? []
   return numbers.reduce((sum, digits) => sum + Number(digits), 0) % pictures
-}
-
-/** The page of the portal that an address of the demo leads to. */
-async function pageAbout(
-  { store, log }: ApiDeps,
-  portal: Portal,
-  kind: string,
-  name: string,
-): Promise<string | undefined> {
-  if (kind !== 'organizations') {
-    const project = await portal.projectOfPage(`${demoPath}/projects/${name}/`)
-    return project === undefined ? undefined : `/projects/${project}`
-  }
-  if (!/^\d{1,15}$/.test(name)) return undefined
-  try {
-    const [graph] = await organisationGraphs(store.db, [Number(name)])
-    const key = graph && (await portal.partnerNamed(graph.organisation.name))
-    return key === undefined ? undefined : `/organisations/${encodeURIComponent(key)}`
-  } catch (err) {
-    if (!(err instanceof ServiceError && err.code === 'database-unavailable')) throw err
-    log.warn({ err }, 'the page of a demo organisation is not found')
-    return undefined
-  }
 }
 
 function send(reply: FastifyReply, type: string): FastifyReply {

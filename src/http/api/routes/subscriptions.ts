@@ -2,32 +2,39 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../kernel/errors.js'
 import { hashOfToken } from '../../../money/donors/subscriptions.js'
 import { endSubscription, findSubscription } from '../../../money/sql/subscriptions.js'
+import type { IndexReader } from '../../../release/read/activity-index.js'
 import { framed } from '../../pages/frame.js'
 import type { Language } from '../../pages/page.js'
 import { type SubscriptionPage, subscriptionPage, subscriptionsPath, trapField } from '../../pages/subscription.js'
 import { languages } from '../../pages/words/words.js'
-import type { Portal } from '../../portal/portal.js'
 import { pageForPeople } from '../contract/operation.js'
 import type { ApiDeps } from '../deps.js'
 import { nothingHere } from '../errors.js'
 import { isMailbox } from '../operations/create-api-user.js'
 import { confirm, subscribe } from '../operations/subscribe.js'
-import { frameOf, pageHeaders } from './portal.js'
+import { frameOf, pageHeaders } from '../pages.js'
 
 type LinkOf = { Params: { token: string } }
 
 /**
  * Subscriptions to the reports of a project by mail: the form of its page, and the page by which one is confirmed and ended.
- * `portal` is absent where none are taken; those that there are can be ended all the same.
+ * `readIndex` is absent where none are taken; those that there are can be ended all the same.
  */
-export function subscriptionRoutes(app: FastifyInstance, deps: ApiDeps, portal: Portal | undefined): void {
-  const { store, clock } = deps
+export function subscriptionRoutes(app: FastifyInstance, deps: ApiDeps, readIndex: IndexReader | undefined): void {
+  const { store, clock, releases } = deps
+  /** The title of the project of this number; undefined when it has no published record. */
+  const titleOf = async (id: string): Promise<string | undefined> => {
+    const release = readIndex && (await releases.live())
+    const index = release && (await readIndex(release))
+    const row = /^\d{1,15}$/.test(id) ? index?.rowOfProject(Number(id)) : undefined
+    return row === undefined ? undefined : index?.entry(row).title
+  }
   app.post(subscriptionsPath, pageForPeople, async (given, reply) => {
     const request = given as FastifyRequest
     const form = new URLSearchParams(bodyText(request))
     const language = languageNamed(form.get('language'))
     const id = form.get('project') ?? ''
-    const project = await portal?.titleOf(id)
+    const project = await titleOf(id)
     if (project === undefined) throw nothingHere(request)
     const email = (form.get('email') ?? '').trim()
     if (!isMailbox(email)) return send(request, reply.code(400), language, { says: 'wrong' })
@@ -62,7 +69,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: ApiDeps, portal: 
   async function show(request: FastifyRequest<LinkOf>, reply: FastifyReply): Promise<FastifyReply> {
     const found = await findSubscription(store.db, hashOfToken(request.params.token), clock())
     if (!found) return send(request, reply.code(404), undefined, { says: 'gone' })
-    const project = await portal?.titleOf(String(found.projectId))
+    const project = await titleOf(String(found.projectId))
     return send(request, reply, languageNamed(found.language), {
       says: found.confirmedAt ? 'active' : 'confirm',
       project,
@@ -77,7 +84,7 @@ export function subscriptionRoutes(app: FastifyInstance, deps: ApiDeps, portal: 
     page: SubscriptionPage,
   ): FastifyReply {
     // Its own address, which has the token, stands in no link of the page.
-    const view = { ...frameOf(deps, request as FastifyRequest, language, '/'), hasPortal: deps.config.portal }
+    const view = frameOf(deps, request as FastifyRequest, language, '/')
     return pageHeaders(reply, language)
       .header('content-type', 'text/html; charset=utf-8')
       .header('cache-control', 'no-store')

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { refreshSearchDocuments } from '../../../../src/catalogue/sql/ready-texts/project-search.js'
+import { searchable } from '../../../../src/extensions/portal/text-index.js'
 import { createApi } from '../../../../src/http/api/create-api.js'
-import { searchable } from '../../../../src/http/portal/text-index.js'
 import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import type { Db } from '../../../../src/platform/database/connection.js'
 import type { Store } from '../../../../src/platform/database/store.js'
