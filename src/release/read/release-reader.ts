@@ -41,16 +41,20 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
   const folder = releaseFolder(feedsDir)
   const cache = new NewestKept<ReadableRelease>(cachedReleases)
 
-  const byId = async (id: string): Promise<ReadableRelease | undefined> => {
-    if (!isReleaseId(id)) return undefined
+  const opened = async (id: string): Promise<ReadableRelease | undefined> => {
     const directory = join(folder.releases, id)
-    // It may have been removed since it was opened.
-    if (cache.has(id) && !(await isReleaseThere(directory))) return undefined
     try {
       return await ifThere(cache.get(id, () => openRelease(directory, id)))
     } catch (error) {
       throw toStorageError(error, directory, 'read')
     }
+  }
+
+  const byId = async (id: string): Promise<ReadableRelease | undefined> => {
+    if (!isReleaseId(id)) return undefined
+    // It may have been removed since it was opened.
+    if (cache.has(id) && !(await isReleaseThere(join(folder.releases, id)))) return undefined
+    return await opened(id)
   }
 
   return {
@@ -59,7 +63,8 @@ export function createReleaseReader(feedsDir: string): ReleaseReader {
     live: async () => {
       const id = await liveReleaseId(folder)
       if (id === undefined) return undefined
-      const release = await byId(id)
+      // The live release is not removed: what was opened is not looked for again.
+      const release = await opened(id)
       if (!release) throw new ServiceError('release-corrupt', `release ${id} is live but has no manifest`)
       return release
     },
