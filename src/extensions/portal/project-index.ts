@@ -19,7 +19,6 @@ import {
 } from './sum-kinds.js'
 import {
   bitOf,
-  hasTerm,
   pointsOf,
   type SearchedTexts,
   searchable,
@@ -27,6 +26,7 @@ import {
   type Term,
   TextIndex,
   termsOf,
+  testOf,
 } from './text-index.js'
 import { type PartOf, YearSums } from './year-sums.js'
 
@@ -231,7 +231,7 @@ export class ProjectIndex {
   /** Whether a country, sector or theme has a name with one of these terms. */
   isNamed(kind: GroupKind, key: string, terms: readonly Term[]): boolean {
     const name = this.#named.get(`${kind} ${key}`)?.name
-    return name !== undefined && terms.some((term) => hasTerm(name, term))
+    return name !== undefined && terms.some((term) => testOf(term)(name))
   }
 
   /** What the money of a list with a filter is of. An index before format 6 tells no years. */
@@ -426,7 +426,7 @@ export class ProjectIndex {
   /** A search with the nearest word of the projects in place of each word that none has; undefined where that changes nothing. */
   async meant(text: string): Promise<string | undefined> {
     const texts = await this.#texts
-    const names = [...this.#named.values()].flatMap(({ name }) => name.split(' '))
+    const names = () => [...this.#named.values()].flatMap(({ name }) => name.split(' '))
     const words = searchable(text)
       .split(' ')
       .filter((word) => word !== '')
@@ -448,8 +448,9 @@ export class ProjectIndex {
     const texts = await this.#texts
     return await this.#borrow(async (found) => {
       await texts.find(term, found, nextTurn)
+      const hasTerm = testOf(term)
       for (const { name, places } of this.#named.values()) {
-        if (!hasTerm(name, term)) continue
+        if (!hasTerm(name)) continue
         for (const place of places) found[place] = (found[place] ?? 0) | groupBit
       }
       const bits = countIn(found) === 0 ? new Uint8Array() : found.slice()

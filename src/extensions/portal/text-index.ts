@@ -46,10 +46,13 @@ export function termsOf(text: string): Term[] {
   ].slice(0, mostTerms)
 }
 
-/** Whether a searchable text has a term. */
-export function hasTerm(text: string, { words, isPhrase }: Term): boolean {
-  const phrase = phraseOf({ words, isPhrase })
-  return (!isPhrase && text.includes(words[0] ?? '')) || (!!phrase && ` ${text} `.includes(` ${phrase.join(' ')} `))
+/** Tells whether a searchable text has a term. */
+export function testOf(term: Term): (text: string) => boolean {
+  const phrase = phraseOf(term)?.join(' ')
+  const hasPhrase = (text: string) =>
+    phrase !== undefined && text.includes(phrase) && ` ${text} `.includes(` ${phrase} `)
+  const [word = ''] = term.words
+  return term.isPhrase ? hasPhrase : (text) => text.includes(word) || hasPhrase(text)
 }
 
 /** The words that stand together in what a term finds: "womens" finds "women's" too. */
@@ -94,6 +97,8 @@ export class TextIndex {
   #rows = new Uint8Array(1 << 16)
   readonly #ends: number[] = [0]
   readonly #rowOfPlace: Uint32Array
+  /** Its words and those of names with their places in both, by their length; made when a word is first mistyped. */
+  #byLength: WordsByLength | undefined
   /** Of words that stand in titles, partners and places, and of words of longer texts. */
   #names = new Postings([])
   #texts = new Postings([])
@@ -125,20 +130,23 @@ export class TextIndex {
   }
 
   /**
-   * Of the words here and `names` the one that a letter more, less, another or two swapped make of `word`; of several the one
-   * that most projects have. Undefined where there is none.
+   * Of the words here and `names`, which are the same each time, the one that a letter more, less, another or two swapped make of
+   * `word`; of several the one that most projects have. Undefined where there is none.
    */
-  async nearest(word: string, names: readonly string[], pause: Pause): Promise<string | undefined> {
+  async nearest(word: string, names: () => readonly string[], pause: Pause): Promise<string | undefined> {
     if (word.length < shortestMistyped || word.length > longestMistyped) return undefined
+    this.#byLength ??= byLength(new Set([...names(), ...this.#numbers.keys()]))
     let nearest: string | undefined
-    let most = -1
+    let [most, first] = [-1, -1]
     let read = 0
-    for (const known of [...names, ...this.#numbers.keys()]) {
-      if (++read % wordsTogether === 0) await pause()
-      if (!isNear(word, known)) continue
-      const number = this.#numbers.get(known) ?? -1
-      const weight = this.#names.bytesOf(number) + this.#texts.bytesOf(number)
-      if (weight > most) [nearest, most] = [known, weight]
+    for (let length = word.length - 1; length <= word.length + 1; length++) {
+      for (const [at, known] of this.#byLength.get(length) ?? []) {
+        if (++read % wordsTogether === 0) await pause()
+        if (!isNear(word, known)) continue
+        const number = this.#numbers.get(known) ?? -1
+        const weight = this.#names.bytesOf(number) + this.#texts.bytesOf(number)
+        if (weight > most || (weight === most && at < first)) [nearest, most, first] = [known, weight, at]
+      }
     }
     return nearest
   }
@@ -280,9 +288,23 @@ export class TextIndex {
 
 const fieldBits = searchedFields.map(bitOf)
 
+type WordsByLength = ReadonlyMap<number, readonly (readonly [place: number, word: string])[]>
+
+function byLength(words: ReadonlySet<string>): WordsByLength {
+  const lengths = new Map<number, (readonly [number, string])[]>()
+  for (const [place, word] of [...words].entries()) {
+    const alike = lengths.get(word.length) ?? []
+    alike.push([place, word])
+    lengths.set(word.length, alike)
+  }
+  return lengths
+}
+
 /** Whether a letter added, left out or replaced, or two neighbours swapped, make one word of the other. */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false
+  // Any of these leaves the first or the last letter as it is.
+  if (a[0] !== b[0] && a.at(-1) !== b.at(-1)) return false
   let from = 0
   while (a[from] === b[from]) from++
   const [restA, restB] = [a.slice(from), b.slice(from)]
