@@ -7,7 +7,7 @@ import { cleanName, columnsNamed, isNumbered } from './column-names.js'
 import { type CsvRow, CsvText, isBlank } from './csv-text.js'
 import { fieldNamed, type KindFields, missingFields } from './fields.js'
 import { type FileRecord, whyColumn } from './file-record.js'
-import { askedColumns, isHeaderAgain, rowReader } from './row-reading.js'
+import { askedColumns, rowReader, whyHeader } from './row-reading.js'
 
 /** The columns of a CSV file, its separator, the line of the header, and the encoding of its text. */
 export type CsvHeader = {
@@ -127,7 +127,7 @@ export async function* csvRows(
   const take = function* (piece: string, isLast: boolean): Generator<FileRecord> {
     for (const row of csv.push(piece, isLast)) {
       if (row.line <= header.line || (row.damaged === undefined && row.cells.every(isBlank))) continue
-      if (!isHeaderAgain(row.cells, given)) asked.look(row.cells)
+      if (!whyHeader(row.cells, given)) asked.look(row.cells)
       if (last) yield last.record
       if (last && last.row.cells.length >= given.length) fullRows++
       last = { record: toRecord(given, names, inUtc, row, read, reading.constants), row }
@@ -154,7 +154,7 @@ export async function askBefore(chunks: AsyncIterable<Buffer>, header: CsvHeader
   const csv = new CsvText(header.delimiter, header.isSheet)
   const look = (piece: string, isLast: boolean) => {
     for (const { line, cells } of csv.push(piece, isLast))
-      if (line > header.line && !isHeaderAgain(cells, header.columns)) asked.look(cells)
+      if (line > header.line && !whyHeader(cells, header.columns)) asked.look(cells)
   }
   for await (const piece of decoded(chunks, header.encoding, reading.encoding)) look(piece, false)
   look('', true)
@@ -269,7 +269,8 @@ function toRecord(
       problem: { field: 'record', expected: 'cells whose quotes are closed', got: damaged.slice(0, 120) },
     }
   }
-  const taken = isHeaderAgain(row.cells, given) ? { leftOut: 'the header once more' } : read(row.cells)
+  const leftOut = whyHeader(row.cells, given)
+  const taken = leftOut === undefined ? read(row.cells) : { leftOut }
   if ('leftOut' in taken) {
     const named = row.cells.flatMap((cell, index) => (names[index] ? [[names[index], unguardedText(cell)]] : []))
     return { ...at, leftOut: taken.leftOut, value: { ...constants, ...Object.fromEntries(named) } }

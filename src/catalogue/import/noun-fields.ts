@@ -47,7 +47,14 @@ const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[K
   externalId: type.externalId,
   organisation: type.organisationReference,
   project: type.projectReference,
-  reference: { ...type.shaped('text', 'a text of 1 to 200 characters', /^.{1,200}$/su), isFree: true },
+  reference: {
+    ...type.shaped(
+      'text',
+      'a text of 1 to 200 characters, no number that a spreadsheet has rounded',
+      /^(?!\d(?:[.,]\d+)?E\+\d+$).{1,200}$/su,
+    ),
+    isFree: true,
+  },
   currency: type.currency,
   positiveAmount: type.positiveAmount,
   signedAmount: type.signedAmount,

@@ -1,5 +1,5 @@
 import { isoDateIn, parseIsoDate } from '../../kernel/dates.js'
-import { type CurrencyCode, foldedMark, marksOf } from '../../kernel/money.js'
+import { type CurrencyCode, foldedMark, fromMinorUnits, marksOf, minorUnitExponent } from '../../kernel/money.js'
 
 /** What stands before the decimals of a number. */
 type DecimalSign = 'comma' | 'point'
@@ -9,8 +9,8 @@ export type MissingWords = 'empty' | 'text'
 
 /** How the numbers of a file are written. */
 export type NumberNotation = {
-  /** Undefined: as plain numbers, with a point before decimals. */
-  readonly decimal: DecimalSign | undefined
+  /** Undefined: as plain numbers, with a point before decimals; `cents`: whole numbers of the currency's smallest unit. */
+  readonly decimal: DecimalSign | 'cents' | undefined
   /** Whether amounts have three decimals, as those of KWD: then a point before three digits is one before decimals. */
   readonly hasThreeDecimals: boolean
   /** How days are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
@@ -26,9 +26,12 @@ const dateTokens = /dd|mmm|mm|yyyy|(?:19|20)yy|[^A-Za-z0-9]+/g
 /** The word for days as Excel counts them. */
 const excelDays = 'excel'
 
-/** What a pattern of days is: day, month as a number or name (mmm) and year once each, with signs between; or `excel`. */
+/** The word for seconds, or milliseconds, as Unix counts them. */
+export const unixSeconds = 'unix'
+
+/** What a pattern of days is: day, month as a number or name (mmm) and year once each, with signs between; or `excel` or `unix`. */
 export function isDatePattern(pattern: string): boolean {
-  if (pattern === excelDays) return true
+  if (pattern === excelDays || pattern === unixSeconds) return true
   const tokens = pattern.match(dateTokens) ?? []
   const count = (kind: RegExp) => tokens.filter((token) => kind.test(token)).length
   return tokens.join('') === pattern && count(/^dd$/) === 1 && count(/^m/) === 1 && count(/yy$/) === 1
@@ -44,7 +47,7 @@ export function expectedDatePattern(pattern: string): string {
   const meant = whole.replace(/(?<![y\d])yy(?!y)/, '20yy')
   const years = meant === whole ? '' : ', whose years have two digits and a stated century'
   const hint = meant !== pattern && isDatePattern(meant) ? `; ${meant} reads it${years}` : ''
-  return `dd, mm (or mmm for a name) and yyyy (or 20yy for two digits) with a sign between, such as dd.mm.yyyy, or excel${hint}`
+  return `dd, mm (or mmm for a name) and yyyy (or 20yy for two digits) with a sign between, such as dd.mm.yyyy, or excel or unix${hint}`
 }
 
 const timeOfDay =
@@ -63,8 +66,9 @@ const namedZones: ReadonlyMap<string, string> = new Map([
  * may be any. An instant with an offset is a day of the zone.
  */
 export function isoDayOf(text: string, pattern: string, zone = 'UTC'): string {
-  const given = westernDigits(text.trim())
+  const given = signedDay(text)
   if (pattern === excelDays) return excelDay(given) ?? text
+  if (pattern === unixSeconds) return unixDay(given, zone) ?? text
   const read = pattern.includes('mmm') ? readNamedMonth(given, pattern) : readNumbers(given, pattern)
   if (read === undefined) return text
   const iso = `${read.year}-${read.month.padStart(2, '0')}-${read.day.padStart(2, '0')}`
@@ -149,7 +153,18 @@ function excelDay(text: string): string | undefined {
   return new Date(Date.UTC(1899, 11, 30) + Number(days) * 86_400_000).toISOString().slice(0, 10)
 }
 
-const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
+/** The text of a day, in which signs stand for the words that part it in Chinese, Japanese and Korean: `2026年3月14日`. */
+function signedDay(text: string): string {
+  return westernDigits(text.trim()).replace(/^(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日일]/, '$1/$2/$3')
+}
+
+/** The day of an instant from 2001 to 2033. */
+function unixDay(text: string, zone: string): string | undefined {
+  const [, seconds] = /^(1\d{9})(?:\d{3}|\.\d+)?$/.exec(text) ?? []
+  return seconds === undefined ? undefined : isoDateIn(zone, new Date(Number(seconds) * 1000))
+}
+
+const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar', 'pl', 'sv', 'tr', 'cs', 'hr']
 let months: ReadonlyMap<string, string> | undefined
 
 /** The number of a month by its name, whole or its first letters, in one of several languages; empty for others. */
@@ -163,9 +178,11 @@ function readMonths(): ReadonlyMap<string, string> {
   const several = new Set<string>()
   for (const language of languages) {
     for (const length of ['long', 'short'] as const) {
-      const format = new Intl.DateTimeFormat(language, { month: length, timeZone: 'UTC' })
+      // Beside a day, as Polish has another form for it.
+      const format = new Intl.DateTimeFormat(language, { day: 'numeric', month: length, timeZone: 'UTC' })
       for (let at = 0; at < 12; at++) {
-        const name = foldedMonth(format.format(Date.UTC(2026, at, 1)))
+        const parts = format.formatToParts(Date.UTC(2026, at, 1))
+        const name = foldedMonth(parts.find(({ type }) => type === 'month')?.value ?? '')
         for (let letters = 3; letters <= name.length; letters++) {
           const start = name.slice(0, letters)
           if ((found.get(start) ?? `${at + 1}`) !== `${at + 1}`) several.add(start)
@@ -187,17 +204,25 @@ const triedNumbers = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'm
 const triedNames = ['dd mmm yyyy', 'mmm dd, yyyy', 'yyyy mmm dd', 'dd mmm 20yy', 'mmm dd, 20yy']
 
 /** Patterns of days that are in use. */
-export const datePatterns: readonly string[] = [...triedNumbers, 'dd/mm/yyyy', 'mm/dd/yyyy', ...triedNames, excelDays]
+export const datePatterns: readonly string[] = [
+  ...triedNumbers,
+  'dd/mm/yyyy',
+  'mm/dd/yyyy',
+  ...triedNames,
+  excelDays,
+  unixSeconds,
+]
 
 /** Patterns of days that this text may be in. */
 export function dayPatternsOf(text: string): string[] {
-  const given = westernDigits(text.trim())
+  const given = signedDay(text)
   const sign = /^\d{1,4}([./ -])\d{1,2}\1\d{1,4}/.exec(given)?.[1]
   const named = /\d-\p{L}/u.test(given) ? triedNames.map((one) => one.replace(/,? /g, '-')) : triedNames
   const patterns = [
     ...triedNumbers.map((one) => (sign ? one.replace(/\./g, sign) : one)),
     ...(/\p{L}{3}/u.test(given) ? named : []),
     ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(given) ? [excelDays] : []),
+    unixSeconds,
   ]
   const reading = patterns.filter((pattern) => isReadBy(text, pattern))
   // With all digits of its year a day needs no century.
@@ -212,8 +237,9 @@ export function isReadBy(text: string, pattern: string): boolean {
 
 /** What a refused day would be in each order of its parts, or which pattern was named; undefined where no order reads it. */
 export function explainDay(text: string, { date }: NumberNotation): string | undefined {
-  if (date !== undefined)
-    return date === excelDays ? 'a day as Excel counts them, such as 46031' : `a day such as ${date}`
+  if (date === excelDays) return 'a day as Excel counts them, such as 46031'
+  if (date === unixSeconds) return 'seconds as Unix counts them, such as 1772618400'
+  if (date !== undefined) return `a day such as ${date}`
   const readings = dayPatternsOf(text).map(
     (pattern) =>
       `${isoDayOf(text, pattern)} with giving import --date ${/[ ,]/.test(pattern) ? `'${pattern}'` : pattern}`,
@@ -283,6 +309,8 @@ export function plainAmount(text: string, { decimal, hasThreeDecimals, currency 
   const bare = /^-?[\d.]+$/.test(text) ? { number: text, marks: [] } : bareNumber(text)
   const { number } = bare
   if (foreignMark(bare, currency) !== undefined) return undefined
+  if (decimal === 'cents')
+    return /^-?\d{1,17}$/.test(number) ? fromMinorUnits(BigInt(number), minorUnitExponent(currency)) : undefined
   if (decimal !== undefined) return numberIn(decimal, number)
   return !hasThreeDecimals && /^-?[1-9]\d{0,2}\.\d{3}$/.test(number) ? undefined : number
 }
@@ -294,18 +322,19 @@ export function plainMeasure(text: string, { decimal }: NumberNotation): string 
 }
 
 /** What a refused amount would be with each decimal sign, or which sign was named; undefined where its sign is not what is wrong. */
-export function explainAmount(text: string, { decimal, currency }: NumberNotation): string | undefined {
+export function explainAmount(text: string, notation: NumberNotation): string | undefined {
+  const { decimal, currency } = notation
   const bare = bareNumber(text)
   const { number } = bare
   const mark = foreignMark(bare, currency)
   if (mark !== undefined) return `an amount in ${currency}, as its record has it, not in ${mark}`
   if (decimal !== undefined) {
-    const example = decimal === 'comma' ? '1234,50' : '1234.50'
-    return numberIn(decimal, number) === undefined
+    const example = { comma: '1234,50', point: '1234.50', cents: '123450' }[decimal]
+    return plainAmount(text, notation) === undefined
       ? `a plain number such as ${example}, as --decimal ${decimal} has it`
       : undefined
   }
-  if (!/\d[^\d]\d/.test(number)) return undefined
+  if (!/\d[^\d]\d/.test(number) || !/[1-9]/.test(number)) return undefined
   const readings = (['point', 'comma'] as const).flatMap((sign) => {
     const plain = numberIn(sign, number)
     return plain === undefined ? [] : [`${plain.replace(/\.0+$/, '')} with giving import --decimal ${sign}`]

@@ -48,7 +48,7 @@ export const readingMembers = {
   others: words('left out'),
   zone: textWhere('a time zone such as Pacific/Auckland', isZone),
   ignore: columns,
-  decimal: words('comma', 'point'),
+  decimal: words('comma', 'point', 'cents'),
   date: textWhere(expectedDatePattern(''), isDatePattern),
   encoding: textWhere('an encoding such as windows-1252 or utf-8', isEncoding),
   missing: words('empty', 'text'),

@@ -120,6 +120,13 @@ function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   if (root === 'Workbook' || root === 'document') {
     throw new ServiceError('input-unusable', 'a spreadsheet as XML: save it as .xlsx, or as "CSV UTF-8"')
   }
+  if (root === 'rss' || root === 'RDF')
+    throw new ServiceError('input-unusable', 'an RSS feed: reports come as an Atom feed')
+  if (root === 'Document')
+    throw new ServiceError(
+      'input-unusable',
+      'a message of ISO 20022, such as a bank statement (CAMT): export it as CSV',
+    )
   if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
     return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
   }
@@ -143,8 +150,10 @@ function isWireJson(text: string): boolean {
 }
 
 function wireJson(text: string, asked: string | undefined): RecognisedFile {
-  const member = wireMember.exec(text.replace(/^\uFEFF/, ''))?.[1] ?? 'projects'
-  const kind = asked ?? (member.startsWith('organization') ? 'organizations' : 'projects')
+  const [, member] = wireMember.exec(text.replace(/^\uFEFF/, '')) ?? []
+  // Whatever else they lack, records of the wire have a title or a name.
+  const isOther = member === undefined && /^\s*\[\s*\{/.test(text) && !/"(?:title|name)"\s*:/.test(text)
+  const kind = asked ?? (isOther ? 'its records' : member?.startsWith('organization') ? 'organizations' : 'projects')
   if (kind === 'organizations') {
     const records = (chunks: AsyncIterable<Buffer>) => jsonRecords(chunks, valueLimits, organisationList)
     return { importer: wireOrganisations, form, records }
@@ -207,12 +216,20 @@ function kindOf(name: string | undefined, columns: readonly string[], reading?: 
   const fitting = kindsFitting(columns, reading)
   const [only, ...others] = fitting
   if (only && others.length === 0) return only
-  const names = (fitting.length > 0 ? fitting : kinds).map((kind) => kind.name).join(', ')
-  const got = columns.slice(0, 20).join(', ').slice(0, 200)
+  if (fitting.length === 0) throw ofNoKind(columns)
+  const names = fitting.map((kind) => kind.name).join(', ')
   throw new ServiceError(
     'input-unusable',
-    fitting.length > 0
-      ? `a file that may hold ${names}: say which with --kind, or begin its name with it`
-      : `columns of no kind (${got}): name one of ${names} with --kind, or begin the file's name with it`,
+    `a file that may hold ${names}: say which with --kind, or begin its name with it`,
+  )
+}
+
+/** What is told of columns that are fields of no kind. */
+export function ofNoKind(columns: readonly string[]): ServiceError {
+  const names = kinds.map((kind) => kind.name).join(', ')
+  const got = columns.slice(0, 20).join(', ').slice(0, 200)
+  return new ServiceError(
+    'input-unusable',
+    `columns of no kind (${got}): name one of ${names} with --kind, or begin the file's name with it`,
   )
 }

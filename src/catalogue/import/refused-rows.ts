@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createWriteStream, type WriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { cellOfCsv } from '../../kernel/csv.js'
 import { type FieldProblem, ServiceError } from '../../kernel/errors.js'
 import { spreadsheetText } from '../../kernel/spreadsheet-text.js'
 import { messageOf } from '../../kernel/system-errors.js'
@@ -154,11 +155,8 @@ function isJson(text: string): boolean {
 
 function cells(row: readonly string[], form: FileForm): string {
   const delimiter = form.name === 'csv' ? form.delimiter : ','
-  const isSpecial = (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter)
-  return `${row
-    .map(guarded)
-    .map((cell) => (isSpecial(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
-    .join(delimiter)}\r\n`
+  const quoted = { test: (cell: string) => /["\r\n]/.test(cell) || cell.includes(delimiter) }
+  return `${row.map((cell) => cellOfCsv(guarded(cell), quoted)).join(delimiter)}\r\n`
 }
 
 /** The cell, which no spreadsheet takes for a formula and an import reads as it came; amounts and a clearing mark are none. */

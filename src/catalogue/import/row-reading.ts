@@ -61,9 +61,11 @@ export function rowReader(columns: readonly string[], reading: FileReading): (ce
   }
 }
 
-/** Whether a row is the header once more, as files that were put together have it. */
-export function isHeaderAgain(cells: readonly string[], columns: readonly string[]): boolean {
-  return columns.length > 1 && columns.every((column, at) => cleanName(cells[at] ?? '') === column)
+/** Why a row is a part of the header: it is there once more, as in files that were put together, or has the tags of HXL. */
+export function whyHeader(cells: readonly string[], columns: readonly string[]): string | undefined {
+  if (columns.length < 2) return undefined
+  if (columns.every((column, at) => cleanName(cells[at] ?? '') === column)) return 'the header once more'
+  return cells.every((cell) => isBlank(cell) || /^\s*#[a-z][\w+ ]*$/.test(cell)) ? 'the tags of HXL' : undefined
 }
 
 /** The addresses of `name.jpg (https://...),other.jpg (https://...)`, as lists of CSV have them. */
@@ -125,7 +127,7 @@ const dayLike = /^(?:\p{L}+\.?,? *)?\d{1,4}[-./ ](?:\d{1,2}|\p{L}{3,}\.?)[-./, ]
  * Of what happened, one day tells the same as another. Undefined: this cell tells nothing.
  */
 export function tellingOf(name: string): ((cell: string) => string | undefined) | undefined {
-  const bare = `${partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/_/g, ' ')} `
+  const bare = `${partedName(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[_/]/g, ' ')} `
   const { tells, happened, forPublic } = tellingNames()
   if (happened.test(bare) || forPublic.test(bare)) return (cell) => (dayLike.test(cell.trim()) ? 'a day' : folded(cell))
   return tells.test(bare) ? (cell) => folded(cell) || undefined : undefined

@@ -15,6 +15,7 @@ import type {
 } from '../../kernel/project.js'
 import type { OrganisationRecord, ProjectRecord } from '../../kernel/record.js'
 import { firstThemeName, knownThemeId, themeDefault } from '../../kernel/theme-sectors.js'
+import { newReference } from '../../money/sql/imported-gifts.js'
 import { toHashedRecord } from './hashed-record.js'
 import type { ImportSaving } from './kind.js'
 import { type GiftRow, toGift } from './kinds/gifts.js'
@@ -73,7 +74,7 @@ export class TrialStore {
   readonly #organisations = new Map<number, Organisation>()
   readonly #themes = new Map<string, Theme>()
   readonly #parts = new Map<number, Parts>()
-  readonly #references = new Set<string>()
+  readonly #references = new Map<string, string>()
   readonly #names = new Map<number, string>()
   #hasRecords = false
 
@@ -170,9 +171,12 @@ export class TrialStore {
     const project = this.#knownProject(row.project)
     if (typeof project === 'object') return project
     const gift = toGift({ ...row, project }, this.#saving.currency)
+    const { single } = gift
+    const before = single && this.#references.get(single.referenceHash)
     // A gift that came before is the same gift.
-    if (gift.single && this.#references.has(gift.single.referenceHash)) return undefined
-    if (gift.single) this.#references.add(gift.single.referenceHash)
+    if (before !== undefined && before === single?.contentHash) return undefined
+    if (before !== undefined) return { field: 'reference', expected: newReference, got: single?.name ?? '' }
+    if (single) this.#references.set(single.referenceHash, single.contentHash)
     const funder = row.funder === undefined ? undefined : this.#partyOf(row.funder)
     if (row.funder !== undefined && !funder)
       return { field: 'funder', expected: 'an organisation of these files', got: String(row.funder) }

@@ -1,4 +1,5 @@
 import { codeList, isActiveCode } from '../../iati/standard/index.js'
+import { cellOfCsv } from '../../kernel/csv.js'
 import type { FieldProblem } from '../../kernel/errors.js'
 
 /** The problem of a theme that nobody has used: the command that adds it, as a DAC sector where its name is that of one. */
@@ -7,7 +8,7 @@ export function unknownTheme(theme: string): FieldProblem {
   const problem = { field: 'themes', got: theme }
   if (theme.length > 80 || /\p{Cc}/u.test(theme)) return { ...problem, expected: known }
   const sector = sectorNamed(theme)
-  const cell = /[",]/.test(theme) ? `"${theme.replaceAll('"', '""')}"` : theme
+  const cell = cellOfCsv(theme)
   const lines = sector ? ['id,sector', `${cell},${sector.code}`] : ['id', cell]
   const words = lines.map((line) => `'${line.replaceAll("'", "'\\''")}'`).join(' ')
   const as = sector ? `as DAC sector ${sector.code} (${sector.name})` : 'to your own vocabulary'

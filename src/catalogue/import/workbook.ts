@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { cellOfCsv } from '../../kernel/csv.js'
 import { ServiceError } from '../../kernel/errors.js'
 import { ofEach } from '../../kernel/rows.js'
 import type { Element } from '../../kernel/xml/element.js'
@@ -7,6 +8,8 @@ import type { FileReading } from '../sql/reading.js'
 import { SharedTexts } from './shared-texts.js'
 import { cellFormats, dayOfSerial, type SheetFormat } from './sheet-formats.js'
 import type { Growth, ZipEntry } from './zip-archive.js'
+
+const quoted = /[",\r\n]|^\s|\s$/
 
 /** The sheet that is read of a workbook, and what is known of it once it was read to its end. */
 export type Sheet = {
@@ -263,7 +266,7 @@ class SheetWriter {
       if (!(column >= 0 && column < mostColumns))
         throw unusable(`a sheet with cells beyond its ${mostColumns}th column, in row ${at}: remove them`)
       while (cells.length < column) cells.push('')
-      cells[column] = quoted(text)
+      cells[column] = cellOfCsv(text, quoted)
     }
     if (cells.length === 0) return `${skipped}\n`
     const { hidden } = this.#sheet
@@ -316,10 +319,6 @@ function plainNumber(raw: string): string | undefined {
   const text = String(value)
   if (!text.includes('e')) return text
   return value.toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 })
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 function unusable(what: string): ServiceError {

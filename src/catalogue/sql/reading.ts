@@ -25,8 +25,8 @@ export type FileReading = {
   readonly zone?: string | undefined
   /** Columns that are left out although they tell rows apart, such as a status. */
   readonly ignore?: readonly string[] | undefined
-  /** The decimal sign of numbers in CSV; absent: numbers are plain, and those that may be read in two ways are refused. */
-  readonly decimal?: 'comma' | 'point' | undefined
+  /** The decimal sign of numbers in CSV, or that they are whole cents; absent: they are plain, and what may be read in two ways is refused. */
+  readonly decimal?: 'comma' | 'point' | 'cents' | undefined
   /** How days in CSV are written, such as `dd.mm.yyyy`; absent: 2026-11-21. */
   readonly date?: string | undefined
   /** The encoding of CSV without a byte order mark, as the WHATWG Encoding Standard names it; absent: UTF-8. */

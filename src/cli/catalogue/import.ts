@@ -76,11 +76,11 @@ export function addReading(command: Command): Command {
       new Option(
         '--decimal <sign>',
         'the decimal sign of numbers in CSV, with thousands separated or not; default: point, thousands not separated',
-      ).choices(['comma', 'point']),
+      ).choices(['comma', 'point', 'cents']),
     )
     .option(
       '--date <pattern>',
-      'how days in CSV are written, such as dd.mm.yyyy, dd-mmm-20yy or excel; default: yyyy-mm-dd',
+      'how days in CSV are written, such as dd.mm.yyyy, dd-mmm-20yy, excel or unix; default: yyyy-mm-dd',
       checked('date'),
     )
     .option(

@@ -225,7 +225,7 @@ async function openAll(
     const guess =
       mayGuess && isTable(first) ? await guessOrNone(file, { kind, currency, reading: recipe, signal }) : undefined
     if (guess && 'broken' in guess) {
-      opened.push({ file, broken: guess.broken })
+      if (first) opened.push('broken' in first ? { file, ...guess } : { ...first, recipe })
       continue
     }
     const used = guess && isOwn ? notationOf(guess) : guess

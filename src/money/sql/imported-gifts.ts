@@ -7,6 +7,9 @@ import type { Db } from '../../platform/database/connection.js'
 import { type RowChange, upsert } from '../../platform/database/upsert.js'
 import { changedMonths, keyOfMonth, type MonthKey } from './differing-months.js'
 
+/** What is expected of the reference of a gift. */
+export const newReference = 'a new one, or the values it came with before'
+
 /** A single gift, or without `single` the sum of a month; refunds and fees too. */
 export type ImportedGift = {
   readonly projectId: number
@@ -78,7 +81,7 @@ export async function saveGifts(db: Db, gifts: readonly ImportedGift[], saving: 
         stale.set(keyOfMonth(gift), gift)
         return 'unchanged'
       }
-      const expected = 'a new one, or the values it came with before'
+      const expected = newReference
       if (!saving.correct) return { field: 'reference', expected, got: single.name }
       if (!before.isWhole) return { field: 'reference', expected: `${expected}, which are not known`, got: single.name }
       const problem = monthProblem(months.get(keyOfMonth(gift)), gift, saving)

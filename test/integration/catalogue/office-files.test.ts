@@ -216,6 +216,6 @@ describe('a table of gifts', () => {
     const wrong = await fileOf('wrong.json', '{"maps": {}, "decimal": "dot"}')
     const told = await runCommandLine(['import', recipe, '--recipe', wrong], environment)
     expect(told.stderr).toContain('maps: expected map, or another one of')
-    expect(told.stderr).toContain('decimal: expected comma, point, got dot')
+    expect(told.stderr).toContain('decimal: expected comma, point, cents, got dot')
   })
 })

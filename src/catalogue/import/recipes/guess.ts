@@ -6,10 +6,11 @@ import type { Recipe } from '../../sql/reading.js'
 import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
-import { bareNumber, dayPatternsOf, type NumberNotation, numberIn } from '../number-notation.js'
+import { bareNumber, dayPatternsOf, type NumberNotation, numberIn, unixSeconds } from '../number-notation.js'
+import { ofNoKind } from '../recognise-file.js'
 import { tellingOf } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
-import { type CsvTable, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
+import { type CsvTable, isInCents, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
 import { guessNotation, isDated, isNumeric, markedCurrency, shownValues, valuesOf } from './values-of-columns.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
@@ -56,6 +57,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
   const kind = guessKind(asked, name, columns, words)
   say('kind', kind.why)
   const { fields } = kind.kind
+  const only: Record<string, string[]> = {}
   const candidates = candidatesOf(columns, kind.kind, words, currency)
   for (const [field, column] of namelessOf(columns, kind.kind, candidates)) {
     candidates.set(column, [field])
@@ -64,12 +66,27 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       `${field}: the only column whose cells all are ${isDated(fields[field]?.type.name ?? '') ? 'days' : 'amounts'}`,
     )
   }
+  const sides = 'date' in fields && ![...candidates.values()].flat().includes('amount') && sidesOf(columns, words)
+  if (sides) {
+    const [own, other] = kind.kind.name === 'gifts' ? sides : sides.toReversed()
+    candidates.set(own, ['amount'])
+    only[other.name] = ['', ...[...other.values.keys()].filter((text) => !/[1-9]/.test(text))]
+    say('only', `rows without an amount in "${other.name}"`)
+  }
   const notation = guessNotation(candidates, kind.kind, sheet !== undefined, say, open)
+  if (notation.date === unixSeconds && notation.decimal === undefined) {
+    for (const [column, names] of candidates) {
+      if (!names.includes('amount') || [...column.values.keys()].some((text) => /\D/.test(text))) continue
+      candidates.delete(column)
+      open.push(
+        `"${column.name}" may be in cents, as programs have them beside Unix times: say decimal cents, or point`,
+      )
+    }
+  }
   const assigned = assign(columns, candidates, kind.kind, notation, words, currency)
 
   const map: Record<string, string> = {}
   const values: Record<string, Record<string, string>> = {}
-  const only: Record<string, string[]> = {}
   const ignore: string[] = []
   const [fillDown, attachments, plain]: [string[], string[], string[]] = [[], [], []]
   for (const column of columns) {
@@ -135,7 +152,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
         'only',
         `rows whose "${column.name}" is ${shownValues(moved)}${rest.length > 0 ? `, not ${shownValues(rest)}` : ''}`,
       )
-    } else if (told.size > 1) {
+    } else if (told.size > 1 || (isMoney && notMoved.length > 0 && 2 * (moved.length + notMoved.length) > all.length)) {
       if (!isMoney && /^(?:type|kind|typ|art|tipo)$/.test(foldedName(column.name))) {
         ignore.push(column.name)
         say('ignore', `"${column.name}" says what a record is, not whether it counts`)
@@ -208,6 +225,14 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
   return { recipe: guessed, reasons, open, ...(missing.length > 0 && { missing }) }
 }
 
+/** The columns of money that came, and that went, as a bank's statement has them. */
+function sidesOf(columns: readonly TableColumn[], { credits, debits }: HeaderWords) {
+  const [came, went] = [credits, debits].map((list) =>
+    columns.find((column) => column.words.some((word) => list.includes(word))),
+  )
+  return came && went && ([came, went] as const)
+}
+
 /** What is asked of a person where no column is a field that the kind needs. */
 export function lacking(field: string, kind = ''): string {
   return `no column is ${field}, which ${kind} need: name one in map, or its value in constants`
@@ -226,6 +251,12 @@ function guessKind(
 ): { readonly kind: Kind; readonly why: string } {
   const known = asked === undefined ? undefined : findKind(asked)
   if (known) return { kind: known, why: `${known.name}, as --kind says` }
+  const [came, went] = sidesOf(columns, words) ?? []
+  if (came && went && !columns.some((column) => column.words.some((word) => words.fields.get('amount')?.has(word))))
+    throw new ServiceError(
+      'input-unusable',
+      `a bank statement, with money that came in "${came.name}" and money that went in "${went.name}": only you can say which rows are gifts; --kind gifts takes those of "${came.name}"`,
+    )
   const name = ` ${foldedName(path.basename(file))} `
   const scored = kinds.map((kind: Kind) => {
     const candidates = candidatesOf(columns, kind, words)
@@ -235,13 +266,16 @@ function guessKind(
     const isNamed = (words.kinds.get(kind.name) ?? []).some((word) => name.includes(` ${word} `))
     // One column of many is no table of themes because it is called Nr.
     const isLikely = isNamed || found.size > 1 || columns.length === 1
-    return { kind, isNamed, score: isLikely ? found.size - 2 * missing.length + (isNamed ? 3 : 0) : 0 }
+    // A table with a day and an amount is one of money, whatever else it has.
+    const isOfMoney = ['date', 'amount'].every((field) => field in kind.fields && found.has(field))
+    return {
+      kind,
+      isNamed,
+      score: isLikely ? found.size + (isOfMoney ? 2 : 0) - 2 * missing.length + (isNamed ? 3 : 0) : 0,
+    }
   })
   const [best, second] = scored.sort((a, b) => b.score - a.score)
-  if (!best || best.score <= 0) {
-    const names = columns.map((column) => column.name).slice(0, 20)
-    throw new ServiceError('input-unusable', `columns of no kind (${names.join(', ')}): name one with --kind`)
-  }
+  if (!best || best.score <= 0) throw ofNoKind(columns.map((column) => column.name))
   const also = second && second.score === best.score ? `; they may be ${second.kind.name} as well: --kind` : ''
   return {
     kind: best.kind,
@@ -291,18 +325,27 @@ function candidatesOf(
   currency?: CurrencyCode,
 ): Map<TableColumn, string[]> {
   const names = Object.keys(fields)
+  const isMoney = (field: string) => /amount/.test(fields[field]?.type.name ?? '')
+  const hasAmounts = columns.some(
+    (column) =>
+      !isScaled(column.name) &&
+      names.some((field) => isMoney(field) && column.words.some((word) => words.fields.get(field)?.has(word))),
+  )
+  // Forms of ODK and Kobo have the times at which they were filled in beside what was asked.
+  const isForm = columns.some(({ name }) => name === '_submission_time')
   const isAmount = (word = '') => words.fields.get('amount')?.has(word) ?? false
   const hasPlainAmount = columns.some((column) => isAmount(column.words[0]) && markOfName(column.name) === undefined)
   return new Map(
     columns.flatMap((column): [TableColumn, string[]][] => {
+      if (isForm && /^(?:start|end|today)$/.test(column.name)) return []
       const mark = markOfName(column.name)
       const isOurs = mark === undefined || currency === undefined || marksOf(currency).has(mark)
       const isNamed = (field: string) => {
         const isOf = (name: string) => column.words.some((word) => words.fields.get(name)?.has(word))
         // Whoever counts projects calls the number what others call a name of their own.
         const hasName = isOf(field) || (field === 'id' && 'externalId' in fields && isOf('externalId'))
-        // Cents, or thousands, are for a person to turn into amounts.
-        if (/amount/.test(fields[field]?.type.name ?? '') && isScaled(column.name)) return false
+        // Thousands, and cents beside amounts that are none, are for a person to turn into amounts.
+        if (isMoney(field) && isScaled(column.name) && (hasAmounts || !isInCents(column))) return false
         if (field !== 'settledAmount') return hasName
         // What was settled in another currency is no amount of the books.
         return isOurs && (hasName || (hasPlainAmount && mark !== undefined && column.words.some(isAmount)))
@@ -343,6 +386,8 @@ function assign(
     if (field === 'externalId' && 'id' in fields && !numberless) return 0
     const cells = [...column.values.keys()]
     if (cells.length === 0) return 0.4
+    // A column that repeats its values names payouts, or plans, and tells no gifts apart.
+    if (field === 'reference') return cells.length / [...column.values.values()].reduce((sum, times) => sum + times)
     const share = (is: (text: string) => boolean) => cells.filter(is).length / cells.length
     const isRead = (text: string) => {
       const bare = isNumeric(type.name) ? bareNumber(text).number : type.name === 'currency' ? text.toUpperCase() : text
@@ -350,7 +395,10 @@ function assign(
     }
     if (field === 'images' && cells.some(hasAddressInBrackets)) return 1
     if (isDated(type.name) && dayPatternsOf(cells[0] ?? '').length > 1) return 0.5 + share(isRead) / 2
-    if (type.refersTo) return 0.5 + share((text) => /^[\w.:/-]{1,80}$/.test(text)) / 2
+    if (type.refersTo) {
+      const isId = share((text) => /^[\w.:/-]{1,80}$/.test(text))
+      return 0.4 + ((0.3 + 0.3 * isId) * column.filled) / (column.filled + column.blank)
+    }
     const known = valuesOf(column, field, type, words)
     if (known)
       return (

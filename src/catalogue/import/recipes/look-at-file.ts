@@ -27,7 +27,7 @@ export async function guessOrNone(
     return await guessRecipe(...args)
   } catch (error) {
     if (error instanceof ServiceError)
-      return error.message.includes('is not CSV') ? { broken: error.message } : undefined
+      return error.message.startsWith('no table') ? undefined : { broken: error.message }
     if (isErrno(error, 'ENOENT', 'EISDIR', 'EACCES')) return undefined
     throw error
   }

@@ -6,7 +6,7 @@ import { cleanName, partedName } from '../column-names.js'
 import { type CsvHeader, csvHeadBytes, encodingOf, readCsvHeader } from '../csv-rows.js'
 import { CsvText, isBlank } from '../csv-text.js'
 import { headOf, openBytes } from '../record-files.js'
-import { isHeaderAgain } from '../row-reading.js'
+import { whyHeader } from '../row-reading.js'
 import type { Sheet } from '../workbook.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
 
@@ -64,20 +64,30 @@ function isHeader(columns: readonly string[], words: HeaderWords): boolean {
   return known.length >= 2 && !columns.some((column) => /^[-\d.,]+$/.test(column))
 }
 
-/** What the name of a column may mean: as it is, `#` as "no", without what is in brackets, behind its last point (`notes.project`), parted (`createdAt`), without the currency at its end. */
+/** What the name of a column may mean: as it is, `#` as "no", without what is in brackets, behind its last point or slash (`notes.project`), parted (`createdAt`), without the currency or the cents at its end. */
 function wordsOf(column: string): string[] {
   const bare = column.replace(/\s*[([][^()[\]]*[)\]]$/, '').replace(/\s*#$/, ' no')
-  const whole = [column, bare, bare.slice(bare.lastIndexOf('.') + 1), partedName(bare)].map(foldedName)
+  const whole = [column, bare, bare.replace(/^.*[./]/, ''), partedName(bare)].map(foldedName)
   const without = whole.map((word) =>
-    word.replace(/ (?:(?:in|en|em) )?([a-z]{3})$/, (end, code: string) =>
-      parseCurrencyCode(code.toUpperCase()) ? '' : end,
-    ),
+    word
+      .replace(cents, '')
+      .replace(/ (?:(?:in|en|em) )?([a-z]{3})$/, (end, code: string) =>
+        parseCurrencyCode(code.toUpperCase()) ? '' : end,
+      ),
   )
   return [...new Set([...whole, ...without])].filter((word) => word !== '')
 }
 
+const cents = / (?:(?:in|en|em) )?(?:cents?|pence|pennies|rappen|centimes?|centimos?|centavos?|minor(?: units?)?|ore)$/
+
+/** Whether a column surely has amounts in the smallest unit of their currency: `amount_cents`, with whole numbers. */
+export function isInCents({ name, values }: Pick<TableColumn, 'name' | 'values'>): boolean {
+  return cents.test(foldedName(partedName(name))) && [...values.keys()].every((text) => /^-?\d+$/.test(text))
+}
+
 /** Whether the numbers of a column are parts or multiples of what they seem: `Amount (cents)`, `Betrag (TEUR)`. */
 export function isScaled(name: string): boolean {
+  if (cents.test(foldedName(partedName(name)))) return true
   const [, unit = ''] = /[([]([^()[\]]*)[)\]](?:#\d+)?$/.exec(name) ?? []
   return /cent|pence|penn|rappen|centavo|minor|thousand|tausend|tsd|mill|mio\b|^t[a-z]{3}$|^k\W|000/i.test(unit)
 }
@@ -133,7 +143,7 @@ async function readColumns(chunks: AsyncIterable<Buffer>, header: CsvHeader, wor
   const take = (piece: string, isLast: boolean) => {
     for (const { line, cells, damaged } of csv.push(piece, isLast)) {
       if (line <= header.line || damaged !== undefined || cells.every(isBlank)) continue
-      if (isHeaderAgain(cells, header.columns)) continue
+      if (whyHeader(cells, header.columns)) continue
       const at = cells.findIndex((cell) => !isBlank(cell))
       const [first = '', column] = [cells[at], columns[at]]
       const filled = cells.filter((cell) => !isBlank(cell)).length

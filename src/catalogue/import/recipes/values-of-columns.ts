@@ -6,7 +6,7 @@ import type { Recipe } from '../../sql/reading.js'
 import type { Kind } from '../kind.js'
 import { bareNumber, dayPatternsOf, isoDayOf, isReadBy, numberIn, orderOfPattern } from '../number-notation.js'
 import { countryCodes, countryNamed, foldedName, type HeaderWords } from './header-words.js'
-import { markOfName, type TableColumn } from './table-of-file.js'
+import { isInCents, markOfName, type TableColumn } from './table-of-file.js'
 
 const mostShown = 5
 
@@ -45,8 +45,10 @@ export function guessNotation(
   }))
   const isPlain = numbers.every((text) => /^-?\d+(?:\.\d{1,2})?$/.test(text))
   const [first, second] = readings.sort((a, b) => b.count - a.count)
-  let decimal: Recipe['decimal']
-  if (!isPlain && first && second) {
+  const inCents = [...candidates.keys()].find(isInCents)
+  if (inCents) say('decimal', `cents: "${inCents.name}" has whole numbers`)
+  let decimal: Recipe['decimal'] = inCents && 'cents'
+  if (!inCents && !isPlain && first && second) {
     const telling = numbers.find(
       (text) => numberIn(first.decimal, text) !== undefined && numberIn(second.decimal, text) === undefined,
     )

@@ -136,6 +136,7 @@ function notationFields(recipe: Recipe): Html {
       ['', '1234.50'],
       ['point', '1,234.50'],
       ['comma', '1.234,50'],
+      ['cents', '123450 (cents)'],
     ],
     decimal,
   )}
