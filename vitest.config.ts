@@ -9,7 +9,7 @@ const processes = [
   'test/e2e/{rehearsal,start,worker-processes}.test.ts',
   'test/integration/catalogue/{imports-at-once,own-platform,recipes,sources-faults}.test.ts',
   'test/integration/catalogue/sync/{hostile,kill,poison,this-service}.test.ts',
-  'test/integration/cli/{completion,init,optional-packages}.test.ts',
+  'test/integration/cli/{completion,conditions,init,optional-packages}.test.ts',
   'test/integration/iati/{seeded-mapping,standard-pull}.test.ts',
   'test/integration/http/api/{access-matrix,demo-links,exhaustion,fuzz,manifest-links,python-client,stopped}.test.ts',
   'test/integration/console/{console-browser,moving-in-browser,upload-attacks}.test.ts',
@@ -54,7 +54,13 @@ export default defineConfig({
         },
       },
       {
-        test: { ...onPostgres, name: 'store', include: ['test/{integration,e2e}/**/*.test.ts'], exclude: processes },
+        test: {
+          ...onPostgres,
+          name: 'store',
+          // `npm test` runs what is pure in the same workers, which have loaded the program.
+          include: [`test/{integration,e2e${runsAll ? '' : ',unit,golden'}}/**/*.test.ts`],
+          exclude: processes,
+        },
       },
       { test: { ...onPostgres, name: 'processes', include: processes } },
     ],

@@ -44,7 +44,7 @@ async function openCluster(): Promise<Cluster> {
   const scratch = await openScratch()
   const dataDir = await mkdtemp(path.join(tmpdir(), 'giving-test-'))
   const server = await openEmbeddedPostgres({ dataDir })
-  await prepareForTests(dataDir, server.url)
+  await prepareForTests(dataDir, server.url, server.clusterDir)
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
   await makeTablespace(await administratorUrl(dataDir, server.url), path.join(scratch, 'databases'), server.clusterDir)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 
@@ -10,9 +10,11 @@ export async function administratorUrl(dataDir: string, url: string): Promise<st
 
 /**
  * Makes an embedded server fit for tests: the service's role makes databases and roles, nothing waits for the disk, since the
- * data goes with the run, and passwords, which are random, cost no time to compare.
+ * data goes with the run, and passwords, which are random, cost no time to compare: they are sent as they are.
  */
-export async function prepareForTests(dataDir: string, url: string): Promise<void> {
+export async function prepareForTests(dataDir: string, url: string, clusterDir: string): Promise<void> {
+  const access = path.join(clusterDir, 'pg_hba.conf')
+  await writeFile(access, (await readFile(access, 'utf8')).replaceAll('scram-sha-256', 'password'))
   await administrate(dataDir, url, [
     'alter role giving createdb createrole',
     `set scram_iterations = 1; alter role giving password '${new URL(url).password}'`,
