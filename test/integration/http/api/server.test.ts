@@ -13,6 +13,7 @@ import { listen, proxyHeaders, type TestApi, testApi, testConfig, testUser } fro
 import { committedDescription, type Description } from '../../../support/api/api-description.js'
 import { layRelease } from '../../../support/release/release.js'
 import { testDatabase } from '../../../support/store/database.js'
+import { standStill } from '../../../support/values/stand-still.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
 const list = '/api/public/projectservice/all/projects'
@@ -185,8 +186,7 @@ describe('an event loop that lags', () => {
     expect(answer.body).toBe('served')
     waiting.push(app.inject('/slow'))
     for (let round = 0; round < 100 && answer.statusCode !== 503; round++) {
-      const end = performance.now() + 100
-      while (performance.now() < end);
+      standStill(100)
       await new Promise((resolve) => setTimeout(resolve))
       answer = await app.inject('/api/x')
     }

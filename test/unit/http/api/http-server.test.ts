@@ -10,6 +10,7 @@ import { createHttpServer } from '../../../../src/http/api/http-server.js'
 import { createServer } from '../../../../src/http/api/server.js'
 import { testConfig } from '../../../support/api/api-config.js'
 import { selfSigned } from '../../../support/servers/self-signed.js'
+import { standStill } from '../../../support/values/stand-still.js'
 
 const deps = { log: pino({ level: 'silent' }), config: testConfig }
 
@@ -40,10 +41,6 @@ describe('the server under the framework', () => {
   const answerWhole: RequestListener = (request, response) => {
     request.resume().once('end', () => response.end('served'))
   }
-  const standStill = () => {
-    const until = performance.now() + 600
-    while (performance.now() < until);
-  }
 
   it.each([
     ['nothing', ''],
@@ -58,7 +55,7 @@ describe('the server under the framework', () => {
       if (before !== '') socket.write(before)
       await new Promise((resolve) => setTimeout(resolve, 40))
       socket.write(`${head}abcd`.slice(before.length))
-      standStill()
+      standStill(600)
       expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 .*served$/s)
     },
   )
@@ -67,7 +64,7 @@ describe('the server under the framework', () => {
     const socket = await connectTo(answerWhole, times)
     socket.write(`${head}ab`)
     await once(socket, 'connect')
-    standStill()
+    standStill(600)
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 Request Timeout.*<error_code>408</s)
   })
 
