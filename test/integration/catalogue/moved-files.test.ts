@@ -33,16 +33,20 @@ const official = officialStandard('real files of publishers')
 const real = official && path.join(official, 'real')
 
 describe.skipIf(!real || !existsSync(real))('real files', () => {
-  it.each([
+  const cases: [string[], Record<string, number>][] = [
     [['caf-activities-60.xml', 'caf-organisation.xml'], { 'code-unknown': 1 }],
     [['wri-activity.xml'], {}],
     [['acf-spain-co.xml', 'acf-spain-ph.xml'], { 'sector-narrative-missing': 7 }],
     [['kbo-organisation.xml'], {}],
     [['world-bank-organisation.xml'], { 'code-unknown': 12 }],
-  ])('%j are published whole but for what breaks a rule of the standard: %j', async (files, broken) => {
-    const { faults, errors, summary } = await moveReal(real ?? '', files)
-    expect({ faults, errors }).toEqual({ faults: [], errors: broken })
-    const told = summary.moved?.rules.map(({ code, count }) => [code, count]) ?? []
-    expect(Object.fromEntries(told)).toEqual(broken)
-  })
+  ]
+  it.each(someOf(cases, 2))(
+    '%j are published whole but for what breaks a rule of the standard: %j',
+    async (files, broken) => {
+      const { faults, errors, summary } = await moveReal(real ?? '', files)
+      expect({ faults, errors }).toEqual({ faults: [], errors: broken })
+      const told = summary.moved?.rules.map(({ code, count }) => [code, count]) ?? []
+      expect(Object.fromEntries(told)).toEqual(broken)
+    },
+  )
 })

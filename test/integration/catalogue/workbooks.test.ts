@@ -4,6 +4,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { type Cell, lettersOf, serialOf, styles, workbookOf, zipOf } from '../../support/catalogue/workbooks.js'
 import { printed, runCommandLine } from '../../support/commands/command-line.js'
+import { someOf } from '../../support/runner/some-of.js'
 import { testDatabase } from '../../support/store/database.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
@@ -262,8 +263,8 @@ describe('a workbook that cannot be read', () => {
   })
 
   it('grows beyond bounds', async () => {
-    // Spaces, and rows, of which a thousand are a byte.
-    for (const inside of [Buffer.alloc(12_000_000, ' '), Buffer.alloc(12_000_000, '<row/>')]) {
+    // Rows, of which a thousand are a byte, and spaces.
+    for (const inside of someOf([Buffer.alloc(12_000_000, '<row/>'), Buffer.alloc(12_000_000, ' ')], 2)) {
       const bomb = bombOf(workbookOf(gifts), inside)
       expect(bomb.length).toBeLessThan(100_000)
       const { problems } = await giving('import', await fileOf(bomb))

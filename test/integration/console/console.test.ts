@@ -13,6 +13,7 @@ import { sync } from '../../support/catalogue/sync.js'
 import { runCommandLine } from '../../support/commands/command-line.js'
 import { readProjectFile } from '../../support/documents/markdown-table.js'
 import { testPublisher } from '../../support/release/publishing.js'
+import { someOf } from '../../support/runner/some-of.js'
 import { redisMissing, startRedis } from '../../support/servers/redis.js'
 import { apiKey, records, startUpstream } from '../../support/servers/upstream-server.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
@@ -469,7 +470,7 @@ describe('the console', { shuffle: false }, () => {
     expect((await other.ask('/healthz')).status).toBe(200)
   })
 
-  describe.each(['PostgreSQL', 'Redis'] as const)('queues on %s', (engine) => {
+  describe.each(someOf(['PostgreSQL', 'Redis'] as const, 2))('queues on %s', (engine) => {
     it('are shown with their failed jobs', async (context) => {
       const missing = engine === 'Redis' ? redisMissing() : undefined
       if (missing) return context.skip(missing)

@@ -84,7 +84,7 @@ describe('the publisher of a store', { shuffle: false }, () => {
     ['DEFAULT_CURRENCY', 'EUR', 'USD'],
     ['DEFAULT_LANGUAGE', 'fr', 'en'],
   ] as const
-  it.each(someOf(wrong, 2))('stops publishing and registering while %s is not %s but %s', async (name, was, is) => {
+  it.each(someOf(wrong, 3))('stops publishing and registering while %s is not %s but %s', async (name, was, is) => {
     const registering = {
       ...{ REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.issueToken(), LICENCE_ID: 'cc-by' },
       [name]: is,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { runsAll } from '../runner/some-of.js'
 
 /*
  * Files of other publishers, which the repository may not contain. `TEST_FILES` names a folder with `iati/` (official
@@ -22,14 +23,16 @@ export function officialStandard(whatIsSkipped: string): string | undefined {
   return officialFiles() ?? skipped(whatIsSkipped, 'the official IATI files: set IATI_STANDARD_DIR or TEST_FILES')
 }
 
-/** The page of real records; undefined, having said what is skipped, without it. */
+/** The page of real records; undefined, having said what is skipped, without it, and in `npm test`, which asks about our own. */
 export function realRecords(whatIsSkipped: string): string | undefined {
+  if (!runsAll) return undefined
   const page = folder && resolve(folder, 'samples', 'projects.xml')
   return page && existsSync(page) ? page : skipped(whatIsSkipped, 'the page of real records: set TEST_FILES')
 }
 
-/** The folder with the first lines of six exports; undefined, having said what is skipped, without it. */
+/** The folder with the first lines of six exports; undefined as `realRecords` is. */
 export function borrowedExports(whatIsSkipped: string): string | undefined {
+  if (!runsAll) return undefined
   const exports = folder && resolve(folder, 'cases', 'exports')
   return exports && existsSync(exports) ? exports : skipped(whatIsSkipped, 'the first lines of exports: set TEST_FILES')
 }

@@ -405,10 +405,24 @@ describe('what a mirror costs its upstream', () => {
     }
   })
 
-  test('is two requests a project at first, and then two for each that changed', async () => {
-    const first = await full()
+  test('is two requests a project at first, and then two for each that changed; what is left is told, and until when', async () => {
+    let now = Date.parse('2026-06-01T03:00:00Z')
+    const lines: { readonly msg: string }[] = []
+    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+    const first = await full({
+      log,
+      clock: () => {
+        now += 5_000
+        return new Date(now)
+      },
+    })
     // Whether it knows changes, themes, regions, the bulk file that it lacks, organisations, and four pages.
     expect(first).toMatchObject({ state: 'done', created: 400, requests: 2 * 400 + 4 + 5 })
+    const told = lines.map(({ msg }) => msg).join('\n')
+    expect(told).toMatch(
+      /^sync run: projects, \d+ records, [123] requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m,
+    )
+    expect(told).toMatch(/^sync run: details, 400 records, 600 requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m)
     upstream.requests.length = 0
     for (const record of upstream.state.records.slice(0, changed)) {
       Object.assign(record, { numberOfReports: 2, imageGallerySize: 3 })
@@ -416,23 +430,5 @@ describe('what a mirror costs its upstream', () => {
     }
     expect(await incremental()).toMatchObject({ state: 'done', changed, requests: 2 * changed + 1 })
     expect(upstream.requests).toHaveLength(2 * changed + 1)
-  })
-
-  test('is told while it lasts: what is left, and until when', async () => {
-    let now = Date.parse('2026-06-01T03:00:00Z')
-    const lines: { readonly msg: string }[] = []
-    const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-    await full({
-      log,
-      clock: () => {
-        now += 5_000
-        return new Date(now)
-      },
-    })
-    const told = lines.map(({ msg }) => msg).join('\n')
-    expect(told).toMatch(
-      /^sync run: projects, \d+ records, [123] requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m,
-    )
-    expect(told).toMatch(/^sync run: details, 400 records, 600 requests left until about 2026-06-01T\d\d:\d\d:\d\dZ$/m)
   })
 })

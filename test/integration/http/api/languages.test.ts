@@ -6,6 +6,7 @@ import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import { type TestApi, testApi } from '../../../support/api/api.js'
 import { languageFiles } from '../../../support/catalogue/language-files.js'
 import { type CommandStore, commandStore } from '../../../support/commands/command-store.js'
+import { someOf } from '../../../support/runner/some-of.js'
 
 const projects = '/api/public/projectservice'
 const organisations = '/api/public/orgservice'
@@ -70,7 +71,7 @@ describe('records in the languages of Accept-Language', () => {
     `${organisations}/organization/7`,
   ]
 
-  describe.each(addresses)('%s', (address) => {
+  describe.each(someOf(addresses, 3))('%s', (address) => {
     it.each(['xml', 'json'] as const)(
       'is as it was without the header, or with a language that no record has (%s)',
       async (format) => {

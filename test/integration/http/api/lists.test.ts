@@ -546,7 +546,7 @@ describe('reads', { shuffle: false }, async () => {
 
     it('sees each project exactly once although projects come and go between any two statements', async () => {
       const from = 100_000
-      const stable = Array.from({ length: 60 }, (_, index) => from + index * 10)
+      const stable = Array.from({ length: 30 }, (_, index) => from + index * 10)
       const turned = stable.map((id) => id + 5)
       await insertProjects(
         store.db,

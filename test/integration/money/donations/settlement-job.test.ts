@@ -9,6 +9,7 @@ import { startWorker } from '../../../../jobs/worker.js'
 import { submitDonation } from '../../../../src/money/submit-donation.js'
 import { account, donationRequest, insertDonationTargets, testPayments } from '../../../support/money/donations.js'
 import { workerDeps } from '../../../support/processes/jobs/world.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { redisMissing, startRedis } from '../../../support/servers/redis.js'
 import { testDatabase } from '../../../support/store/database.js'
 
@@ -25,7 +26,7 @@ it('the settlement is due at each minute', async () => {
   ])
 })
 
-describe.each(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'])(
+describe.each(someOf(noRedis === undefined ? ['postgres', 'redis'] : ['postgres'], 2))(
   'the settlement as a job of the queue in %s',
   async (engine) => {
     const { store, url } = await testDatabase()

@@ -16,10 +16,11 @@ import {
   testPayments,
 } from '../../../support/money/donations.js'
 import { processors, timeoutMs } from '../../../support/money/processors.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { toCents } from '../../../support/servers/processor-server.js'
 import { testDatabase } from '../../../support/store/database.js'
 
-describe.each(Object.entries(processors))('a charge that is followed at %s', async (name, start) => {
+describe.each(someOf(Object.entries(processors), 2, 1))('a charge that is followed at %s', async (name, start) => {
   const hasTwo = name === 'braintree'
   const { store } = await testDatabase()
   const [processor, gateway] = await start()

@@ -26,13 +26,14 @@ import {
 import { processors, timeoutMs } from '../../../support/money/processors.js'
 import { endedMethodDelivery } from '../../../support/money/webhook-deliveries.js'
 import { inOrder } from '../../../support/runner/in-order.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { readMail, startMailServer } from '../../../support/servers/mail-server.js'
 import { testDatabase } from '../../../support/store/database.js'
 
 const never = new AbortController().signal
 const choice = { language: 'en', operatorsDir: undefined }
 
-describe.each(Object.entries(processors))('regular gifts at %s', inOrder, async (name, start) => {
+describe.each(someOf(Object.entries(processors), 2))('regular gifts at %s', inOrder, async (name, start) => {
   const { store, url } = await testDatabase()
   const [processor, real] = await start()
   afterAll(() => processor.close())

@@ -15,6 +15,7 @@ import {
   value,
   withAttributes,
 } from '../../../support/iati/iati-records.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { officialStandard } from '../../../support/values/borrowed-files.js'
 import { temporaryFolder } from '../../../support/values/temporary-folder.js'
 
@@ -321,7 +322,7 @@ describe('a file', () => {
 
   const wide = (elements: number) => `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'<a/>'.repeat(elements)}`
   const deep = (levels: number) => `${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}`
-  it.each([
+  const tooLarge = [
     ['elements', wide(500_000), 'has more than 500000 elements'],
     ['characters', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${'x'.repeat(16_100_000)}`, 'is longer than'],
     ['levels', `<iati-identifier>XM-DAC-47045-wide</iati-identifier>${deep(70)}`, 'nests deeper than 64 elements'],
@@ -330,7 +331,9 @@ describe('a file', () => {
       `<iati-identifier>XM-DAC-47045-wide</iati-identifier><a${Array.from({ length: 101 }, (_, n) => ` a${n}=""`).join('')}/>`,
       'has an element with more than 100 attributes',
     ],
-  ])('with a well-formed record of too many %s names it and goes on', async (_what, content, reason) => {
+  ] as const
+  const some = someOf(tooLarge, 2)
+  it.each(some)('with a well-formed record of too many %s names it and goes on', async (_what, content, reason) => {
     const text = activityFile([numbered('1'), numbered('2')])
     const report = await validated(
       text.replace('</iati-activity>\n', `</iati-activity>\n<iati-activity>${content}</iati-activity>\n`),
