@@ -23,15 +23,15 @@ export type NumberNotation = {
 
 const dateTokens = /dd|mmm|mm|yyyy|(?:19|20)yy|[^A-Za-z0-9]+/g
 
-/** The word for days as Excel counts them. */
-const excelDays = 'excel'
-
-/** The word for seconds, or milliseconds, as Unix counts them. */
-export const unixSeconds = 'unix'
+/** What programs count days by, with the words that name it: seconds of Unix may be milliseconds. */
+const counted: ReadonlyMap<string, { readonly read: typeof unixDay; readonly example: string }> = new Map([
+  ['excel', { read: excelDay, example: 'a day as Excel counts them, such as 46031' }],
+  ['unix', { read: unixDay, example: 'seconds as Unix counts them, such as 1772618400' }],
+])
 
 /** What a pattern of days is: day, month as a number or name (mmm) and year once each, with signs between; or `excel` or `unix`. */
 export function isDatePattern(pattern: string): boolean {
-  if (pattern === excelDays || pattern === unixSeconds) return true
+  if (counted.has(pattern)) return true
   const tokens = pattern.match(dateTokens) ?? []
   const count = (kind: RegExp) => tokens.filter((token) => kind.test(token)).length
   return tokens.join('') === pattern && count(/^dd$/) === 1 && count(/^m/) === 1 && count(/yy$/) === 1
@@ -67,8 +67,8 @@ const namedZones: ReadonlyMap<string, string> = new Map([
  */
 export function isoDayOf(text: string, pattern: string, zone = 'UTC'): string {
   const given = signedDay(text)
-  if (pattern === excelDays) return excelDay(given) ?? text
-  if (pattern === unixSeconds) return unixDay(given, zone) ?? text
+  const count = counted.get(pattern)
+  if (count) return count.read(given, zone) ?? text
   const read = pattern.includes('mmm') ? readNamedMonth(given, pattern) : readNumbers(given, pattern)
   if (read === undefined) return text
   const iso = `${read.year}-${read.month.padStart(2, '0')}-${read.day.padStart(2, '0')}`
@@ -209,8 +209,7 @@ export const datePatterns: readonly string[] = [
   'dd/mm/yyyy',
   'mm/dd/yyyy',
   ...triedNames,
-  excelDays,
-  unixSeconds,
+  ...counted.keys(),
 ]
 
 /** Patterns of days that this text may be in. */
@@ -221,8 +220,8 @@ export function dayPatternsOf(text: string): string[] {
   const patterns = [
     ...triedNumbers.map((one) => (sign ? one.replace(/\./g, sign) : one)),
     ...(/\p{L}{3}/u.test(given) ? named : []),
-    ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(given) ? [excelDays] : []),
-    unixSeconds,
+    ...(/^[2-6]\d{4}(?:[.,]\d+)?$/.test(given) ? ['excel'] : []),
+    'unix',
   ]
   const reading = patterns.filter((pattern) => isReadBy(text, pattern))
   // With all digits of its year a day needs no century.
@@ -237,9 +236,7 @@ export function isReadBy(text: string, pattern: string): boolean {
 
 /** What a refused day would be in each order of its parts, or which pattern was named; undefined where no order reads it. */
 export function explainDay(text: string, { date }: NumberNotation): string | undefined {
-  if (date === excelDays) return 'a day as Excel counts them, such as 46031'
-  if (date === unixSeconds) return 'seconds as Unix counts them, such as 1772618400'
-  if (date !== undefined) return `a day such as ${date}`
+  if (date !== undefined) return counted.get(date)?.example ?? `a day such as ${date}`
   const readings = dayPatternsOf(text).map(
     (pattern) =>
       `${isoDayOf(text, pattern)} with giving import --date ${/[ ,]/.test(pattern) ? `'${pattern}'` : pattern}`,

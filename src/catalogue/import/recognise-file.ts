@@ -130,7 +130,7 @@ function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
     return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
   }
-  if (asked === iatiKind || (asked === undefined && root === 'iati-activities')) {
+  if (asked === iatiKind || (asked === undefined && /^iati-/.test(root ?? ''))) {
     return { importer: iatiImporter, form, records: (chunks) => iatiRecords(chunks, 'iati-activities') }
   }
   const isOrganisations = root === organisationList.list || root === organisationList.record
@@ -226,6 +226,9 @@ function kindOf(name: string | undefined, columns: readonly string[], reading?: 
 
 /** What is told of columns that are fields of no kind. */
 export function ofNoKind(columns: readonly string[]): ServiceError {
+  // Days, amounts and addresses are of a record, and of nobody's concern in a message.
+  if (columns.some((column) => /^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|^\d+[.,]\d\d$|@/.test(column)))
+    return new ServiceError('input-unusable', 'a table without a header: its first line has to name the columns')
   const names = kinds.map((kind) => kind.name).join(', ')
   const got = columns.slice(0, 20).join(', ').slice(0, 200)
   return new ServiceError(

@@ -6,7 +6,7 @@ import type { Recipe } from '../../sql/reading.js'
 import { fieldNamed, missingFields } from '../fields.js'
 import type { Kind } from '../kind.js'
 import { findKind, kinds } from '../kinds.js'
-import { bareNumber, dayPatternsOf, type NumberNotation, numberIn, unixSeconds } from '../number-notation.js'
+import { bareNumber, dayPatternsOf, type NumberNotation, numberIn } from '../number-notation.js'
 import { ofNoKind } from '../recognise-file.js'
 import { tellingOf } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
@@ -74,7 +74,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     say('only', `rows without an amount in "${other.name}"`)
   }
   const notation = guessNotation(candidates, kind.kind, sheet !== undefined, say, open)
-  if (notation.date === unixSeconds && notation.decimal === undefined) {
+  if (notation.date === 'unix' && notation.decimal === undefined) {
     for (const [column, names] of candidates) {
       if (!names.includes('amount') || [...column.values.keys()].some((text) => /\D/.test(text))) continue
       candidates.delete(column)

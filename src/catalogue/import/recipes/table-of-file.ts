@@ -55,6 +55,7 @@ export async function readTable(
     { encoding: encoding.name, isSheet: sheet !== undefined },
     (columns) => isHeader(columns, words),
   )
+  if (header.columns.every(isBlank)) throw new ServiceError('input-unusable', 'no table: no row is its header')
   return { name, encoding, header, ...(sheet && { sheet }), ...(await readColumns(chunks(signal), header, words)) }
 }
 
