@@ -135,13 +135,14 @@ async function save(runtime: Runtime, output: Output, name: string, file: string
 async function list({ store }: Runtime, output: Output): Promise<number> {
   const saved = await listRecipes(store.db)
   const all = [
-    ...builtInRecipes.map((name) => ({ name, recipe: builtInRecipe(name) ?? {}, builtIn: true })),
-    ...saved.map((one) => ({ ...instantsInText(one), builtIn: false })),
+    ...builtInRecipes().map((name) => ({ name, recipe: builtInRecipe(name) ?? {}, builtIn: true as const })),
+    ...saved.map((one) => ({ ...instantsInText(one), builtIn: false as const })),
   ]
   return output.result({ recipes: all }, () =>
-    all.map(({ name, recipe, builtIn, ...by }) => {
-      const where = builtIn ? 'built in' : `saved ${'savedAt' in by ? `at ${by.savedAt} by ${by.savedBy}` : ''}`
-      return `${name}: ${recipe.kind ?? 'any kind'}, ${where}${recipe.about === undefined ? '' : `: ${recipe.about}`}`
+    all.map((one) => {
+      const where = one.builtIn ? 'built in' : `saved at ${one.savedAt} by ${one.savedBy}`
+      const { kind = 'any kind', about } = one.recipe
+      return `${one.name}: ${kind}, ${where}${about === undefined ? '' : `: ${about}`}`
     }),
   )
 }

@@ -68,7 +68,7 @@ export function uploadRoutes(app: FastifyInstance, deps: ConsoleDeps, tokens: Fo
     })
   const waiting = async (request: FastifyRequest) =>
     (await uploads.list(ownerOf(request))).filter((one) => one.import === undefined)
-  const recipeNames = async () => [...builtInRecipes, ...(await listRecipes(store.db)).map(({ name }) => name)]
+  const recipeNames = async () => [...builtInRecipes(), ...(await listRecipes(store.db)).map(({ name }) => name)]
 
   /** Looks at a file, and tries it by its recipe, as far as that was not done. */
   const prepare = async (owner: string, id: string) => {

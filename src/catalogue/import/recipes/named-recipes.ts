@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { ServiceError } from '../../../kernel/errors.js'
 import { isErrno, messageOf } from '../../../kernel/system-errors.js'
 import type { Db } from '../../../platform/database/connection.js'
@@ -6,13 +7,20 @@ import type { Recipe } from '../../sql/reading.js'
 import { findRecipe } from '../../sql/recipes.js'
 import { readRecipe } from '../reading.js'
 
-/** Recipes for the exports of programs that many have, each with the page that says which columns it has. */
-export const builtInRecipes = ['civicrm', 'donorbox', 'givewp', 'stripe'] as const
+const folder = new URL('built-in/', import.meta.url)
+
+/** Names of recipes for the exports of programs that many have: files that nothing else names, so any of them can be left out. */
+export function builtInRecipes(): string[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .map((file) => path.parse(file).name)
+    .sort()
+}
 
 /** A recipe that every installation has. */
 export function builtInRecipe(name: string): Recipe | undefined {
-  const known = builtInRecipes.find((one) => one === name)
-  return known && readRecipe(JSON.parse(readFileSync(new URL(`built-in/${known}.json`, import.meta.url), 'utf8')))
+  if (!builtInRecipes().includes(name)) return undefined
+  return readRecipe(JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')))
 }
 
 /** Whether a text can be the name of a recipe, which no path with a folder or an ending is. */
