@@ -18,6 +18,8 @@ import { glideNumber } from '../wire/read/publication-fields.js'
 import * as type from './field-types.js'
 import type { KindField, KindFields } from './fields.js'
 
+const expectedReference = 'a text of 1 to 200 characters, no number that a spreadsheet has rounded'
+
 /** How files write each kind of field. */
 const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[Kind]> } = {
   text: type.text,
@@ -47,14 +49,7 @@ const types: { readonly [Kind in keyof FieldKinds]?: type.FieldType<FieldKinds[K
   externalId: type.externalId,
   organisation: type.organisationReference,
   project: type.projectReference,
-  reference: {
-    ...type.shaped(
-      'text',
-      'a text of 1 to 200 characters, no number that a spreadsheet has rounded',
-      /^(?!\d(?:[.,]\d+)?E\+\d+$).{1,200}$/su,
-    ),
-    isFree: true,
-  },
+  reference: { ...type.shaped('text', expectedReference, /^(?!\d(?:[.,]\d+)?E\+\d+$).{1,200}$/su), isFree: true },
   currency: type.currency,
   positiveAmount: type.positiveAmount,
   signedAmount: type.signedAmount,

@@ -204,13 +204,7 @@ const triedNumbers = ['dd.mm.yyyy', 'mm.dd.yyyy', 'yyyy.mm.dd', 'dd.mm.20yy', 'm
 const triedNames = ['dd mmm yyyy', 'mmm dd, yyyy', 'yyyy mmm dd', 'dd mmm 20yy', 'mmm dd, 20yy']
 
 /** Patterns of days that are in use. */
-export const datePatterns: readonly string[] = [
-  ...triedNumbers,
-  'dd/mm/yyyy',
-  'mm/dd/yyyy',
-  ...triedNames,
-  ...counted.keys(),
-]
+export const datePatterns = [...triedNumbers, 'dd/mm/yyyy', 'mm/dd/yyyy', ...triedNames, ...counted.keys()]
 
 /** Patterns of days that this text may be in. */
 export function dayPatternsOf(text: string): string[] {

@@ -112,21 +112,23 @@ function withoutComments(head: Buffer): string {
 
 const form = { name: 'other' } as const
 
+const spreadsheet = 'a spreadsheet as XML: save it as .xlsx, or as "CSV UTF-8"'
+
+/** Roots of documents that are never read, with what to do. */
+const unread: ReadonlyMap<string, string> = new Map([
+  ['Workbook', spreadsheet],
+  ['document', spreadsheet],
+  ['rss', 'an RSS feed: reports come as an Atom feed'],
+  ['Document', 'a message of ISO 20022, such as a bank statement (CAMT): export it as CSV'],
+])
+
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
   if (isWebPage(head)) {
     throw new ServiceError('input-unusable', 'a web page (HTML), perhaps one to sign in, and no file of records')
   }
-  if (root === 'Workbook' || root === 'document') {
-    throw new ServiceError('input-unusable', 'a spreadsheet as XML: save it as .xlsx, or as "CSV UTF-8"')
-  }
-  if (root === 'rss' || root === 'RDF')
-    throw new ServiceError('input-unusable', 'an RSS feed: reports come as an Atom feed')
-  if (root === 'Document')
-    throw new ServiceError(
-      'input-unusable',
-      'a message of ISO 20022, such as a bank statement (CAMT): export it as CSV',
-    )
+  const why = unread.get(root ?? '')
+  if (why) throw new ServiceError('input-unusable', why)
   if ((asked ?? iatiKind) === iatiKind && root === 'iati-organisations') {
     return { importer: iatiOrganisationImporter, form, records: (chunks) => iatiRecords(chunks, root) }
   }

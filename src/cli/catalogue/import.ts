@@ -75,7 +75,7 @@ export function addReading(command: Command): Command {
     .addOption(
       new Option(
         '--decimal <sign>',
-        'the decimal sign of numbers in CSV, with thousands separated or not; default: point, thousands not separated',
+        'the decimal sign of numbers in CSV, with thousands separated or not, or cents where amounts are whole cents; default: point, thousands not separated',
       ).choices(['comma', 'point', 'cents']),
     )
     .option(

@@ -66,7 +66,11 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       `${field}: the only column whose cells all are ${isDated(fields[field]?.type.name ?? '') ? 'days' : 'amounts'}`,
     )
   }
-  const sides = 'date' in fields && ![...candidates.values()].flat().includes('amount') && sidesOf(columns, words)
+  const sides =
+    'amount' in fields &&
+    'date' in fields &&
+    ![...candidates.values()].flat().includes('amount') &&
+    sidesOf(columns, words)
   if (sides) {
     const [own, other] = kind.kind.name === 'gifts' ? sides : sides.toReversed()
     candidates.set(own, ['amount'])
@@ -271,7 +275,7 @@ function guessKind(
     return {
       kind,
       isNamed,
-      score: isLikely ? found.size + (isOfMoney ? 2 : 0) - 2 * missing.length + (isNamed ? 3 : 0) : 0,
+      score: isLikely ? found.size + (isOfMoney ? 3 : 0) - 2 * missing.length + (isNamed ? 3 : 0) : 0,
     }
   })
   const [best, second] = scored.sort((a, b) => b.score - a.score)

@@ -4,18 +4,11 @@ import type words from './header-words.json'
 
 const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
 
-/** `credits` and `debits` are a bank's columns of money that came and went; `tells`, `happened` and `forPublic` are words in names of columns that say whether, or as what, a row counts. */
-type List =
-  | 'credits'
-  | 'debits'
-  | 'donors'
-  | 'totals'
-  | 'moved'
-  | 'notMoved'
-  | 'alike'
-  | 'tells'
-  | 'happened'
-  | 'forPublic'
+/**
+ * `credits` and `debits` are a bank's columns of money that came and went; `tells`, `happened` and `forPublic` are words in
+ * names of columns that say whether, or as what, a row counts.
+ */
+type List = Exclude<keyof typeof words, 'fields' | 'kinds' | 'values' | 'themes'>
 
 /** What people call columns and values in these languages; all folded. */
 export type HeaderWords = Readonly<Record<List, readonly string[]>> & {
