@@ -118,7 +118,11 @@ export async function lookAtFile(
     return {
       recipe: reading,
       reasons: [],
-      open: ['what its rows are: its columns are those of no kind that is known'],
+      open: [
+        error.message.startsWith('columns of')
+          ? 'what its rows are: its columns are those of no kind that is known'
+          : error.message,
+      ],
       columns,
       ...seenSheets,
     }
