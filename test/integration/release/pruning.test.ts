@@ -15,18 +15,17 @@ import { adoptSchedule } from '../../../src/work/sql/schedules.js'
 import { testApi } from '../../support/api/api.js'
 import { printed, runCommandLine } from '../../support/commands/command-line.js'
 import { commandStore } from '../../support/commands/command-store.js'
-import { coreFiles, testPublisher } from '../../support/release/publishing.js'
+import { coreFiles, publishedCopies, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects, loseProjects } from '../../support/store/catalogue.js'
-import { testDatabase } from '../../support/store/database.js'
 
 const days = (count: number) => new Date(Date.parse('2026-11-21T02:00:00Z') + count * 86_400_000)
 
+const copies = publishedCopies(2, coreFiles)
+
 async function publishedFourTimes() {
-  const database = await testDatabase()
-  const publisher = await testPublisher(database.store, coreFiles)
-  await insertProjects(database.store.db, [{ id: 1 }, { id: 2 }])
-  for (let run = 0; run < 4; run++) await publisher.publish()
-  return { database, publisher }
+  const copy = await copies()
+  for (let run = 0; run < 3; run++) await copy.publisher.publish()
+  return copy
 }
 
 const rules = { keepReleases: 3, donorRetentionDays: undefined }

@@ -5,6 +5,7 @@ import { parseElement } from '../../../../src/kernel/xml/reader.js'
 import { testApi } from '../../../support/api/api.js'
 import { readRequests } from '../../../support/api/read-operations.js'
 import { testPublisher } from '../../../support/release/publishing.js'
+import { someOf } from '../../../support/runner/some-of.js'
 import { testDatabase } from '../../../support/store/database.js'
 import { storeWells } from '../../../support/store/wells-store.js'
 
@@ -32,7 +33,9 @@ describe('every read', async () => {
       if (format === 'json') expect(() => JSON.parse(answer.body)).not.toThrow()
       else expect(parseElement(answer.body).name).not.toBe('')
     })
+  })
 
+  describe.each(someOf(readRequests, 3))('$route', ({ path: url, query }) => {
     it('answers the same with suffix, trailing slash, and to HEAD', async () => {
       for (const format of ['xml', 'json'] as const) {
         const plain = await get(url, { accept: mediaTypes[format] }, query)
