@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { newInstallation, type RunningService } from '../support/commands/cli.js'
 import { browserProgram, launchBrowser, lookAt } from '../support/portal/browser.js'
-import { runsAll } from '../support/runner/some-of.js'
 import { redisMissing, startRedis } from '../support/servers/redis.js'
 
 // One path each through what `npm run test:all` looks at closely: a real start, the browser, a kill, Redis.
@@ -28,7 +27,7 @@ describe('giving start', { shuffle: false }, () => {
     expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404)
   })
 
-  it.runIf(runsAll)('has a portal in a browser', async (context) => {
+  it('has a portal in a browser', async (context) => {
     if (browserProgram === undefined) return context.skip('there is no Chromium here')
     const browser = await launchBrowser()
     const way = { scheme: 'light', size: 'phone' } as const

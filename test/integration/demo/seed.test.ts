@@ -9,7 +9,7 @@ import { testDatabase } from '../../support/store/database.js'
 
 const today = '2026-11-21' as IsoDate
 const settings = { today, currency: 'USD' as CurrencyCode, baseUrl: 'https://giving.example' }
-const local = { ...settings, projects: 400, source: 'local', firstId: 1 } as const
+const local = { ...settings, projects: 200, source: 'local', firstId: 1 } as const
 const { store } = await testDatabase()
 
 async function rows(sql: string, values: unknown[] = []): Promise<object[]> {
@@ -56,9 +56,9 @@ describe('seeding', { shuffle: false }, () => {
   it('makes projects of every kind', async () => {
     const counts = await rows(`
       select count(*)::integer as projects,
-        count(*) filter (where status = 'active' and active)::integer > 150 as active,
-        count(*) filter (where status = 'funded' and not active)::integer > 40 as funded,
-        count(*) filter (where status = 'retired' and not active)::integer > 30 as retired,
+        count(*) filter (where status = 'active' and active)::integer > 75 as active,
+        count(*) filter (where status = 'funded' and not active)::integer > 20 as funded,
+        count(*) filter (where status = 'retired' and not active)::integer > 15 as retired,
         bool_or(paused) as paused, bool_or(type = 'fund') as fund, bool_or(organisation_id is null) as no_organisation,
         bool_or(approved_date is null and modified_date is null) as no_dates, bool_or(latitude is null) as no_location,
         bool_or(goal is null) as no_goal, bool_or(original_goal <> goal) as changed_goal,
@@ -70,7 +70,7 @@ describe('seeding', { shuffle: false }, () => {
         count(distinct theme_name)::integer as themes
       from project`)
     const { projects, titles, themes, ...kinds } = counts[0] as Record<string, unknown>
-    expect({ projects, titles, themes }).toEqual({ projects: 400, titles: 400, themes: 28 })
+    expect({ projects, titles, themes }).toEqual({ projects: 200, titles: 200, themes: 28 })
     expect(Object.entries(kinds).filter(([, found]) => found !== true)).toEqual([])
   })
 
@@ -117,7 +117,7 @@ describe('seeding', { shuffle: false }, () => {
         < (select coalesce(sum(amount), 0) from disbursement d where d.project_id = m.project_id)`),
     ).toEqual([])
     expect(
-      await rows(`select count(*) > 500 as many, count(distinct reference) = count(*) as own, bool_or(amount < 0) as returned
+      await rows(`select count(*) > 250 as many, count(distinct reference) = count(*) as own, bool_or(amount < 0) as returned
       from disbursement`),
     ).toEqual([{ many: true, own: true, returned: true }])
   })
@@ -147,30 +147,30 @@ describe('seeding', { shuffle: false }, () => {
 
   it('gives reports addresses of their own below the project page', async () => {
     expect(
-      await rows(`select count(*) > 1000 as many, count(distinct url) = count(*) as own,
+      await rows(`select count(*) > 500 as many, count(distinct url) = count(*) as own,
         bool_and(starts_with(url, p.progress_report_link || '?subid=' || r.id)) as below
       from progress_report r join project p on p.id = r.project_id`),
     ).toEqual([{ many: true, own: true, below: true }])
   })
 
   it('refuses ids that are taken', async () => {
-    await expect(seed(store, { ...local, projects: 10, firstId: 391 })).rejects.toMatchObject({
+    await expect(seed(store, { ...local, projects: 10, firstId: 191 })).rejects.toMatchObject({
       code: 'input-unusable',
     })
   })
 
   it('finds where more can be seeded', async () => {
     const firstId = await nextFreeId(store.db)
-    expect(firstId).toBe(401)
+    expect(firstId).toBe(201)
     await seed(store, { ...local, projects: 10, firstId })
-    expect(await rows(`select count(*)::integer as projects from project where id between 401 and 410`)).toEqual([
+    expect(await rows(`select count(*)::integer as projects from project where id between 201 and 210`)).toEqual([
       { projects: 10 },
     ])
   })
 
   it('makes the same rows again in another database', async () => {
     const [{ store: one }, { store: other }] = [await testDatabase(), await testDatabase()]
-    for (const store of [one, other]) await seed(store, { ...local, projects: 100 })
+    for (const store of [one, other]) await seed(store, { ...local, projects: 40 })
     const made = await digest(one)
     expect(await digest(other)).toEqual(made)
     expect(made.filter((row) => 'filled' in row && !row.filled)).toMatchObject([{ table: 'donation' }])

@@ -134,7 +134,7 @@ async function expectAgreement(ours: CommandStore): Promise<readonly string[]> {
 it('lists of the demo exactly what its file says and its rows do not', async () => {
   const ours = await commandStore({ REPORTING_ORG_REF: demoReportingOrgRef })
   onTestFinished(ours.remove)
-  const invented = { source: 'demo', isDemo: true, firstId: firstDemoId, projects: 30 } as const
+  const invented = { source: 'demo', isDemo: true, firstId: firstDemoId, projects: 15 } as const
   await seed(ours.store, { ...invented, today: day('2026-11-20'), currency: usd, baseUrl: mappingConfig.baseUrl })
   const names = await expectAgreement(ours)
   expect(names).toEqual(expect.arrayContaining(['publisher-type', 'actual-start', 'location-class', 'budget-status']))
