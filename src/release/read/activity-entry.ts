@@ -252,6 +252,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     partner: found.partner,
     page: found.page,
     picture: found.picture,
+    // `segments.ts` cuts the money out between these two.
     money,
     budgetYears: [...found.budgetYears].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
