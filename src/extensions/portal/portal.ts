@@ -163,10 +163,10 @@ export class Portal {
     const query = queryOf(request)
     const search = new URLSearchParams(query).toString()
     const address = search === '' ? request.address : `${request.address}?${search}`
-    const view = this.#view(opened, request, address)
-    const key = [opened.release.id, request.language, request.isChosen, view.baseUrl, address].join(' ')
+    const key = [opened.release.id, request.language, request.isChosen, this.#site.baseUrl(), address].join(' ')
     const known = this.#pages.get(key)
     if (known) return known
+    const view = this.#view(opened, request, address)
     return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
   }
 

@@ -11,6 +11,7 @@ import {
   amountsOf,
   byKind,
   type SplitKind,
+  Splits,
   type SumKind,
   splitByWeights,
   splitKinds,
@@ -119,8 +120,7 @@ export class ProjectIndex {
   #changed = new Float64Array()
   /** The money of each project by currency and kind. */
   readonly #money = new Map<string, Record<SumKind, Units>>()
-  /** A bit for each kind of groups that the money of a project is split over. */
-  #split = new Uint8Array()
+  readonly #splits: Readonly<Record<SplitKind, Splits>>
   /** The first and the last year of each project; 0 where none is stated. */
   #years = new Int16Array()
   readonly #found = new LRUCache<string, Found>({
@@ -144,6 +144,8 @@ export class ProjectIndex {
     this.#places = new Uint32Array(index.count)
     for (const [place, row] of rows.entries()) this.#places[row] = place
     this.#yearSums = new YearSums()
+    const splitsOfKind = () => new Splits(index.count)
+    this.#splits = { countries: splitsOfKind(), sectors: splitsOfKind(), themes: splitsOfKind() }
     const texts = TextIndex.of(textsOf(release, this.#yearSums), rows, nextTurn)
     this.#texts = texts
     // A failure is that of the search that waits for it.
@@ -161,7 +163,6 @@ export class ProjectIndex {
     projectIndex.#projects = new Float64Array(index.count)
     projectIndex.#changed = new Float64Array(index.count)
     projectIndex.#years = new Int16Array(2 * index.count)
-    projectIndex.#split = new Uint8Array(index.count)
     for (const [place, row] of rows.entries()) {
       const entry = index.entry(row)
       projectIndex.#add(entry, place)
@@ -303,16 +304,14 @@ export class ProjectIndex {
 
   /** Gives the part of a project's money that its percentages say; undefined: all of it. */
   #partOf(place: number, scope: ListScope): PartOf | undefined {
-    const bits = this.#split[place] ?? 0
-    const chosen = splitKinds.filter((kind, at) => scope[kind] !== undefined && (bits & (1 << at)) !== 0)
-    if (chosen.length === 0) return undefined
-    const splits = splitsOf(this.entry(place))
-    return (units) =>
-      chosen.reduce((left, kind) => {
-        const { keys, weights = [] } = splits[kind]
-        const parts = splitByWeights(left, weights).filter((_, at) => keys[at] === scope[kind])
-        return parts.reduce((sum, part) => sum + part, 0n)
-      }, units)
+    let partOf: PartOf | undefined
+    for (const kind of splitKinds) {
+      const group = scope[kind]
+      const next = group === undefined ? undefined : this.#splits[kind].partOf(place, group)
+      const before = partOf
+      if (next) partOf = before ? (units) => next(before(units)) : next
+    }
+    return partOf
   }
 
   /** A part of the places in an order, that of money by the scope of the filter; newest first where projects are equal. */
@@ -479,7 +478,7 @@ export class ProjectIndex {
       const { keys, weights } = splits[kind]
       return { groups: keys.map((key) => groupOf(this.groups[kind], key, names[key], languages[key])), weights }
     })
-    this.#split[place] = splitKinds.reduce((bits, kind, at) => bits | (splits[kind].weights ? 1 << at : 0), 0)
+    for (const kind of splitKinds) this.#splits[kind].set(place, splits[kind])
     if (entry.page !== undefined && URL.canParse(entry.page)) {
       const { pathname } = new URL(entry.page)
       if (pathname.startsWith(`${demoPath}/`)) this.placeOfPage.set(pathname, place)

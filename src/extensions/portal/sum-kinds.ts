@@ -19,15 +19,16 @@ export function amountsOf(money: ActivityEntry['money'][string]): Record<SumKind
 export const splitKinds = ['countries', 'sectors', 'themes'] as const
 export type SplitKind = (typeof splitKinds)[number]
 
-/** The groups of an activity of each kind, with their percentages as weights of `splitByWeights` where there are several. */
+/** Groups of one kind, with their percentages as weights of `splitByWeights` where there are several. */
+export type Split = { readonly keys: readonly string[]; readonly weights: readonly bigint[] | undefined }
+
+/** The groups of an activity. */
 export function splitsOf({
   countries,
   sectors,
   themes,
   shares = {},
-}: Pick<ActivityEntry, SplitKind | 'shares'>): Readonly<
-  Record<SplitKind, { readonly keys: readonly string[]; readonly weights: readonly bigint[] | undefined }>
-> {
+}: Pick<ActivityEntry, SplitKind | 'shares'>): Readonly<Record<SplitKind, Split>> {
   const weights = (kind: SplitKind) => shares[kind]?.map(toUnits)
   return {
     countries: { keys: countries, weights: weights('countries') },
@@ -40,4 +41,31 @@ export function splitsOf({
 export function splitByWeights(units: bigint, weights: readonly bigint[]): bigint[] {
   const parts = splitByLargestRemainder(units < 0n ? -units : units, weights)
   return units < 0n ? parts.map((part) => -part) : parts
+}
+
+/** How the money of projects is split over groups of one kind, by their places; what many have in common is kept once. */
+export class Splits {
+  readonly #kinds: Split[] = [{ keys: [], weights: undefined }]
+  readonly #numbers = new Map<string, number>()
+  readonly #numberOfPlace: Uint32Array
+
+  constructor(places: number) {
+    this.#numberOfPlace = new Uint32Array(places)
+  }
+
+  set(place: number, split: Split): void {
+    if (!split.weights) return
+    const name = `${split.keys.join(' ')} ${split.weights}`
+    const number = this.#numbers.get(name) ?? this.#kinds.push(split) - 1
+    this.#numbers.set(name, number)
+    this.#numberOfPlace[place] = number
+  }
+
+  /** The part of the money at a place that belongs to a group; undefined: all of it does. */
+  partOf(place: number, group: string): ((units: bigint) => bigint) | undefined {
+    const { keys, weights } = this.#kinds[this.#numberOfPlace[place] ?? 0] ?? {}
+    if (!keys || !weights) return undefined
+    return (units) =>
+      splitByWeights(units, weights).reduce((sum, part, at) => (keys[at] === group ? sum + part : sum), 0n)
+  }
 }

@@ -10,7 +10,7 @@ import { isReleaseId, liveReleaseId, releaseFolder } from '../folder/release-fol
 import { type ServedFile, toServedFile } from '../folder/served-file.js'
 import { toStorageError } from '../folder/storage-errors.js'
 import { findPackedFeed, packPath } from './feed-pack.js'
-import type { Manifest } from './manifest.js'
+import type { Manifest, ManifestFile } from './manifest.js'
 import { NewestKept } from './newest-kept.js'
 
 /** An immutable release on disk. */
@@ -101,6 +101,13 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
   }
   const { joined } = await readParts(directory)
   const chainFile = await jsonFile(join(directory, releaseChainPath), manifestFile.lastModified)
+  // A joined file has a place on the disk for each of its parts, and every page asks for some.
+  const served = new Map<string, ServedFile>()
+  const servedAt = (path: string, file: ManifestFile) => {
+    const known = served.get(path) ?? toServedFile(directory, path, file, joined[path])
+    served.set(path, known)
+    return known
+  }
   return {
     id,
     manifest,
@@ -108,7 +115,7 @@ async function openRelease(directory: string, id: string): Promise<ReadableRelea
       if (path === manifestPath) return manifestFile
       if (path === releaseChainPath) return chainFile
       const file = files.get(path)
-      if (file) return toServedFile(directory, path, file, joined[path])
+      if (file) return servedAt(path, file)
       const projectId = projectFeedPattern.exec(path)?.[1]
       if (projectId === undefined || manifest.projectFeeds.count === 0) return undefined
       const entry = await findPackedFeed(directory, Number(projectId))

@@ -13,10 +13,10 @@ import type { IdRange, RenderCounts, Run } from '../../work/run.js'
 import type { RenderDeps, WorkOptions } from '../publication.js'
 import { saveRenderings } from '../sql/save-renderings.js'
 import {
-  countStale,
   planStaleRanges,
   type StaleCriteria,
   type StaleProject,
+  staleIds,
   staleProjects,
 } from '../sql/stale-projects.js'
 import { renderFailed } from './failed-project.js'
@@ -47,7 +47,8 @@ export async function renderShard(
   { signal, onProgress }: WorkOptions,
 ): Promise<RenderCounts> {
   const stale = staleCriteria(deps, run)
-  const expected = onProgress ? await countStale(deps.store.db, stale, shard) : 0
+  const ids = await staleIds(deps.store.db, stale, shard)
+  const expected = ids.length
   const total = { rendered: 0, changed: 0, held: 0 }
   const store = async (rendered: readonly RenderedProject[]) => {
     await storeBatch(deps, run, stale, rendered)
@@ -55,18 +56,19 @@ export async function renderShard(
     total.rendered += rendered.length
     total.changed += rendered.filter(({ rendering }) => rendering.content).length
     total.held += rendered.filter(({ rendering }) => rendering.errors > 0).length
-    onProgress?.('render', total.rendered, Math.max(expected, total.rendered))
+    onProgress?.('render', total.rendered, expected)
   }
   let size = firstBatch
-  let reading = beside(readBatch(deps, stale, shard, { after: shard.fromId - 1, limit: size }))
+  const readNext = () => beside(readBatch(deps, stale, ids.splice(0, size)))
+  let reading = readNext()
   let storing = Promise.resolve()
   try {
     for (;;) {
       if (signal.aborted) throw interrupted()
       const batch = await reading
-      if (batch.lastId === undefined) break
-      reading = beside(readBatch(deps, stale, shard, { after: batch.lastId, limit: size }))
-      const rendered = await renderBatch(deps, run, batch.projects, signal)
+      if (!batch) break
+      reading = readNext()
+      const rendered = await renderBatch(deps, run, batch, signal)
       size = nextSize(rendered)
       await storing
       storing = beside(store(rendered))
@@ -112,23 +114,23 @@ function staleCriteria(deps: RenderDeps, run: Run): StaleCriteria {
 
 type RenderSource = { readonly stale: StaleProject; readonly source: GraphSource }
 
+/** What the next projects are rendered from; undefined after the last. */
 async function readBatch(
   deps: RenderDeps,
   stale: StaleCriteria,
-  shard: IdRange,
-  { after, limit }: { after: number; limit: number },
-): Promise<{ lastId: number | undefined; projects: RenderSource[] }> {
+  ids: readonly number[],
+): Promise<RenderSource[] | undefined> {
+  if (ids.length === 0) return undefined
   const endRead = startStage(deps.onStageMs, 'read')
   const { db } = deps.store
-  const found = await staleProjects(db, stale, shard, after, limit)
+  const found = await staleProjects(db, stale, ids)
   const sources = await graphSources(db, ofEach(found, 'projectId'))
   endRead()
   // A project that was deleted in between has no source.
-  const projects = found.flatMap((one) => {
+  return found.flatMap((one) => {
     const source = sources.get(one.projectId)
     return source === undefined ? [] : [{ stale: one, source }]
   })
-  return { lastId: found.at(-1)?.projectId, projects }
 }
 
 async function renderBatch(

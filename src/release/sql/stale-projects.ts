@@ -10,19 +10,19 @@ export type StaleCriteria = {
   readonly publisherRef: string
 }
 
-const staleIds = `
+const stale = `
   select project_id from project_version where dirty or $3
   union
   select project_id from rendering where input_key <> $1 or valid_until <= $2::date`
 
 /** Cuts the stale projects into ranges of about `size` stale projects each, in id order; [] when nothing is stale. */
-export async function planStaleRanges(db: Db, stale: StaleCriteria, size: number): Promise<IdRange[]> {
+export async function planStaleRanges(db: Db, criteria: StaleCriteria, size: number): Promise<IdRange[]> {
   const { rows } = await db.query<IdRange>(
     `select min(project_id) as from_id, max(project_id) as to_id
       from (select project_id, (row_number() over (order by project_id) - 1) / $4::integer as range
-        from (${staleIds}) as stale) as numbered
+        from (${stale}) as stale) as numbered
       group by range order by range`,
-    [stale.inputKey, stale.day, stale.force, size],
+    [...valuesOf(criteria), size],
   )
   return rows
 }
@@ -43,32 +43,26 @@ export type StaleProject = {
   readonly hasFeed: boolean
 }
 
-/** Up to `limit` stale projects of the range with ids above `after`, in id order. */
-export async function staleProjects(
-  db: Db,
-  stale: StaleCriteria,
-  range: IdRange,
-  after: number,
-  limit: number,
-): Promise<StaleProject[]> {
+/** The stale projects of a range, by id. */
+export async function staleIds(db: Db, criteria: StaleCriteria, { fromId, toId }: IdRange): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `select project_id as id from (${stale}) as stale where project_id between $4 and $5 order by project_id`,
+    [...valuesOf(criteria), fromId, toId],
+  )
+  return rows.map(({ id }) => id)
+}
+
+function valuesOf({ inputKey, day, force }: StaleCriteria) {
+  return [inputKey, day, force]
+}
+
+/** Those of these projects that are still stale, in id order. */
+export async function staleProjects(db: Db, criteria: StaleCriteria, ids: readonly number[]): Promise<StaleProject[]> {
   const { rows } = await db.query<StaleProject>(
-    `select v.project_id, i.identifier, case when i.identifier is null then (
-          select o.id from project o
-            where o.iati_identifier = $8::text || '-' || v.project_id and o.id <> v.project_id
-          union all select o.project_id from published_identifier o
-            where o.identifier = $8::text || '-' || v.project_id and o.project_id <> v.project_id
-          limit 1
-        ) end as default_taken_by, r.content_hash,
-        r.last_updated_at, r.text is not null as has_text, f.content_hash as feed_hash,
-        coalesce(f.bytes > 0, false) as has_feed
-      from project_version v
-        left join rendering r using (project_id)
-        left join published_identifier i using (project_id)
-        left join report_feed f using (project_id)
-      where v.project_id > $4 and v.project_id between $5 and $6
+    `${knownOf('$4')} where v.project_id = any ($5::bigint[])
         and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)
-      order by v.project_id limit $7`,
-    [stale.inputKey, stale.day, stale.force, after, range.fromId, range.toId, limit, stale.publisherRef],
+      order by v.project_id`,
+    [...valuesOf(criteria), criteria.publisherRef, ids],
   )
   return rows
 }
@@ -80,18 +74,28 @@ export async function everyProject(
   after: number,
   limit: number,
 ): Promise<StaleProject[]> {
-  const all = { inputKey: '', day: '0001-01-01' as IsoDate, force: true, publisherRef }
-  return await staleProjects(db, all, { fromId: 1, toId: Number.MAX_SAFE_INTEGER }, after, limit)
+  const { rows } = await db.query<StaleProject>(
+    `${knownOf('$1')} where v.project_id > $2 order by v.project_id limit $3`,
+    [publisherRef, after, limit],
+  )
+  return rows
 }
 
-/** How many stale projects a range holds. */
-export async function countStale(db: Db, stale: StaleCriteria, range: IdRange): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::integer as count from project_version v left join rendering r using (project_id)
-      where v.project_id between $4 and $5 and (v.dirty or $3 or r.input_key <> $1 or r.valid_until <= $2::date)`,
-    [stale.inputKey, stale.day, stale.force, range.fromId, range.toId],
-  )
-  return rows[0]?.count ?? 0
+/** SQL of `StaleProject` for a parameter that is the publisher's reference. */
+function knownOf(publisherRef: string): string {
+  return `select v.project_id, i.identifier, case when i.identifier is null then (
+          select o.id from project o
+            where o.iati_identifier = ${publisherRef}::text || '-' || v.project_id and o.id <> v.project_id
+          union all select o.project_id from published_identifier o
+            where o.identifier = ${publisherRef}::text || '-' || v.project_id and o.project_id <> v.project_id
+          limit 1
+        ) end as default_taken_by, r.content_hash,
+        r.last_updated_at, r.text is not null as has_text, f.content_hash as feed_hash,
+        coalesce(f.bytes > 0, false) as has_feed
+      from project_version v
+        left join rendering r using (project_id)
+        left join published_identifier i using (project_id)
+        left join report_feed f using (project_id)`
 }
 
 /** How many renderings were made under another key of the mapping, and `most` of their projects, of all ages. */
