@@ -246,17 +246,18 @@ export class ProjectIndex {
     const known = this.#sums.get(found)
     if (known) return known
     const scope = this.scopeOf(filter)
-    const sums = isUnscoped(scope) ? await this.#wholeSums(found) : await this.#scopedSums(found, scope)
+    const sums = isUnscoped(scope) ? await this.#wholeSums(found.places) : await this.#scopedSums(found, scope)
     this.#sums.set(found, sums)
     return sums
   }
 
-  async #wholeSums(found: Found): Promise<Map<string, Sums>> {
+  /** The sums of whole projects. */
+  async #wholeSums(places: Uint32Array): Promise<Map<string, Sums>> {
     const sums = new Map<string, Sums>()
     for (const [currency, money] of this.#money) {
       const sum = byKind(() => 0n)
       for (const kind of sumKinds) {
-        sum[kind] = money[kind].sumOf(found.places)
+        sum[kind] = money[kind].sumOf(places)
         await nextTurn()
       }
       if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
@@ -265,9 +266,11 @@ export class ProjectIndex {
   }
 
   async #scopedSums({ places }: Found, scope: ListScope): Promise<Map<string, Sums>> {
-    const sums = new Map<string, Sums>()
+    // Of a year, each project has a part; else most have all of their money in a group, and numbers are summed faster.
+    const isPart = (place: number) => scope.year !== undefined || this.#partOf(place, scope) !== undefined
+    const sums = await this.#wholeSums(places.filter((place) => !isPart(place)))
     const moneyOf = await this.moneyIn(scope)
-    for (const [at, place] of places.entries()) {
+    for (const [at, place] of places.filter(isPart).entries()) {
       for (const [currency, money] of moneyOf(place)) {
         const sum = sums.get(currency) ?? byKind(() => 0n)
         sums.set(currency, sum)

@@ -65,7 +65,9 @@ export class Splits {
   partOf(place: number, group: string): ((units: bigint) => bigint) | undefined {
     const { keys, weights } = this.#kinds[this.#numberOfPlace[place] ?? 0] ?? {}
     if (!keys || !weights) return undefined
-    return (units) =>
-      splitByWeights(units, weights).reduce((sum, part, at) => (keys[at] === group ? sum + part : sum), 0n)
+    return (units) => {
+      if (units === 0n) return 0n
+      return splitByWeights(units, weights).reduce((sum, part, at) => (keys[at] === group ? sum + part : sum), 0n)
+    }
   }
 }
