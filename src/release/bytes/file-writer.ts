@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { endOfTwin, startOfTwin } from './gzip.js'
-import type { Piece, PiecePool } from './pieces.js'
+import { type Piece, type PiecePool, pieceBytes } from './pieces.js'
 
 /** What was written: identity size and hash, size of the gzip twin, 0 where there is none. */
 export type WrittenFile = {
@@ -48,6 +48,8 @@ export class FileWriter {
   #gzipBytes = 0
   #crc = 0
   #twinWritten: Promise<void> = Promise.resolve()
+  /** Of the twin, what is not written yet: each write takes a turn of another thread. */
+  #deflated: Buffer[] = []
 
   private constructor(
     target: string,
@@ -100,6 +102,7 @@ export class FileWriter {
     await Promise.all(this.#sent)
     await this.#writeIdentity(Buffer.from(tail))
     await this.#writeTwin(Promise.resolve(endOfTwin(tail, this.#crc, this.#bytes)))
+    await this.#flushTwin()
     const contentSha256 = this.#contentHash?.digest('hex')
     return {
       bytes: this.#bytes,
@@ -163,15 +166,21 @@ export class FileWriter {
 
   /** Appends to the twin, in the order of the calls. */
   #writeTwin(bytes: Promise<Buffer>): Promise<void> {
-    const twin = this.#twin
-    if (!twin) return Promise.resolve()
+    if (!this.#twin) return Promise.resolve()
     const before = this.#twinWritten
     this.#twinWritten = Promise.all([bytes, before]).then(async ([ready]) => {
-      const position = this.#gzipBytes
-      this.#gzipBytes += ready.length
-      await writeAll(twin, ready, position)
+      this.#deflated.push(ready)
+      if (this.#deflated.reduce((sum, { length }) => sum + length, 0) >= pieceBytes) await this.#flushTwin()
     })
     return this.#twinWritten
+  }
+
+  async #flushTwin(): Promise<void> {
+    const bytes = Buffer.concat(this.#deflated)
+    this.#deflated = []
+    const position = this.#gzipBytes
+    this.#gzipBytes += bytes.length
+    if (this.#twin) await writeAll(this.#twin, bytes, position)
   }
 }
 
