@@ -55,7 +55,7 @@ export class Splits {
 
   set(place: number, split: Split): void {
     if (!split.weights) return
-    const name = `${split.keys.join(' ')} ${split.weights}`
+    const name = `${JSON.stringify(split.keys)} ${split.weights}`
     const number = this.#numbers.get(name) ?? this.#kinds.push(split) - 1
     this.#numbers.set(name, number)
     this.#numberOfPlace[place] = number
