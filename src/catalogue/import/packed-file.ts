@@ -42,11 +42,16 @@ export async function findPacked(
   if (names.includes('mimetype') || names.some((name) => name.startsWith('Index/'))) {
     throw unusable('a spreadsheet or document, not a table: save it as CSV')
   }
-  const files = entries.filter(({ name }) => !name.startsWith('__MACOSX/'))
+  const files = entries.filter(({ name }) => !isOfSystem(name))
   const [only, ...others] = files
   if (!only || others.length > 0)
     throw unusable(`a ZIP archive with ${files.length} files: unpack it, and give the files`)
   return only
+}
+
+/** Whether a name in an archive is of a file that a file manager adds, such as `.DS_Store`. */
+function isOfSystem(name: string): boolean {
+  return /^__MACOSX\/|(?:^|\/)(?:[.~][^/]*|thumbs\.db|desktop\.ini)$/i.test(name)
 }
 
 // What people send for the table that is in it, by its first bytes.

@@ -125,7 +125,7 @@ export function leadsOut(name: string, folder: string): ServiceError {
   return new ServiceError('input-unusable', `${name} is a link that leads out of ${folder}: it is not read`)
 }
 
-/** Names of files that are not complete yet, or that nobody sees. */
+/** Names of files that are not complete yet, that nobody sees, or that programs keep of an earlier state. */
 export function isHidden(name: string): boolean {
-  return /^[.~]|\.(?:part|partial|tmp|filepart|crdownload)$/i.test(name)
+  return /^[.~]|~$|\.(?:part|partial|tmp|filepart|crdownload|bak|old|orig)$/i.test(name)
 }
