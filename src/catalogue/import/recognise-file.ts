@@ -94,10 +94,10 @@ function rootOf(head: Buffer): string | undefined {
   return /<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)[\s/>]/.exec(withoutComments(head))?.[1]
 }
 
-/** Whether it is HTML, whose element html may be left out. */
+/** Whether it is HTML, whose elements html and head may be left out. */
 function isWebPage(head: Buffer): boolean {
   return (
-    rootOf(head)?.toLowerCase() === 'html' ||
+    /^(?:html|head|body|meta|title|script)$/i.test(rootOf(head) ?? '') ||
     /^[^<]*(?:<\?[^>]*>\s*)*<!doctype\s+html[\s>]/i.test(withoutComments(head))
   )
 }
@@ -142,7 +142,7 @@ function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   }
   if (kind === 'projects') return { importer: wireProjects, form, records: (chunks) => xmlRecords(chunks) }
   if (kind === 'reports') return { importer: importerOfKind(reports, 'other'), form, records: atomEntries }
-  throw new ServiceError('input-unusable', `an XML file: ${kind} come as CSV or NDJSON`)
+  throw new ServiceError('input-unusable', `an XML file (${root}): ${kind} come as CSV or NDJSON`)
 }
 
 const wireMember = /^\s*\{\s*"(projects?|organizations?)"\s*:\s*[[{]/

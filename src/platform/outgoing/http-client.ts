@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createGunzip } from 'node:zlib'
+import { createBrotliDecompress, createGunzip, createUnzip } from 'node:zlib'
 import type { Agent, Dispatcher } from 'undici'
 import { checkAddress, publicLookup } from './public-addresses.js'
 
@@ -129,6 +129,11 @@ export async function askStatus(
   return status
 }
 
+// A server may use any of them where nobody has asked for one (RFC 9110 12.5.3); `createUnzip` knows the form by its first bytes.
+const decoders = new Map(
+  Object.entries({ gzip: createGunzip, 'x-gzip': createGunzip, deflate: createUnzip, br: createBrotliDecompress }),
+)
+
 /** The body in chunks, decompressed; throws what `tooLarge` makes as soon as it has more than `maxBytes`. */
 export async function* chunksOf(
   { headers, body }: HttpAnswer,
@@ -137,8 +142,8 @@ export async function* chunksOf(
 ): AsyncGenerator<Buffer> {
   try {
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge()
-    const isGzip = headers['content-encoding']?.trim().toLowerCase() === 'gzip'
-    const source = isGzip ? pipeline(body, createGunzip({ chunkSize: 65_536 }), () => undefined) : body
+    const decode = decoders.get(headers['content-encoding']?.trim().toLowerCase() ?? '')
+    const source = decode ? pipeline(body, decode({ chunkSize: 65_536 }), () => undefined) : body
     let bytes = 0
     for await (const chunk of source as AsyncIterable<Buffer>) {
       bytes += chunk.length

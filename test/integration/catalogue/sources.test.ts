@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/pr
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decideHeldFile, findSource } from '../../../src/catalogue/sql/import-sources.js'
 import { openBucket } from '../../../src/extensions/bucket/bucket.js'
@@ -426,6 +426,12 @@ describe('sources of imports', { shuffle: false }, () => {
       }
       whole(text)
       expect(await run('sources', 'run', 'web')).toMatchObject({ imports: [{ created: 38, unchanged: 2 }] })
+      // Nobody asked for an encoding, so that each may come.
+      for (const [encoding, bytes] of Object.entries({ br: brotliCompressSync(text), deflate: deflateSync(text) })) {
+        answer = (response) =>
+          response.writeHead(200, { 'content-encoding': encoding, 'content-length': bytes.length }).end(bytes)
+        expect(await run('sources', 'run', 'web'), encoding).toMatchObject({ outcome: 'unchanged' })
+      }
     })
 
     it('waits for nobody, takes no end of bytes, and calls no private network', async () => {
@@ -660,6 +666,9 @@ describe('sources of imports', { shuffle: false }, () => {
       await file('strange/Thumbs.db', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0]))
       await file('strange/desktop.ini', '[.ShellClassInfo]\r\nIconResource=x\r\n')
       await file('strange/gifts.csv', giftHead + gift('X1'))
+      // What programs keep of an earlier state says nothing that counts now.
+      for (const name of ['gifts.csv~', 'gifts.csv.bak', 'gifts.csv.old'])
+        await file(`strange/${name}`, giftHead + gift('X2'))
       expect(await run('sources', 'run', 'strange')).toMatchObject({
         imports: [{ created: 1 }],
         message: expect.stringContaining('Thumbs.db is passed over, since it is no file of records; desktop.ini'),
