@@ -18,7 +18,10 @@ const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
 const phrasePattern = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 
 // Of Arabic letters those that people write for each other; normalization parts an alef from its hamza.
-const folded = { ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i' }, ة: 'ه', ٱ: 'ا' }
+const folded = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ı: 'i', ς: 'σ' },
+  ...{ ة: 'ه', ٱ: 'ا', ى: 'ي', ی: 'ي', ک: 'ك' },
+}
 
 /** Small letters without accents, words separated by one blank, without quotes and punctuation. */
 export function searchable(text: string): string {
@@ -26,7 +29,7 @@ export function searchable(text: string): string {
     .normalize('NFKD')
     .replace(/[\p{M}\u0640]/gu, '')
     .toLowerCase()
-    .replace(/[ßæœøłđıةٱ]/g, (letter) => folded[letter as keyof typeof folded])
+    .replace(/[ßæœøłđıςةٱىیک]/g, (letter) => folded[letter as keyof typeof folded])
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 }

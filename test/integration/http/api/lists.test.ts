@@ -200,6 +200,36 @@ describe('reads', { shuffle: false }, async () => {
       await store.db.query('delete from project where id = 502')
     })
 
+    it('finds what is written without blanks, with an article before an apostrophe, and with letters of a neighbour', async () => {
+      const titles = {
+        503: '为农村儿童提供清洁饮用水, 图书馆',
+        504: '東日本大震災の子どもたちにガッコウを NPO法人みらい',
+        505: 'น้ำสะอาดสำหรับเด็ก',
+        506: 'Alimentation d’eau à Bô, O’Brien-Smith',
+        507: 'مستشفى یزد کودکان, τα παιδιά της Αθήνας',
+      }
+      await insertProjects(
+        store.db,
+        Object.entries(titles).map(([id, title]) => ({ id: Number(id), title })),
+      )
+      const asked: [id: number | undefined, searches: readonly string[]][] = [
+        [503, ['饮用水', '农村', '水', '饮用水 农村', '农村儿童', "-l'eau 饮"]],
+        [504, ['大震災', 'ガッコウ', 'ｶﾞｯｺｳ', 'NPO', '"子どもたち"']],
+        [505, ['เด็ก']],
+        [506, ["l'eau", 'l’eau', "O'Brien", '"l’eau à Bô"']],
+        [507, ['مستشفي', 'يزد', 'كودكان', 'ΑΘΗΝΑΣ']],
+        [undefined, ['水饮', '农儿', '震大']],
+      ]
+      for (const [id, searches] of asked) {
+        for (const q of searches) {
+          const { response } = await search({ q })
+          const records = (response.projects?.project ?? []) as { id: number }[]
+          expect({ q, found: records.map((one) => one.id) }).toEqual({ q, found: id === undefined ? [] : [id] })
+        }
+      }
+      await store.db.query('delete from project where id between 503 and 507')
+    })
+
     it.each([
       [',country:SL', [2045]],
       ['country=pe,theme=edu,', [2061]],

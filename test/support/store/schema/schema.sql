@@ -1536,13 +1536,14 @@ AS $function$
   select case when octet_length(words) = length(words) then lower(words) else
     replace(replace(replace(
       translate(
-        lower(regexp_replace(
+        lower(regexp_replace(regexp_replace(
           regexp_replace(
             translate(normalize(words, NFKD), U&'\2018\2019\02BC\2032\201C\201D\201E\00AB\00BB', '''''''''"""""'),
-            U&'[\0300-\036F\0483-\0489\0591-\05BD\05BF\0610-\061A\0640\064B-\065F\0670\1AB0-\1AFF\1DC0-\1DFF\20D0-\20FF]', '', 'g'),
-          U&'[\00A1-\00BF\2000-\206F\3000-\303F]', ' ', 'g')),
-        'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏØøŁłĐđıÆŒẞةٱ',
-        'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяѐёђѓєѕіїјљњћќѝўџoollddiæœßها'),
+            U&'[\0300-\036F\0483-\0489\0591-\05BD\05BF\0610-\061A\0640\064B-\065F\0670\1AB0-\1AFF\1DC0-\1DFF\20D0-\20FF\3099\309A]', '', 'g'),
+          U&'[\00A1-\00BF\2000-\206F\3000-\303F]', ' ', 'g'),
+          U&'([\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF])', ' \1 ', 'g')),
+        'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏØøŁłĐđıÆŒẞةٱىیکς',
+        'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяѐёђѓєѕіїјљњћќѝўџoollddiæœßهاييكσ'),
       'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
   end
 $function$;
@@ -2197,9 +2198,13 @@ CREATE OR REPLACE FUNCTION public.search_query(words text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
-  select case when octet_length(words) = length(words) then websearch_to_tsquery('english', words)
-    when words ~ '(^|[[:space:]])-' then websearch_to_tsquery('english', fold_search(words))
-    else websearch_to_tsquery('english', words) || websearch_to_tsquery('english', fold_search(words)) end
+  select case when octet_length(q) = length(q) then websearch_to_tsquery('english', q)
+    when q ~ '(^|[[:space:]])-' then websearch_to_tsquery('english', fold_search(q))
+    else websearch_to_tsquery('english', q) || websearch_to_tsquery('english', fold_search(q)) end
+  from regexp_replace(
+    case when words ~ '["“”„«»]' then words
+      else regexp_replace(words, U&'([\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF\F900-\FAFF\FF66-\FF9F]+)', '"\1"', 'g') end,
+    '(^|[[:space:]]-?|["“„«])[[:alpha:]][''’](?=\S)', '\1', 'g') q
 $function$;
 
 CREATE OR REPLACE FUNCTION public.undo_import(undone bigint)
