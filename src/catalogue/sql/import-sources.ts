@@ -222,8 +222,8 @@ export async function recordFile(db: Db, source: string, file: KnownFile, at: Da
   )
 }
 
-/** A record as a source says it: what names it, and a digest of its content. */
-export type SaidRecord = { readonly key: string; readonly content: string }
+/** A record as a source says it: what names it, and its content, also as earlier versions took it, in the order of the columns. */
+export type SaidRecord = { readonly key: string; readonly content: string; readonly formerly: string }
 
 /** Forgets what was read of a file before. */
 export async function clearReading(db: Db, source: string): Promise<void> {
@@ -233,15 +233,18 @@ export async function clearReading(db: Db, source: string): Promise<void> {
 /** Adds records of the file that is being read; of equal keys the last counts. */
 export async function addToReading(db: Db, source: string, records: readonly SaidRecord[]): Promise<void> {
   await db.query(
-    `insert into import_source_reading (source, digest, key, content)
-      select distinct on (digest) $1, digest, key, content from (
-        select md5(w.key)::uuid as digest, w.key, md5(w.content)::uuid as content, place
-        from unnest($2::text[], $3::text[]) with ordinality w (key, content, place)) r
+    `insert into import_source_reading (source, digest, key, content, formerly)
+      select distinct on (digest) $1, digest, key, content, formerly from (
+        select md5(w.key)::uuid as digest, w.key, md5(w.content)::uuid as content, md5(w.formerly)::uuid as formerly, place
+        from unnest($2::text[], $3::text[], $4::text[]) with ordinality w (key, content, formerly, place)) r
       order by digest, place desc
-      on conflict (source, digest) do update set content = excluded.content`,
-    [source, records.map(({ key }) => key), records.map(({ content }) => content)],
+      on conflict (source, digest) do update set (content, formerly) = row (excluded.content, excluded.formerly)`,
+    [source, ...(['key', 'content', 'formerly'] as const).map((member) => records.map((record) => record[member]))],
   )
 }
+
+/** SQL: whether a record that was read, `r`, differs from what its source has said, `k`. */
+const isChanged = '(r.content <> k.content and r.formerly is distinct from k.content)'
 
 /** How a file that was read differs from what was said before. */
 export type Difference = { readonly before: number; readonly changed: number; readonly gone: number }
@@ -254,7 +257,7 @@ export async function compareReading(
 ): Promise<{ readonly ofFile: Difference; readonly ofSource: Difference }> {
   const { rows } = await db.query<Difference & { readonly isOfFile: boolean }>(
     `select k.file is not distinct from $2 as is_of_file, count(*) as before,
-        count(*) filter (where r.content <> k.content) as changed, count(*) filter (where r.digest is null) as gone
+        count(*) filter (where ${isChanged}) as changed, count(*) filter (where r.digest is null) as gone
       from import_source_record k left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
       where k.source = $1 group by 1`,
     [source, file],
@@ -272,7 +275,7 @@ export async function differingKeys(db: Db, source: string, gone: boolean, limit
   const { rows } = await db.query<{ key: string }>(
     `select k.key from import_source_record k
         left join import_source_reading r on (r.source, r.digest) = (k.source, k.digest)
-      where k.source = $1 and (r.content <> k.content or ($2 and r.digest is null)) order by k.key limit $3`,
+      where k.source = $1 and (${isChanged} or ($2 and r.digest is null)) order by k.key limit $3`,
     [source, gone, limit],
   )
   return rows.map(({ key }) => key)

@@ -368,14 +368,16 @@ async function tryIt(
 ): Promise<number> {
   boundHeap()
   const tried = await trySource(await depsOf(runtime, output, telling), source)
-  const summaries = tried.map(({ summary }) => summary)
+  const summaries = tried.flatMap((one) => ('passed' in one ? [] : [one.summary]))
   noteImports(summaries, output, telling)
   return output.result(
     { dryRun: true, files: tried },
     () =>
       tried.length === 0
         ? 'dry run, nothing new'
-        : tried.map(({ file, summary, difference, failure }) => {
+        : tried.map((one) => {
+            if ('passed' in one) return `dry run, ${one.passed}`
+            const { file, summary, difference, failure } = one
             if (failure !== undefined) return `dry run, ${file} would fail, and nothing of it be imported: ${failure}`
             const { records, created, changed, unchanged, refused } = summary
             const against = difference
@@ -383,7 +385,7 @@ async function tryIt(
               : ''
             return `dry run, ${file}: ${records} records, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused} refused${against}`
           }),
-    { code: tried.some(({ failure }) => failure !== undefined) ? 2 : 0 },
+    { code: tried.some((one) => 'failure' in one) ? 2 : 0 },
   )
 }
 

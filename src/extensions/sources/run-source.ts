@@ -261,7 +261,7 @@ async function readFile(
     // What a process that died had read of a file.
     await own((db) => clearReading(db, source.name))
     const take = (batch: readonly SaidRecord[]) => own((db) => addToReading(db, source.name, batch))
-    const taken = await passingOver(source, place, name, () => readRecords(deps, source, file, take))
+    const taken = await passingOver(source, place, name, () => readRecords(deps, source, { file, name }, take))
     if ('passed' in taken) {
       await own((db) => recordFile(db, source.name, dealtWith, clock()))
       return taken
@@ -357,20 +357,20 @@ function settledFile(known: KnownFile | undefined): KnownFile | undefined {
   return known?.refused === 0 ? known : undefined
 }
 
+/** What a file would do now. */
+type Tried =
+  | {
+      readonly file: string
+      /** How it differs from what the source has said, and whether it would be held for that. */
+      readonly difference?: Difference & { readonly held: boolean }
+      readonly summary: ImportSummary
+      /** Why nothing of it would be imported, nor of the files after it. */
+      readonly failure?: string
+    }
+  | { readonly file: string; readonly passed: string }
+
 /** What a source would do now, without doing it: of each file that is not known, what an import of it would do. */
-export async function trySource(
-  deps: SourceDeps,
-  source: SourceDefinition,
-): Promise<
-  {
-    readonly file: string
-    /** How it differs from what the source has said, and whether it would be held for that. */
-    readonly difference?: Difference & { readonly held: boolean }
-    readonly summary: ImportSummary
-    /** Why nothing of it would be imported, nor of the files after it. */
-    readonly failure?: string
-  }[]
-> {
+export async function trySource(deps: SourceDeps, source: SourceDefinition): Promise<Tried[]> {
   const { store, config } = deps
   const stored = await findSource(store.db, source.name)
   // Another definition has files read again.
@@ -383,7 +383,7 @@ export async function trySource(
   const compare = async (name: string, file: string) =>
     await store.rehearsal((transact) =>
       transact(async (db) => {
-        const { ending } = await readRecords(deps, source, file, async (batch) => {
+        const { ending } = await readRecords(deps, source, { file, name }, async (batch) => {
           if (stored) await addToReading(db, source.name, batch)
         })
         const isCut = mayBeCut(ending, known)
@@ -394,7 +394,7 @@ export async function trySource(
       }),
     )
   const nothing: Difference = { before: 0, changed: 0, gone: 0 }
-  const tried: Awaited<ReturnType<typeof trySource>> = []
+  const tried: Tried[] = []
   await using place = await placeOf(deps, source)
   const files = filesToRead(await place.list(), source)
   for (const { name, version } of files) {
@@ -402,15 +402,18 @@ export async function trySource(
     if (!content) continue
     const folder = path.join(config.dataDir, 'sources', `.${randomUUID()}`)
     const one = await withFetched(folder, name, content.chunks, async (file) => {
-      const options = importOptionsOf(tellingOf(deps, { name }, files), source)
-      const summary = await importFiles(store, [file], { ...options, shownAs: shownName(source, name), dryRun: true })
+      let compared: Awaited<ReturnType<typeof compare>> | { readonly passed: string } | { readonly failure: string }
       try {
-        return { file: name, summary, ...(await compare(name, file)) }
+        compared = await passingOver(source, place, name, () => compare(name, file))
       } catch (error) {
         const { code, message } = toServiceError(error)
         if (code !== 'input-unusable') throw error
-        return { file: name, summary, failure: message }
+        compared = { failure: message }
       }
+      if ('passed' in compared) return { file: name, passed: compared.passed }
+      const options = importOptionsOf(tellingOf(deps, { name }, files), source)
+      const summary = await importFiles(store, [file], { ...options, shownAs: shownName(source, name), dryRun: true })
+      return { file: name, summary, ...compared }
     })
     tried.push(one)
     if ('failure' in one) break
@@ -461,19 +464,19 @@ function importOptionsOf(deps: SourceDeps, { kind, reading }: SourceDefinition):
 async function readRecords(
   deps: SourceDeps,
   source: SourceDefinition,
-  file: string,
+  { file, name }: { readonly file: string; readonly name: string },
   take: (batch: readonly SaidRecord[]) => Promise<void>,
 ): Promise<{ readonly records: number; readonly refused: number; readonly ending: string }> {
   const options = importOptionsOf(deps, source)
   const saving = savingOf(options)
   const yieldIfDue = createYielder()
   const [opened] = await openFiles([file], { kind: source.kind, reading: saving.reading }, deps.signal)
-  if (!opened || 'broken' in opened) throw unusable(file, opened?.broken ?? 'an empty file')
+  if (!opened || 'broken' in opened) throw unusable(name, opened?.broken ?? 'an empty file')
   let [records, refused, firstProblem, ending] = [0, 0, '', '']
   let batch: SaidRecord[] = []
   for await (const item of opened.records(() => undefined)) {
     await yieldIfDue()
-    if ('broken' in item) throw unusable(file, item.broken)
+    if ('broken' in item) throw unusable(name, item.broken)
     if ('remark' in item) continue
     ending = item.ending ?? ending
     if ('leftOut' in item) continue
@@ -485,20 +488,22 @@ async function readRecords(
       if (problem) firstProblem ||= `line ${item.line}, ${toText(problem)}`
       continue
     }
-    batch.push({ key: keyOfRecord(opened.importer.kind, read), content: JSON.stringify(item.value) })
+    const members = Object.entries(item.value as object).sort(([one], [other]) => (one < other ? -1 : 1))
+    const content = JSON.stringify(Object.fromEntries(members))
+    batch.push({ key: keyOfRecord(opened.importer.kind, read), content, formerly: JSON.stringify(item.value) })
     if (batch.length < batchRecords) continue
     await take(batch)
     batch = []
   }
   if (batch.length > 0) await take(batch)
   if (records > 0 && refused === records) {
-    throw unusable(file, `none of ${records} records can be read: ${firstProblem}`)
+    throw unusable(name, `none of ${records} records can be read: ${firstProblem}`)
   }
   return { records, refused, ending }
 }
 
-function unusable(file: string, reason: string): ServiceError {
-  return new ServiceError('input-unusable', `${path.basename(file)}: ${reason}`)
+function unusable(name: string, reason: string): ServiceError {
+  return new ServiceError('input-unusable', `${name}: ${reason}`)
 }
 
 /**

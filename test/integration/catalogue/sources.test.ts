@@ -83,14 +83,14 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(await run('sources', 'run', 'drop')).toMatchObject({ outcome: 'unchanged', imports: [] })
       expect(await count('import')).toBe(imports)
       // A quote that is never closed: the rows before it are not taken either.
-      await file('drop/gifts-4.csv', `${giftHead}${gift('F5')}1,2026-03-05,10,USD,"F6\n`)
+      await file('drop/gifts-4 مارس.csv', `${giftHead}${gift('F5')}1,2026-03-05,10,USD,"F6\n`)
       await file('drop/gifts-5.csv', giftHead + gift('F7'))
       expect(await giving(['sources', 'run', 'drop'], 2)).toMatchObject({
         outcome: 'failed',
-        message: expect.stringMatching(/from line 3 on it is not CSV/),
+        message: expect.stringMatching(/gifts-4 مارس\.csv: from line 3 on it is not CSV/),
       })
       expect(await funding(1)).toBe(40)
-      await file('drop/gifts-4.csv', giftHead + gifts('F', 5, 6))
+      await file('drop/gifts-4 مارس.csv', giftHead + gifts('F', 5, 6))
       expect(await run('sources', 'run', 'drop')).toMatchObject({ outcome: 'imported' })
       expect(await funding(1)).toBe(70)
       // What was fetched does not stay: it may have what the store does not keep.
@@ -669,6 +669,9 @@ describe('sources of imports', { shuffle: false }, () => {
       // What programs keep of an earlier state says nothing that counts now.
       for (const name of ['gifts.csv~', 'gifts.csv.bak', 'gifts.csv.old'])
         await file(`strange/${name}`, giftHead + gift('X2'))
+      expect(await run('sources', 'run', 'strange', '--dry-run')).toMatchObject({
+        files: [{ passed: expect.stringContaining('Thumbs.db') }, {}, { file: 'gifts.csv', summary: { created: 1 } }],
+      })
       expect(await run('sources', 'run', 'strange')).toMatchObject({
         imports: [{ created: 1 }],
         message: expect.stringContaining('Thumbs.db is passed over, since it is no file of records; desktop.ini'),
@@ -812,6 +815,24 @@ describe('sources of imports', { shuffle: false }, () => {
       await put(projects(101, 139))
       await run('sources', 'run', 'all')
       expect((await states())[1]).toBe('101 active')
+    })
+
+    it('is the same where columns have moved, also beside what an earlier version has stored', async () => {
+      const moved = (rows: string) => rows.replace(/^(\d+),(.*),(\w+)$/gm, '$2,$1,$3')
+      await file('all/projects.csv', `title,id,status\n${moved(projects(101, 139))}`)
+      expect(await run('sources', 'run', 'all')).toMatchObject({ imports: [{ unchanged: 39 }] })
+      const [title = ''] = moved(project(101)).split(',')
+      // Earlier versions took the content in the order of the columns.
+      const { rowCount } = await store.db.query(
+        `update import_source_record set content = md5(format('{"id":"%s","title":"%s","status":"active"}',
+          substring(key from 'id.(.*)'), replace($1, '101', substring(key from 'id.(.*)'))))::uuid where source = 'all'`,
+        [title],
+      )
+      expect(rowCount).toBe(39)
+      await put(`${projects(101, 138)}${project(139).replace('active', 'funded')}`)
+      expect(await run('sources', 'run', 'all')).toMatchObject({ imports: [{ unchanged: 38, changed: 1 }] })
+      await put(projects(101, 139))
+      await run('sources', 'run', 'all')
     })
 
     it('ends nothing while records cannot be read', async () => {

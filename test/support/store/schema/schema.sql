@@ -458,6 +458,7 @@ create table import_source_reading (
   digest uuid not null,
   key text not null,
   content uuid not null,
+  formerly uuid,
   constraint import_source_reading_pkey PRIMARY KEY (source, digest)
 );
 
