@@ -48,6 +48,11 @@ export function readBody(request: FastifyRequest, root: string): unknown {
       `Content-Type must be application/xml or application/json, not ${got}`,
     )
   }
+  const encoding = headers['content-encoding']?.trim().toLowerCase() || 'identity'
+  if (encoding !== 'identity') {
+    const message = `a request body must not have a Content-Encoding; this one is ${encoding.slice(0, 64)}: send it unpacked`
+    throw new ServiceError('media-type-unsupported', message)
+  }
   if (!Buffer.isBuffer(body) || body.length === 0) throw malformed('the request has no body')
   return format === 'json' ? fieldsOfJson(root, body) : fieldsOfXml(root, body)
 }

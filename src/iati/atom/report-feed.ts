@@ -171,7 +171,7 @@ function entry(report: ProgressReport, outer: string): Element {
     textElement('updated', timestamp(report.updatedAt)),
     textElement('content', safeHtmlOf(report), { type: 'html' }),
     ...writableImages(report).map(({ url, mediaType }) =>
-      element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: url }),
+      element('link', { rel: 'enclosure', ...(mediaType && { type: mediaType }), href: absoluteUrl(url) ?? url }),
     ),
   ])
 }

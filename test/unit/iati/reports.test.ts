@@ -96,6 +96,14 @@ describe('a feed of reports', () => {
     expect(recentReportFeed(reports, config)).toMatchObject({ entries: 2, updatedAt: new Date('2026-10-05T08:00:00Z') })
   })
 
+  it('writes addresses of pictures as addresses, and leaves ids as they are', () => {
+    const url = 'https://giving.example/Märkte 1'
+    const report = { ...aReport(1, '2026-10-02'), url, images: [{ url: `${url}.jpg`, mediaType: undefined }] }
+    const { text = '' } = recentReportFeed([report], config) ?? {}
+    expect(text).toContain(`<id>${url}</id>`)
+    expect(links(text)).toContain('enclosure https://giving.example/M%C3%A4rkte%201.jpg')
+  })
+
   it('is by the publisher where a project has no organisation', () => {
     const { organisation: _, ...graph } = aGraph({ reports })
     expect(projectReportFeed(graph, config)?.text).toContain('<author><name>Example Giving</name></author>')

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   claimDueCode,
@@ -296,7 +297,7 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
     })
 
     it('answers 400 to a body that it cannot read', async () => {
-      const bodies: readonly [string, string | undefined, string][] = [
+      const bodies: readonly [string, string | undefined, string | Buffer][] = [
         ['nothing', 'application/json', ''],
         ['no Content-Type', undefined, '{}'],
         ['another Content-Type', 'text/plain', '{}'],
@@ -307,13 +308,19 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
         ['an empty root', 'application/json', JSON.stringify({ [root]: {} })],
         ['an empty root element', 'application/xml', `<${root}/>`],
         ['a DOCTYPE', 'application/xml', `<!DOCTYPE ${root}><${root}/>`],
+        ['a packed body', 'application/json', gzipSync(JSON.stringify({ [root]: {} }))],
         ['more than 64 KB', 'application/json', JSON.stringify({ [root]: 'x'.repeat(70_000) })],
       ]
       for (const [what, contentType, payload] of bodies) {
         for (const format of ['xml', 'json'] as const) {
-          const headers = { accept: mediaTypes[format], ...(contentType && { 'content-type': contentType }) }
+          const headers = {
+            accept: mediaTypes[format],
+            ...(contentType && { 'content-type': contentType }),
+            ...(Buffer.isBuffer(payload) && { 'content-encoding': 'gzip' }),
+          }
           const answer = await api.app.inject({ method: 'POST', url: secured(route), headers, payload })
           expectFailure(400, `${what} in ${format}`, answer, format)
+          if (Buffer.isBuffer(payload)) expect(answer.body).toContain('this one is gzip: send it unpacked')
         }
       }
     })
