@@ -7,6 +7,11 @@ export type OtherTexts = Readonly<Record<string, string>>
 /** A record whose texts may be in several languages. */
 export type InLanguages = { readonly language?: string | undefined; readonly texts?: OtherTexts | undefined }
 
+/** The language of a tag, as names in other languages are found: `fr` of `fr-CA` (RFC 5646). */
+export function languageOfTag(tag: string): string {
+  return tag.split('-')[0]?.toLowerCase() ?? ''
+}
+
 /** The key of a text. */
 export function textKey(field: string, language: string): string {
   return `${field}@${language}`

@@ -93,7 +93,10 @@ it.each(someOf(cases, 2).map(({ name }) => name))('test/cases/%s answers as its 
       const { state, rendered, changed } = await publisher.publish()
       return { state, rendered, changed }
     }
-    if (verb === 'live') return { text: linesOf(pretty(await publisher.read(rest[0] ?? ''))) }
+    if (verb === 'live') {
+      const text = await publisher.read(rest[0] ?? '')
+      return { text: linesOf(text.startsWith('<') ? pretty(text) : text) }
+    }
     const args = [
       verb,
       ...rest.map((word) => (files.includes(word) || word.startsWith('out.') ? path.join(folder, word) : word)),

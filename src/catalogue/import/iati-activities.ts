@@ -204,15 +204,15 @@ async function judged(
   const kept = { element, left: [...read.left, ...(ref === undefined ? [] : givesWay(element, { ref, name, type }))] }
   const alone = keptAlone(kept)
   const isActivity = alone.name === 'iati-activity'
-  const record = isActivity ? reportedByPlatform(alone) : alone
+  const record = isActivity ? reportedByPlatform(alone, ref) : alone
   const found = await inTurns((isActivity ? activityChecks : organisationChecks)(record, { today, strict: false }))
   const notices = found.filter(({ severity }) => severity === 'error')
   return { isActivity, notices, left: kept.left, elements: fatesOf(kept, notices, isActivity) }
 }
 
 /** The reporting organisation is the platform's in any case: it is not judged by the file. */
-function reportedByPlatform(activity: Element): Element {
-  const attributes = { ref: 'XM-DAC-41114', type: '10', 'secondary-reporter': '0' }
+function reportedByPlatform(activity: Element, ref = 'XM-DAC-41114'): Element {
+  const attributes = { ref, type: '10', 'secondary-reporter': '0' }
   const narrative = { name: 'narrative', attributes: { 'xml:lang': 'en' }, children: [], text: 'The publisher' }
   const platform = { name: 'reporting-org', attributes, children: [narrative], text: '' }
   const at = activity.children.findIndex(({ name }) => name === 'reporting-org')

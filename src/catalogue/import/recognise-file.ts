@@ -52,6 +52,10 @@ export function recogniseFile(
   if (first === undefined) throw new ServiceError('input-unusable', 'an empty file')
   const kind = asked ?? kindOfName(file)
   if (first === '<') return xmlFile(head, asked)
+  if (asked === iatiKind) {
+    const expected = 'IATI files are XML: a datastore gives the same activities as XML, too'
+    throw new ServiceError('input-unusable', `a table or JSON; ${expected}`)
+  }
   const text = new TextDecoder(encodingOf(head)).decode(head)
   if (first === '[') return wireJson(text, kind)
   if (first === '{') {

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { findPacked } from '../../catalogue/import/packed-file.js'
 import {
   type FileReport,
   readRegisteredOrganisations,
@@ -78,7 +79,8 @@ async function openSchemaFor(config: Config, files: readonly string[]): Promise<
 }
 
 async function sizeOf(file: string): Promise<number | undefined> {
-  return file === '-' ? undefined : (await stat(file).catch(() => undefined))?.size
+  const found = file === '-' ? undefined : await stat(file).catch(() => undefined)
+  return found?.isFile() ? found.size : undefined
 }
 
 async function check(
@@ -90,10 +92,11 @@ async function check(
   const now = new Date()
   const context = { today: isoDateOf(now), now: isoInstantOf(now), strict }
   try {
+    const input = file === '-' ? stdin : size === undefined ? undefined : (await findPacked(file))?.chunks(signal)
     const report = await output.withProgress((update) =>
       validateFile(file, {
         context: { ...context, ...(registered && { registeredOrganisations: registered }) },
-        ...(file === '-' && { input: stdin }),
+        ...(input && { input }),
         onProgress: (bytes) => update(`${file}, bytes`, bytes, size),
         releaseMemory,
         signal,

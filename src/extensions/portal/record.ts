@@ -1,4 +1,5 @@
 import { type Decimal, parseXsdDecimal } from '../../kernel/money.js'
+import { languageOfTag } from '../../kernel/texts.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { MonthSums, type Months, sidesOf, toUnits } from '../../release/read/activity-entry.js'
 import type { SumKind } from './sum-kinds.js'
@@ -20,11 +21,11 @@ export function narrativeIn(
 ): { readonly text: string; readonly language: string } {
   const all = children(element, 'narrative').map(({ text, attributes: { 'xml:lang': spoken = own } }) => ({
     text,
-    language: spoken,
+    language: languageOfTag(spoken),
   }))
   const words = all.filter(({ text }) => /\S/.test(text))
-  const found = words.find((one) => one.language === language) ?? words.find((one) => one.language === own) ?? words[0]
-  return found ?? { text: '', language: own }
+  const found = [language, languageOfTag(own)].map((wanted) => words.find((one) => one.language === wanted))
+  return found[0] ?? found[1] ?? words[0] ?? { text: '', language: own }
 }
 
 export type ShownTransaction = {

@@ -2,7 +2,7 @@ import { lookupTable } from '../../kernel/lookup-table.js'
 import { descriptionsOf } from '../../kernel/nouns/field.js'
 import { projectFields } from '../../kernel/nouns/project.js'
 import type { Kept, KeptElement, LeftOut, ProjectGraph } from '../../kernel/project.js'
-import { type InLanguages, languagesOf, textIn, textKey } from '../../kernel/texts.js'
+import { type InLanguages, languageOfTag, languagesOf, textIn, textKey } from '../../kernel/texts.js'
 import type { Attributes, Element } from '../../kernel/xml/element.js'
 import { parseElement, streamElements } from '../../kernel/xml/reader.js'
 import { iatiRecordLimits } from '../record-limits.js'
@@ -74,12 +74,16 @@ function titlesOf({
   children,
   attributes,
 }: Element): { readonly language: string | undefined; readonly text: string }[] {
-  const { 'xml:lang': own } = attributes
+  const own = languageOf(attributes)
   const title = children.find(({ name }) => name === 'title' || name === 'name')
-  const found = (title?.children ?? []).flatMap(({ name, text, attributes: { 'xml:lang': language = own } }) =>
-    name === 'narrative' && /\S/.test(text) ? [{ language, text: folded(text) }] : [],
+  const found = (title?.children ?? []).flatMap(({ name, text, attributes: said }) =>
+    name === 'narrative' && /\S/.test(text) ? [{ language: languageOf(said) ?? own, text: folded(text) }] : [],
   )
   return [...found.filter(({ language }) => language === own), ...found.filter(({ language }) => language !== own)]
+}
+
+function languageOf({ 'xml:lang': tag }: Attributes): string | undefined {
+  return tag ? languageOfTag(tag) : undefined
 }
 
 /** What the project of an activity is called, in its languages: its identifier where its title has no words. */
@@ -375,6 +379,7 @@ export function givesWay(record: Element, publisher: Publisher): LeftOut[] {
         ]
       : []
   return [
+    ...(reporting && folded(reporting.attributes.ref ?? '') !== ref ? left(reporting, 'REPORTING_ORG_REF') : []),
     ...(reporting && type !== undefined && reporting.attributes.type !== type
       ? left(reporting, 'REPORTING_ORG_TYPE')
       : []),

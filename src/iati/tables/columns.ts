@@ -48,9 +48,11 @@ export function required(one: Column): Column {
 export function codeColumns(name: string, path: string, codeList: string, value?: Column['value']): Column[] {
   const code = { ...textColumn(name, path), ...(value && { value }) }
   const own = path.endsWith('@code') ? reader(path.replace(/@code$/, 'narrative')) : () => undefined
+  // A code of another vocabulary may be one of the list by chance.
+  const isListed = (trail: Trail) => path !== '@code' || (trail.at(-1)?.attributes.vocabulary ?? '1') === '1'
   const nameOf = (trail: Trail) => {
     const value = code.value(trail)
-    return value === undefined ? undefined : (own(trail) ?? codeName(codeList, value))
+    return value === undefined ? undefined : (own(trail) ?? (isListed(trail) ? codeName(codeList, value) : undefined))
   }
   return [code, { ...code, name: `${name}name`, codeList, value: nameOf }]
 }
@@ -77,8 +79,11 @@ function joined(values: readonly string[]): string | undefined {
   return values.length === 0 ? undefined : values.join(separator)
 }
 
-/** The part of XPath that the tables need: `/`, `..`, names with one `[@attribute='value']`, `@attribute`. */
-type Step = { readonly name: string; readonly attribute?: string; readonly equals?: string }
+/**
+ * The part of XPath that the tables need: `/`, `..`, names with one `[@attribute='value']`, also without the attribute
+ * (`[not(@attribute) or @attribute='value']`), or `[not(child)]`, `@attribute`.
+ */
+type Step = { readonly name: string } & { readonly [Part in 'without' | 'attribute' | 'equals']?: string }
 
 type Path = { readonly start: number | 'activity'; readonly steps: readonly string[]; readonly attribute?: string }
 
@@ -91,8 +96,9 @@ function parsePath(path: string): Path {
 }
 
 function parseStep(step: string): Step {
-  const [, name = step, attribute, equals] = /^([\w-]+)\[@([\w-]+)='(.*)'\]$/.exec(step) ?? []
-  return { name, ...(attribute !== undefined && { attribute, equals: equals ?? '' }) }
+  const [, name = step, without, attribute, equals = ''] =
+    /^([\w-]+)\[(?:not\((@?[\w-]+)\))?(?: or )?(?:@([\w-]+)='(.*)')?\]$/.exec(step) ?? []
+  return { name, ...(without !== undefined && { without }), ...(attribute !== undefined && { attribute, equals }) }
 }
 
 /** Reads the first value at the path. */
@@ -150,8 +156,13 @@ function allReader(path: string): (trail: Trail) => string[] {
   }
 }
 
-function isAt(step: Step, child: Element): boolean {
-  return child.name === step.name && (step.attribute === undefined || child.attributes[step.attribute] === step.equals)
+function isAt({ name, without, attribute, equals }: Step, child: Element): boolean {
+  if (child.name !== name) return false
+  // An empty narrative says nothing: the next one may.
+  if (name === 'narrative') return /\S/.test(child.text)
+  const value = attribute === undefined ? undefined : child.attributes[attribute]
+  if (without === undefined) return attribute === undefined || value === equals
+  return attribute === undefined ? !child.children.some((one) => one.name === without) : (value ?? equals) === equals
 }
 
 /** The value as the XML has it; an empty one counts as none. */

@@ -32,7 +32,7 @@ type RowFilter = (trail: Trail) => boolean
 /**
  * Raise it with every change of what the tables hold for the same activity: stored rows of another version are made again.
  */
-export const tablesVersion = 3
+export const tablesVersion = 4
 
 const identifierText = textColumn('iatiidentifier', '/iati-identifier')
 const identifier = required({
@@ -85,7 +85,7 @@ export const tables: readonly Table[] = [
       ...codeColumns('reportingorg_type', 'reporting-org/@type', 'OrganisationType'),
       textColumn('reportingorg_narrative', 'reporting-org/narrative'),
       textColumn('title_narrative', 'title/narrative'),
-      textColumn('description_narrative', "description[@type='1']/narrative"),
+      textColumn('description_narrative', "description[not(@type) or @type='1']/narrative"),
       textColumn('objectives_narrative', "description[@type='2']/narrative"),
       ...codeColumns('activitystatus_code', 'activity-status/@code', 'ActivityStatus'),
       dateColumn('plannedstart', "activity-date[@type='1']/@iso-date"),
@@ -185,8 +185,9 @@ export const tables: readonly Table[] = [
     ...codeColumns('indicator_measure', '../@measure', 'IndicatorMeasure'),
     textColumn('indicator_title_narrative', '../title/narrative'),
     ...period,
-    textColumn('actual_value', 'actual/@value'),
-    textColumn('actual_comment_narrative', 'actual/comment/narrative'),
+    // Parts by sex, age and the like are no whole.
+    textColumn('actual_value', 'actual[not(dimension)]/@value'),
+    textColumn('actual_comment_narrative', 'actual[not(dimension)]/comment/narrative'),
   ]),
   table('reports', 'Progress reports', 'result/indicator/period/actual/document-link', document('.')),
 ]
@@ -225,7 +226,10 @@ function trailsOf(from: readonly Trail[], [name, ...rest]: readonly string[]): T
 /** Latitude (0) or longitude (1) of a `pos`. */
 function coordinate(index: 0 | 1): Column['value'] {
   const pos = textColumn('pos', 'point/pos').value
-  return (trail) => pos(trail)?.trim().split(/\s+/)[index]
+  return (trail) => {
+    const both = pos(trail)?.trim().split(/\s+/).slice(0, 2) ?? []
+    return both.length === 2 && both.every((one) => plainDecimal.test(one)) ? both[index] : undefined
+  }
 }
 
 /** The rows of a table for one activity, one by one: a value for each column. */

@@ -1,10 +1,11 @@
 import { lookupTable } from '../../kernel/lookup-table.js'
 import { type Decimal, fromMinorUnits, parseXsdDecimal, toMinorUnits } from '../../kernel/money.js'
+import { languageOfTag } from '../../kernel/texts.js'
 import type { Element } from '../../kernel/xml/element.js'
 import { legalText } from '../../kernel/xml/writer.js'
 
 /** Raise it with every change of what the index says about the same activity: stored entries of another format are made again. */
-export const indexFormat = 7
+export const indexFormat = 8
 
 /**
  * Sums of transactions: of type 1, of types 3 and 4, and of type 4 alone, which an index before format 3 does not have;
@@ -17,7 +18,7 @@ type Flows = {
   readonly opening?: Decimal
 }
 
-/** Sums of one currency: the budget (revised, else original) and the transactions. */
+/** Sums of one currency: the budget (of each period the revised, else the original) and the transactions. */
 type MoneySums = { readonly budget: Decimal } & Omit<Flows, 'opening'>
 
 /** What the index says about one activity (iati.md 1.5). */
@@ -132,7 +133,10 @@ type Found = Record<'currency' | 'identifier' | 'title' | 'status' | 'language',
   page: string | undefined
   picture: string | undefined
   readonly budgetYears: Set<number>
-  readonly budgets: Record<'1' | '2', { readonly year: string; readonly value: Value }[]>
+  readonly budgets: (Readonly<Record<'start' | 'end', string>> & {
+    readonly isRevised: boolean
+    readonly value: Value
+  })[]
   /** Units by month, side and currency. */
   readonly transactions: Map<string, bigint>
 }
@@ -154,19 +158,20 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
   'activity-status': (found, child) => {
     found.status = attributeOf(child, 'code') ?? ''
   },
-  'activity-date': ({ dates }, child) => dates.set(attributeOf(child, 'type'), attributeOf(child, 'iso-date') ?? ''),
+  'activity-date': ({ dates }, child) => dates.set(attributeOf(child, 'type'), dateOf(child)),
   'recipient-country': ({ codes, shares }, child) => {
     codes.countries.push(attributeOf(child, 'code') ?? '')
     shares.countries.push(shareOf(child))
   },
   sector: ({ codes, themes, themeShares, shares, language, languages }, child) => {
     const code = attributeOf(child, 'code') ?? ''
-    if (attributeOf(child, 'vocabulary') === '99') {
-      themes[code] = narrativesOf(child)[0] ?? ''
-      const { language: own } = namesIn(child, language)
+    const vocabulary = attributeOf(child, 'vocabulary') ?? '1'
+    if (vocabulary === '99') {
+      const { text, language: own } = namesIn(child, language)
+      themes[code] = text
       if (own !== undefined) languages.themes[code] = own
       themeShares[code] = shareOf(child)
-    } else {
+    } else if (vocabulary === '1') {
       codes.sectors.push(code)
       shares.sectors.push(shareOf(child))
     }
@@ -175,21 +180,27 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
     if (attributeOf(child, 'role') !== '4') return
     if (found.partner) return
     const names = namesIn(child, found.language)
-    found.partner = { ref: attributeOf(child, 'ref'), name: names.text }
+    const ref = attributeOf(child, 'ref')
+    const name = names.text || ref
+    if (!name) return
+    found.partner = { ref, name }
     found.languages.partner = names.language
     found.languages.partners = names.others
   },
   'document-link': (found, child) => {
-    if (attributeOf(child, 'format')?.startsWith('image/')) found.picture ??= attributeOf(child, 'url')
+    const url = attributeOf(child, 'url') ?? ''
+    // Other publishers write addresses that lead nowhere.
+    if (!/^https?:\/\//i.test(url)) return
+    if (attributeOf(child, 'format')?.startsWith('image/')) found.picture ??= url
     else if (child.children.some(({ name, attributes }) => name === 'category' && attributes.code === 'A12'))
-      found.page ??= attributeOf(child, 'url')
+      found.page ??= url
   },
   budget: (found, child) => {
     const { budgets, budgetYears } = found
-    const year = dayOf(child, 'period-start').slice(0, 4)
-    const last = +dayOf(child, 'period-end').slice(0, 4)
-    for (let covered = +year; covered <= last; covered++) budgetYears.add(covered)
-    budgets[attributeOf(child, 'type') === '2' ? '2' : '1'].push({ year, value: amountOf(child, found.currency) })
+    const [start, end] = [dayOf(child, 'period-start'), dayOf(child, 'period-end')]
+    for (let covered = +start.slice(0, 4); covered <= +end.slice(0, 4); covered++) budgetYears.add(covered)
+    const isRevised = attributeOf(child, 'type') === '2'
+    budgets.push({ isRevised, start, end, value: amountOf(child, found.currency) })
   },
   transaction: ({ transactions, currency: defaultCurrency }, child) => {
     const { currency, units } = amountOf(child, defaultCurrency)
@@ -210,7 +221,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
   // Without spreads, which are slow and make objects of several shapes.
   const found: Found = {
     currency: activity.attributes['default-currency'] ?? '',
-    language: attributeOf(activity, 'xml:lang') ?? english,
+    language: languageOfTag(attributeOf(activity, 'xml:lang') || english),
     languages: { themes: Object.create(null) },
     identifier: '',
     title: '',
@@ -225,7 +236,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     page: undefined,
     picture: undefined,
     budgetYears: new Set(),
-    budgets: { '1': [], '2': [] },
+    budgets: [],
     transactions: new Map(),
   }
   const names = new Set<string>()
@@ -274,7 +285,7 @@ function namesIn(
 ): { readonly text: string; readonly language: string | undefined; readonly others: OtherNames | undefined } {
   const all = children.flatMap((one) => {
     const text = one.name === 'narrative' ? legalText(one.text) : ''
-    return /\S/.test(text) ? [{ text, language: attributeOf(one, 'xml:lang') ?? outer }] : []
+    return /\S/.test(text) ? [{ text, language: languageOfTag(attributeOf(one, 'xml:lang') || outer) }] : []
   })
   const own = all.find(({ language }) => language === outer) ?? all[0]
   if (!own) return { text: '', language: undefined, others: undefined }
@@ -303,9 +314,11 @@ function sumsOf({ transactions, budgets }: Found): { money: ActivityEntry['money
     years.add(month.slice(0, 4), side, { currency, units })
   }
   const budget = new Sums()
-  for (const { year, value } of budgets[budgets['2'].length > 0 ? '2' : '1']) {
+  const revised = budgets.filter(({ isRevised }) => isRevised)
+  for (const { isRevised, start, end, value } of budgets) {
+    if (!isRevised && revised.some((other) => other.start <= end && other.end >= start)) continue
     budget.add(value)
-    years.add(year, 'budget', value)
+    years.add(start.slice(0, 4), 'budget', value)
   }
   const money: Record<string, MoneySums> = {}
   for (const currency of [...new Set([...budget.keys(), ...flows.in.keys(), ...flows.out.keys()])].sort()) {
@@ -471,7 +484,12 @@ function amountOf(element: Element, defaultCurrency: string): Value {
 }
 
 function dayOf(element: Element, name: string): string {
-  return childOf(element, name)?.attributes['iso-date'] ?? ''
+  return dateOf(childOf(element, name))
+}
+
+/** The day without the time zone that a date of the schema may have. */
+function dateOf(element: Element | undefined): string {
+  return (attributeOf(element, 'iso-date') ?? '').trim().slice(0, 10)
 }
 
 function childOf({ children }: Element, name: string): Element | undefined {

@@ -30,7 +30,8 @@ it('has columns that are named after elements and attributes, as docs/reference/
       }
       // The description of an activity is that of type 1.
       const steps = path
-        .replace("description[@type='1']", 'description')
+        .replace("[not(@type) or @type='1']", '')
+        .replace('[not(dimension)]', '')
         .split('/')
         .filter((step) => !/^\.*$/.test(step))
       const place = steps.map((step) => step.replace(/[@:-]/g, '')).join('_')

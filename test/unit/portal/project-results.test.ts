@@ -24,5 +24,9 @@ it('cuts what was reached at the end of a word, and has no column of targets wit
   const [, shown = ''] = /<td[^>]*>([^<]*)…<\/td>/.exec(page) ?? []
   expect(comment.startsWith(`${shown.replace('3 – ', '')} `)).toBe(true)
   expect(page).not.toContain(`>${words.project.target}<`)
+  const parts = ['30', '20']
+    .map((value) => `<actual value="${value}"><dimension name="sex" value="f"/></actual>`)
+    .join('')
+  expect(sectionOf(parts)).toContain('>30 (sex: f); 20 (sex: f)<')
   expect(sectionOf('<target value="5"/><actual value="3"/>')).toMatch(/>target<.*<td[^>]*>5<\/td><td[^>]*>3<\/td>/s)
 })

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../../http/pages/html.js'
 import { dayText, to, unitText } from '../../../http/pages/page.js'
+import type { Element } from '../../../kernel/xml/element.js'
 import type { ActivityEntry } from '../../../release/read/activity-entry.js'
 import { organisationId } from '../project-index.js'
 import type { ShownProject } from '../read-project.js'
@@ -23,35 +24,41 @@ function factsOf({
 }: ShownProject): (readonly [name: string, value: Html | string | undefined])[] {
   const { groups, project: words } = view.words
   /** Elements with a code as a list, each with its share where it has one. */
-  const coded = (name: string, nameOf: (code: string, vocabulary: string | undefined) => Html, of?: string) => {
+  const coded = (name: string, named: (code: string, vocabulary: string) => Html, of?: readonly string[]) => {
     const items = children(activity, name)
-      .filter(({ attributes: { vocabulary } }) => of === undefined || vocabulary === of)
-      .map(({ attributes: { code = '', vocabulary, percentage } }) => {
+      .filter(({ attributes: { vocabulary = '1' } }) => of?.includes(vocabulary) ?? true)
+      .map(({ attributes: { code = '', vocabulary = '1', percentage } }) => {
         const digits = percentage?.split('.')[1]?.length ?? 0
         const share = percentage === undefined ? '' : ` ${unitText(view, Number(percentage), 'percent', digits)}`
-        return html`${nameOf(code, vocabulary)}${share}`
+        return html`${named(code, vocabulary)}${share}`
       })
     return several(items)
   }
   const link = (kind: string, code: string, name: string | Html) => html`<a href="${to(view, kind, code)}">${name}</a>`
   const funders = children(activity, 'participating-org').filter(({ attributes }) => attributes.role === '1')
+  const nameOf = (one: Element) => {
+    const said = saidBy(view, activity, one)
+    return said.text === '' ? html`${one.attributes.ref}` : saidHtml(view, said)
+  }
   const places = children(activity, 'location').map((one) => {
     const name = saidHtml(view, saidBy(view, activity, child(one, 'name')))
     return html`${name} ${child(child(one, 'point'), 'pos')?.text}`
   })
-  const goal = (code: string, vocabulary: string | undefined) =>
+  const region = (code: string, vocabulary: string) =>
+    vocabulary === '1' ? codeHtml(view, 'Region', code) : html`${code}`
+  const goal = (code: string, vocabulary: string) =>
     html`${code} ${codeHtml(view, vocabulary === '2' ? 'UNSDG-Goals' : 'UNSDG-Targets', code)}`
   return [
     [words.status, statusName(view, entry.status)],
     [words.start, dateOf({ view, activity }, '2', '1')],
     [words.end, dateOf({ view, activity }, '4', '3')],
     [groups.countries, coded('recipient-country', (code) => link('countries', code, countryName(view, code)))],
-    [words.regions, coded('recipient-region', (code) => codeHtml(view, 'Region', code))],
+    [words.regions, coded('recipient-region', region)],
     [words.place, several(places)],
     [words.partner, entry.partner && partnerLink(view, entry, entry.partner)],
-    [words.funders, several(funders.map((one) => saidHtml(view, saidBy(view, activity, one))))],
-    [groups.sectors, coded('sector', (code) => link('sectors', code, codeHtml(view, 'Sector', code)), '1')],
-    [words.goals, coded('tag', goal)],
+    [words.funders, several(funders.map(nameOf))],
+    [groups.sectors, coded('sector', (code) => link('sectors', code, codeHtml(view, 'Sector', code)), ['1'])],
+    [words.goals, coded('tag', goal, ['2', '3'])],
     [words.identifier, html`<code>${entry.identifier}</code>`],
     [words.changed, dayText(view, entry.changed)],
   ]

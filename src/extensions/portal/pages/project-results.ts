@@ -24,14 +24,14 @@ export function resultSection({ view, activity, reports }: ShownProject): Html {
       const baselines = children(indicator, 'baseline')
       const periods = children(indicator, 'period')
       const hasTarget = periods.some((period) => child(period, 'target'))
-      const values = (target: Element | undefined, actual: Element | undefined) =>
+      const values = (target: readonly Element[], actual: readonly Element[]) =>
         hasTarget ? [target, actual] : [actual]
       const rows = [
-        ...baselines.map((baseline) => row(view, activity, html`${project.baseline}`, values(undefined, baseline))),
+        ...baselines.map((baseline) => row(view, activity, html`${project.baseline}`, values([], [baseline]))),
         ...periods.map((period) => {
           const day = (part: string) => dayText(view, child(period, part)?.attributes['iso-date'] ?? '')
           const name = html`${day('period-start')} – ${day('period-end')}`
-          return row(view, activity, name, values(child(period, 'target'), child(period, 'actual')))
+          return row(view, activity, name, values(children(period, 'target'), children(period, 'actual')))
         }),
       ]
       return table(
@@ -50,14 +50,19 @@ function hasValue(indicator: Element): boolean {
   return stated.some(({ attributes }) => attributes.value !== undefined)
 }
 
-function row(view: View, activity: Element, name: Html, values: readonly (Element | undefined)[]): Html {
+function row(view: View, activity: Element, name: Html, values: readonly (readonly Element[])[]): Html {
   const cells = values.map((one) => textOf(view, activity, one))
   return html`<tr><th scope="row">${name}</th>${cells}</tr>\n`
 }
 
-/** The value, and the comment where there is one. */
-function textOf(view: View, activity: Element, one: Element | undefined): Html {
-  const comment = saidBy(view, activity, child(one, 'comment'))
-  const texts = [one?.attributes.value ?? '', comment.text].filter((text) => text !== '')
-  return html`<td${spoken(view, comment)}>${cut(texts.join(' – '), shownCharacters)}</td>`
+/** The values, each with the part that it is of and the comment, where there are any. */
+function textOf(view: View, activity: Element, all: readonly Element[]): Html {
+  const comments = all.map((one) => saidBy(view, activity, child(one, 'comment')))
+  const texts = all.map((one, at) => {
+    const parts = children(one, 'dimension').map(({ attributes: { name, value } }) => `${name}: ${value}`)
+    const value = [one.attributes.value ?? '', ...(parts.length > 0 ? [`(${parts.join(', ')})`] : [])].join(' ')
+    return [value, comments[at]?.text ?? ''].filter((text) => text !== '').join(' – ')
+  })
+  const [comment = { language: view.language }] = comments.filter(({ text }) => text !== '')
+  return html`<td${spoken(view, comment)}>${cut(texts.join('; '), shownCharacters)}</td>`
 }

@@ -57,7 +57,9 @@ function results({ view, activity }: ShownProject): Event[] {
   return children(activity, 'result').flatMap((result) =>
     children(result, 'indicator').flatMap((indicator) =>
       children(indicator, 'period').flatMap((period): Event[] => {
-        const [actual, target] = (['actual', 'target'] as const).map((name) => child(period, name)?.attributes.value)
+        // Parts by sex, age and the like are no whole.
+        const whole = (name: string) => children(period, name).find((one) => !child(one, 'dimension'))?.attributes.value
+        const [actual, target] = [whole('actual'), whole('target')]
         const day = child(period, 'period-end')?.attributes['iso-date'] ?? ''
         if (actual === undefined) return []
         const name = title(title(indicator).text === '' ? result : indicator)

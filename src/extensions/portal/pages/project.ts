@@ -28,7 +28,7 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
     saidBy(
       view,
       activity,
-      children(activity, 'description').find(({ attributes }) => attributes.type === type),
+      children(activity, 'description').find(({ attributes }) => (attributes.type ?? '1') === type),
     )
   const summary = text('1')
   const title = titleOf(view, entry)
@@ -39,7 +39,7 @@ export async function projectPage(view: View, id: string): Promise<PageBody | un
     head: headOf(shown, summary.text),
     main: html`<p class="path"><a href="${to(view, 'projects')}">${words.nav.projects}</a></p>
 <h1${spoken(view, title)}>${title.text}</h1>
-<p><span class="badge">${statusName(view, entry.status)}</span>${activity.attributes.humanitarian === '1' ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
+<p><span class="badge">${statusName(view, entry.status)}</span>${/^\s*(1|true)\s*$/.test(activity.attributes.humanitarian ?? '') ? html`<span class="badge">${words.project.humanitarian}</span>` : undefined}${badges(shown)}</p>
 <div class="columns"><div>${heroPicture(shown)}${paragraphs(view, summary, 'lead')}</div>
 <aside><div class="panel">${projectMoney(shown)}${await giftOptions(shown)}${giveLink(shown)}${entry.partner && html`<p>${withColon(view, words.project.partner)} ${partnerLink(view, entry, entry.partner)}</p>`}</div>
 ${view.takesSubscriptions ? subscriptionForm(view, entry.project) : undefined}</aside>
