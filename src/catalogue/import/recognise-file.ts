@@ -118,18 +118,26 @@ const form = { name: 'other' } as const
 
 const spreadsheet = 'a spreadsheet as XML: save it as .xlsx, or as "CSV UTF-8"'
 
+const tableAsPage = 'a table as a web page (HTML), whatever its name: open it, and save it as .xlsx or as "CSV UTF-8"'
+
 /** Roots of documents that are never read, with what to do. */
 const unread: ReadonlyMap<string, string> = new Map([
   ['Workbook', spreadsheet],
   ['document', spreadsheet],
   ['rss', 'an RSS feed: reports come as an Atom feed'],
+  ['table', tableAsPage],
   ['Document', 'a message of ISO 20022, such as a bank statement (CAMT): export it as CSV'],
 ])
 
 function xmlFile(head: Buffer, asked: string | undefined): RecognisedFile {
   const root = rootOf(head)
   if (isWebPage(head)) {
-    throw new ServiceError('input-unusable', 'a web page (HTML), perhaps one to sign in, and no file of records')
+    throw new ServiceError(
+      'input-unusable',
+      withoutComments(head).includes(':office:')
+        ? tableAsPage
+        : 'a web page (HTML), perhaps one to sign in, and no file of records',
+    )
   }
   const why = unread.get(root ?? '')
   if (why) throw new ServiceError('input-unusable', why)
@@ -157,6 +165,11 @@ function isWireJson(text: string): boolean {
 
 function wireJson(text: string, asked: string | undefined): RecognisedFile {
   const [, member] = wireMember.exec(text.replace(/^\uFEFF/, '')) ?? []
+  if (/^\s*\{\s*"(project|organization)s"\s*:\s*\{\s*"(?!\1")[^"]*"\s*:\s*\{(?![\s\S]*"\1"\s*:)/.test(text))
+    throw new ServiceError(
+      'input-unusable',
+      `a JSON document whose ${member} are members of an object: write them as a list`,
+    )
   // Whatever else they lack, records of the wire have a title or a name.
   const isOther = member === undefined && /^\s*\[\s*\{/.test(text) && !/"(?:title|name)"\s*:/.test(text)
   const kind = asked ?? (isOther ? 'its records' : member?.startsWith('organization') ? 'organizations' : 'projects')
