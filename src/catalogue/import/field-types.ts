@@ -298,7 +298,7 @@ export function listOf<T>(item: FieldType<T>): FieldType<readonly T[]> {
     name: `list of ${item.name}`,
     expected: `values with | between them, each ${item.expected}`,
     parse: (value, notation) => {
-      const items = itemsOf(value)
+      const items = itemsOf(value, item.name === 'address')
       const parsed = items?.map((one) => item.parse(one, notation))
       return parsed?.every((one) => one !== undefined) ? (parsed as T[]) : undefined
     },
@@ -330,7 +330,7 @@ export function entriesOf<const Parts extends EntryParts>(
   const names = whole ? Object.keys(parts).slice(0, 1) : Object.keys(parts)
   const required = names.filter((name) => !parts[name]?.optional)
   const entries = (value: ParsedValue) =>
-    itemsOf(value)?.map((item) => (isObject(item) ? item : splitEntry(names, item)))
+    itemsOf(value, whole)?.map((item) => (isObject(item) ? item : splitEntry(names, item)))
   return {
     name: `list of ${whole ? parts[names[0] ?? '']?.type.name : names.join(':')}`,
     expected,
@@ -364,11 +364,12 @@ export function entriesOf<const Parts extends EntryParts>(
   }
 }
 
-function itemsOf(value: ParsedValue): readonly ParsedValue[] | undefined {
+/** Of addresses: whatever parts them from the next one. */
+function itemsOf(value: ParsedValue, areAddresses: boolean): readonly ParsedValue[] | undefined {
   if (Array.isArray(value)) return value
   if (typeof value !== 'string') return undefined
   return value
-    .split('|')
+    .split(areAddresses ? /\||[\s,;]+(?=https?:\/\/)/i : '|')
     .map((item) => item.trim())
     .filter((item) => item !== '')
 }

@@ -251,11 +251,16 @@ export function numberIn(decimal: DecimalSign, text: string): string | undefined
   return whole.replace(/[^-\d]/g, '') + (fraction === undefined ? '' : `.${fraction}`)
 }
 
-/** A text with the digits and signs of Arabic and Persian numbers as European ones: `١٬٢٥٠٫٥٠` is `1,250.50`. */
+/** A text with the digits and signs of other scripts as European ones: `١٬٢٥٠٫٥٠` is `1,250.50`. */
 function westernDigits(text: string): string {
-  if (!/[\u0660-\u066C\u06F0-\u06F9]/.test(text)) return text
+  if (!/[\u0660-\uFFFF]/.test(text)) return text
+  // The ten digits of a script begin at a multiple of 16, or 6 behind it.
+  const isDigit = (code: number) => /\p{Nd}/u.test(String.fromCharCode(code))
   return text
-    .replace(/[\u0660-\u0669\u06F0-\u06F9]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
+    .replace(/[\u0660-\uFFFF]/g, (sign) => {
+      const code = sign.charCodeAt(0)
+      return isDigit(code) ? String((code & 0xf) - (isDigit(code & ~0xf) ? 0 : 6)) : sign
+    })
     .replaceAll('\u066B', '.')
     .replaceAll('\u066C', ',')
 }

@@ -165,11 +165,13 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
   for (const file of files) {
     const text = await beginningOf(file)
     // Of UTF-16 the codes are ASCII with zeros between them.
+    // Names of the Sustainable Development Goals are no pounds of Sudan.
+    const hasGoals = /\bSDGs\b|\bSDG:? ?\d{1,2}\b(?![.,\d])/.test(text)
     for (const [found] of text
       .replaceAll('\0', '')
       .matchAll(/(?<![A-Za-z])(?:[A-Z]{3}(?![A-Za-z])|[A-Z]{0,2}\p{Sc})/gu)) {
       const code = /^[A-Z]{3}$/.test(found) ? found : (namedCurrency(found) ?? '')
-      if (isActiveCode('Currency', code)) counts.set(code, (counts.get(code) ?? 0) + 1)
+      if (isActiveCode('Currency', code) && !(hasGoals && code === 'SDG')) counts.set(code, (counts.get(code) ?? 0) + 1)
     }
   }
   const [most] = [...counts].sort(([, a], [, b]) => b - a)
@@ -231,7 +233,10 @@ async function openAll(
     const used = guess && isOwn ? notationOf(guess) : guess
     const { missing = [] } = used ?? {}
     if (used && missing.length > 0) {
-      const broken = `columns of ${used.recipe.kind} without ${missing.join(', ')}: name their columns with --map, or their values in a recipe`
+      const adding = missing.some((field) => field.startsWith('id'))
+        ? '; where no column has ids, add numbers that never change'
+        : ''
+      const broken = `columns of ${used.recipe.kind} without ${missing.join(', ')}: name their columns with --map, or their values in a recipe${adding}`
       const told = missing.map((field) => lacking(field, used.recipe.kind))
       const open = used.open.filter((one) => !told.includes(one))
       opened.push({ file, broken, guess: { ...used, open } })

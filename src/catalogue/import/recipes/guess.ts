@@ -11,7 +11,15 @@ import { ofNoKind } from '../recognise-file.js'
 import { tellingOf } from '../row-reading.js'
 import { foldedName, type HeaderWords, headerWords } from './header-words.js'
 import { type CsvTable, isInCents, isScaled, markOfName, readTable, type TableColumn } from './table-of-file.js'
-import { guessNotation, isDated, isNumeric, markedCurrency, shownValues, valuesOf } from './values-of-columns.js'
+import {
+  guessNotation,
+  isDated,
+  isNumeric,
+  markedCurrency,
+  namedCurrency,
+  shownValues,
+  valuesOf,
+} from './values-of-columns.js'
 
 /** A recipe that a file's header and rows suggest. A person confirms it: nothing uses a guess by itself. */
 export type RecipeGuess = {
@@ -169,7 +177,26 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
         )
     }
     if (column.name in only || ignore.includes(column.name)) return
-    say(`map of ${column.name}`, `left out: ${whyLeftOut(column)}`)
+    const lost = whyLost(column)
+    if (open.at(-1)?.startsWith(`"${column.name}" has `)) return
+    if (lost !== undefined) open.push(`"${column.name}" is left out: ${lost}`)
+    else say(`map of ${column.name}`, `left out: ${whyLeftOut(column)}`)
+  }
+
+  /** Of a column that is named like a field which no other column is: why it is none. */
+  function whyLost(column: TableColumn): string | undefined {
+    const isMoney = (field: string) => /amount/.test(fields[field]?.type.name ?? '')
+    const like = Object.keys(fields).find(
+      (field) => isMoney(field) && column.words.some((word) => words.fields.get(field)?.has(word)),
+    )
+    const foreign = like && foreignTo(currency, column, columns, fields, words)
+    if (foreign) return `amounts of ${kind.kind.name} are in ${currency}, not in ${shownValue(foreign)}`
+    if (like && isScaled(column.name)) return 'its unit is none that amounts are in'
+    const [meant] = (candidates.get(column) ?? []).filter((field) => ![...assigned.values()].includes(field))
+    const [example] = column.values.keys()
+    return meant !== undefined && example !== undefined
+      ? `${meant} is ${fields[meant]?.type.expected}, not ${shownValue(example)}`
+      : undefined
   }
 
   function whyLeftOut(column: TableColumn): string {
@@ -178,13 +205,9 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       return column.words.some((word) => all.has(word))
     }
     if (isOf(words.donors)) return 'it is about a donor'
-    const [meant] = (candidates.get(column) ?? []).filter((field) => ![...assigned.values()].includes(field))
-    const [example] = column.values.keys()
-    if (meant !== undefined && example !== undefined)
-      return `${meant} is ${fields[meant]?.type.expected}, not ${shownValue(example)}`
-    if (isScaled(column.name)) return 'its unit is none that amounts are in'
     if ('settledAmount' in fields && isOf(words.fields.get('settledAmount') ?? []))
       return `what is not in ${currency} is no amount of the books`
+    if ('title' in fields && isOf(words.fields.get('title') ?? [])) return 'it may be the name of a person'
     return 'no field has such a name'
   }
 
@@ -213,6 +236,12 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     missing.push(field)
     open.push(lacking(field, kind.kind.name))
   }
+  const named = columns.find((column) => assigned.get(column) === 'name')
+  const ofPersons = named && 'orgRef' in fields && columns.find((column) => isOf(column, words.donors))
+  if (ofPersons)
+    open.push(
+      `whether "${named.name}" has organisations: beside "${ofPersons.name}" it may have people, whom this would publish`,
+    )
   if ('count' in fields && !given.has('reference') && !given.has('count'))
     open.push('no column tells gifts apart: name one as reference, or as count where a row is the sum of a month')
   const guessed: Recipe = {
@@ -239,7 +268,8 @@ function sidesOf(columns: readonly TableColumn[], { credits, debits }: HeaderWor
 
 /** What is asked of a person where no column is a field that the kind needs. */
 export function lacking(field: string, kind = ''): string {
-  return `no column is ${field}, which ${kind} need: name one in map, or its value in constants`
+  const other = field.startsWith('id') ? 'add one with numbers that never change' : 'its value in constants'
+  return `no column is ${field}, which ${kind} need: name one in map, or ${other}`
 }
 
 function filled(members: Readonly<Record<string, object>>): object {
@@ -317,8 +347,9 @@ function isOfMoney(text: string): boolean {
 }
 
 function isAmount(text: string): boolean {
-  const { number } = bareNumber(text)
-  return numberIn('point', number) !== undefined || numberIn('comma', number) !== undefined
+  const { number, marks } = bareNumber(text)
+  const isKnown = (mark: string) => namedCurrency(mark) !== undefined || /\p{Sc}|^[A-Z]{3}$|^\p{L}{1,2}\.?$/u.test(mark)
+  return marks.every(isKnown) && (numberIn('point', number) !== undefined || numberIn('comma', number) !== undefined)
 }
 
 /** The fields that each column may be, by its name. */
@@ -337,6 +368,7 @@ function candidatesOf(
   )
   // Forms of ODK and Kobo have the times at which they were filled in beside what was asked.
   const isForm = columns.some(({ name }) => name === '_submission_time')
+  const isOfPersons = columns.some((column) => isOf(column, words.donors))
   const isAmount = (word = '') => words.fields.get('amount')?.has(word) ?? false
   const hasPlainAmount = columns.some((column) => isAmount(column.words[0]) && markOfName(column.name) === undefined)
   return new Map(
@@ -347,23 +379,51 @@ function candidatesOf(
       const isNamed = (field: string) => {
         const isOf = (name: string) => column.words.some((word) => words.fields.get(name)?.has(word))
         // Whoever counts projects calls the number what others call a name of their own.
-        const hasName = isOf(field) || (field === 'id' && 'externalId' in fields && isOf('externalId'))
+        const hasName =
+          isOf(field) ||
+          (field === 'id' && 'externalId' in fields && isOf('externalId')) ||
+          (field === 'name' && 'humanitarian' in fields && isOf('themes'))
+        // Beside an address of e-mail, a name may be a person's.
+        if (field === 'title' && currency && isOf('name') && isOfPersons) return false
+        if (isMoney(field) && currency !== undefined && foreignTo(currency, column, columns, fields, words))
+          return false
         // Thousands, and cents beside amounts that are none, are for a person to turn into amounts.
         if (isMoney(field) && isScaled(column.name) && (hasAmounts || !isInCents(column))) return false
         if (field !== 'settledAmount') return hasName
         // What was settled in another currency is no amount of the books.
         return isOurs && (hasName || (hasPlainAmount && mark !== undefined && column.words.some(isAmount)))
       }
-      // Of an organisation its country is where it is, its countries where it works; what belongs to a project has its title.
+      // Of an organisation its country is where it is, its countries where it works; what belongs to a project has its title, and a partner's number is not the project's.
       const fitting = names.filter(
         (field) =>
           isNamed(field) &&
           !(field === 'countries' && 'country' in fields && isNamed('country')) &&
+          !(/^(?:id|externalId)$/.test(field) && 'organization' in fields && isNamed('organization')) &&
           !(field === 'title' && 'project' in fields && isNamed('project')),
       )
       return fitting.length > 0 ? [[column, fitting]] : []
     }),
   )
+}
+
+/** What amounts of a column are in, where the kind has them in one currency and this is another: told by its name, or by a column beside it. */
+function foreignTo(
+  currency: CurrencyCode,
+  column: TableColumn,
+  columns: readonly TableColumn[],
+  fields: Kind['fields'],
+  words: HeaderWords,
+): string | undefined {
+  if ('currency' in fields) return undefined
+  const isOurs = (mark: string) => marksOf(currency).has(mark) || namedCurrency(mark) === currency
+  const mark = markOfName(column.name)
+  if (mark !== undefined) return isOurs(mark) ? undefined : mark
+  const beside = columns.filter((one) => one.words.some((word) => words.fields.get('currency')?.has(word)))
+  return beside.flatMap(({ values }) => [...values.keys()]).find((cell) => !isOurs(cell))
+}
+
+function isOf({ words }: TableColumn, names: readonly string[]): boolean {
+  return words.some((word) => names.includes(word))
 }
 
 function hasAddressInBrackets(text: string): boolean {
@@ -382,6 +442,9 @@ function assign(
   const notation: NumberNotation = { decimal, date, hasThreeDecimals: false, zone: 'UTC', currency }
   const plain: NumberNotation = { ...notation, decimal: undefined }
   const isWhole = (column: TableColumn) => [...column.values.keys()].every((text) => /^[1-9]\d{0,15}$/.test(text))
+  const texts = Object.values(fields).flatMap(({ type }) => type.inLanguages ?? [])
+  const ofProjects = ['active', 'funded', 'retired'].flatMap((status) => words.values.get(status) ?? [])
+  const statuses = new Set([...ofProjects, ...words.moved, ...words.notMoved])
   const fitOf = (column: TableColumn, field: string): number => {
     const type = fields[field]?.type
     if (!type) return 0
@@ -390,6 +453,9 @@ function assign(
     if (field === 'externalId' && 'id' in fields && !numberless) return 0
     const cells = [...column.values.keys()]
     if (cells.length === 0) return 0.4
+    // What is called goal may be a text or an amount, and what is called state a place or a status.
+    if (texts.includes(field) && cells.every(isAmount)) return 0
+    if (field === 'state' && cells.every((text) => statuses.has(foldedName(text)))) return 0
     // A column that repeats its values names payouts, or plans, and tells no gifts apart.
     if (field === 'reference') return cells.length / [...column.values.values()].reduce((sum, times) => sum + times)
     const share = (is: (text: string) => boolean) => cells.filter(is).length / cells.length

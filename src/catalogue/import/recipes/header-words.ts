@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { codeList, isActiveCode } from '../../../iati/standard/index.js'
 import type words from './header-words.json'
 
-const languages = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'ar']
+const languages = 'en de fr es pt it nl ar pl tr sv da nb fi cs ro hu el ru uk sw id vi fa ja zh ko'.split(' ')
 
 /**
  * `credits` and `debits` are a bank's columns of money that came and went; `tells`, `happened` and `forPublic` are words in
@@ -76,11 +76,15 @@ let countries: ReadonlyMap<string, string> | undefined
 export function countryNamed(text: string): string | undefined {
   countries ??= new Map(
     countryCodes().flatMap((code) =>
-      languages.map((language) => {
-        const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code
-        return [foldedName(name), code] as const
-      }),
+      languages.flatMap((language) =>
+        (['long', 'short'] as const).map((style) => {
+          const name = new Intl.DisplayNames(language, { type: 'region', style }).of(code) ?? code
+          return [foldedName(name), code] as const
+        }),
+      ),
     ),
   )
-  return countries.get(foldedName(text))
+  const name = foldedName(text)
+  // Two countries have this name.
+  return /^[ck]ongo$/.test(name) ? undefined : countries.get(name)
 }

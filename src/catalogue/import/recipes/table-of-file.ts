@@ -90,7 +90,9 @@ export function isInCents({ name, values }: Pick<TableColumn, 'name' | 'values'>
 export function isScaled(name: string): boolean {
   if (cents.test(foldedName(partedName(name)))) return true
   const [, unit = ''] = /[([]([^()[\]]*)[)\]](?:#\d+)?$/.exec(name) ?? []
-  return /cent|pence|penn|rappen|centavo|minor|thousand|tausend|tsd|mill|mio\b|^t[a-z]{3}$|^k\W|000/i.test(unit)
+  return /cent|pence|penn|rappen|minor|thousand|tausend|tsd|\bmil|migliaia|mio\b|duizend|tys|bin\b|тыс|ألف|آلاف|[千万萬百億亿]|lakh|crore|lac\b|^t[a-z]{3}$|^k\W|000/i.test(
+    unit,
+  )
 }
 
 /** The code or sign of a currency at the end of a column's name: `Amount in USD`, `Betrag (€)`. */

@@ -131,13 +131,19 @@ export function valuesOf(
   const isCountry = isOfCountries(type)
   const choices = choicesOf(type)
   if (!choices) return undefined
+  const isList = type.name.startsWith('list')
   const meant = (text: string): string | undefined =>
-    isCountry ? countryNamed(text) : choices.find((choice) => words.values.get(choice)?.includes(foldedName(text)))
+    (isCountry ? countryNamed(text) : undefined) ??
+    choices.find((choice) => choice === text.trim() || words.values.get(choice)?.includes(foldedName(text)))
+  const partsOf = (text: string) => {
+    const parts = text.split(/[|,;/\n]/).map(meant)
+    return parts.includes(undefined) ? undefined : [...new Set(parts)].join('|')
+  }
   const found: Record<string, string> = {}
   const unknown: string[] = []
   for (const text of values.keys()) {
     if (type.parse(text) !== undefined) continue
-    const value = meant(text)
+    const value = meant(text) ?? (isList ? partsOf(text) : undefined)
     if (value !== undefined) found[text] = value
     else unknown.push(text)
   }
