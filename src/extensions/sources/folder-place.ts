@@ -25,7 +25,7 @@ export async function openFolder(location: string, deps: PlaceDeps): Promise<Sou
         const names = entries.filter((entry) => !entry.isDirectory() && !isHidden(entry.name)).map(({ name }) => name)
         if (names.length > limits.files) throw sourceUnavailable(`${location} has more than ${limits.files} files`)
         const files = []
-        for (const name of names.sort()) {
+        for (const name of names) {
           const file = path.join(location, name)
           // A link that leads nowhere, or out of the folder, fails when it is opened.
           const stats = await stat(file).catch(() => undefined)

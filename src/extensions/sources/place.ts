@@ -13,7 +13,7 @@ type PlaceContent = { readonly version: string | undefined; readonly chunks: Asy
 export type SourcePlace = AsyncDisposable & {
   /** Whether other files may stand beside those that are meant. */
   readonly isFolder: boolean
-  /** Its files, in the order in which they are imported. */
+  /** Its files, in any order. */
   list(): Promise<readonly PlaceFile[]>
   /** Opens a file; undefined when it is still the `known` version. */
   open(file: PlaceFile, known: string | undefined): Promise<PlaceContent | undefined>

@@ -180,15 +180,24 @@ async function readSource(deps: SourceDeps, source: Source): Promise<SourceResul
 
 const retryable: ReadonlySet<ErrorCode> = new Set(['database-unavailable', 'aborted', 'internal'])
 
-/** The files that the source names; of a complete one only the newest counts, and none that no reader knows. */
+/** The files that the source names, in their order; of a complete one only the newest counts, and none that no reader knows. */
 function filesToRead(
   files: readonly PlaceFile[],
   { complete, reading: { names } }: SourceDefinition,
 ): readonly PlaceFile[] {
-  const wanted = names === undefined ? files : files.filter(({ name }) => isNamed(name, names))
+  const wanted = files
+    .filter(({ name }) => names === undefined || isNamed(name, names))
+    .sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
   if (!complete) return wanted
   const known = wanted.filter(({ name }) => names !== undefined || hasKnownName(name))
   return (known.length > 0 ? known : wanted).slice(-1)
+}
+
+/** What names are ordered by: numbers by their value, `9` before `10`, and days by the calendar, `30.11.2026` before `1.12.2026`. */
+function orderOf({ name }: PlaceFile): string {
+  return name
+    .replace(/(?<!\d)(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)/g, '$3.$2.$1')
+    .replace(/\d+/g, (digits) => digits.padStart(20, '0'))
 }
 
 /** Whether a name is one of `*.csv,*.txt`, in any letter case. */

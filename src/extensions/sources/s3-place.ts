@@ -97,7 +97,7 @@ export async function openS3(
           if (files.length > limits.files) throw sourceUnavailable(`${what} has more than ${limits.files} files`)
           next = page.NextContinuationToken
         }
-        return files.sort((a, b) => (a.name < b.name ? -1 : 1))
+        return files
       }),
     open: ({ name, version }, known) =>
       translated(async () => {

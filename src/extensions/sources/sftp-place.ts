@@ -162,7 +162,7 @@ export async function openSftp({ hostname, port, username, pathname }: URL, deps
         if (stats === undefined || formOf(stats) !== 'other') files.push({ name: filename })
       }
       if (files.length > limits.files) throw sourceUnavailable(`${what} has more than ${limits.files} files`)
-      return files.sort((a, b) => (a.name < b.name ? -1 : 1))
+      return files
     },
     open: async ({ name }, known) => {
       const file = await pathOf(name)

@@ -661,6 +661,21 @@ describe('sources of imports', { shuffle: false }, () => {
       expect(JSON.stringify(told)).not.toContain('secret')
     })
 
+    it('is the last by the numbers and days in names, of a list that is complete', async () => {
+      const list = (id: number) => `id,title,status\n${id},Newest,active\n`
+      for (const [own, first, names] of [
+        ['numbers', 801, ['list-9.csv', 'list-10.csv']],
+        ['days', 811, ['Liste 30.11.2026.csv', 'Liste 1.12.2026.csv', 'Liste 09.10.2026.csv']],
+      ] as const) {
+        for (const [index, name] of names.entries()) await file(`${own}/${name}`, list(first + index))
+        const from = path.join(folder, own)
+        await run('sources', 'add', own, '--kind', 'projects', '--from', from, ...nightly, '--complete')
+        await run('sources', 'run', own)
+        const { rows } = await store.db.query('select id from project where id between $1 and $1 + 2', [first])
+        expect(rows).toEqual([{ id: first + 1 }])
+      }
+    })
+
     it('is passed over where no reader knows it, or the source names others', async () => {
       await add('strange')
       await file('strange/Thumbs.db', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0, 0]))
