@@ -23,15 +23,19 @@ const folded = {
   ...{ ة: 'ه', ٱ: 'ا', ى: 'ي', ی: 'ي', ک: 'ك' },
 }
 
-/** Small letters without accents, words separated by one blank, without quotes and punctuation. */
+// The article of an Arabic word, also behind a letter that is joined to it.
+const article = /(^| )(?:[وفبك]?ال|لل)(?=\p{L}{3})/gu
+
+/** Small letters without accents, words separated by one blank, without quotes, punctuation and Arabic articles. */
 export function searchable(text: string): string {
-  return text
+  const words = text
     .normalize('NFKD')
     .replace(/[\p{M}\u0640]/gu, '')
     .toLowerCase()
     .replace(/[ßæœøłđıςةٱىیک]/g, (letter) => folded[letter as keyof typeof folded])
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
+  return words.includes('ل') ? words.replace(article, '$1') : words
 }
 
 /** The terms of a search that count, rare ones first: phrases, which stand in quotes, then words, long ones first. */

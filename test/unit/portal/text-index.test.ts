@@ -114,6 +114,7 @@ it('keeps many rows of many words apart, against a search of each text', async (
 it('reads words and phrases whatever their accents, case, quotes and punctuation', () => {
   expect(searchable('  GROẞE Hilfe: l’eau d’Øst, Łódź & İstanbul! ')).toBe('grosse hilfe l eau d ost lodz istanbul')
   expect(searchable('مُحَمَّـد مدرسة أإآٱ')).toBe('محمد مدرسه اااا')
+  expect(searchable('حفر الآبار، والمياه للأطفال بالمدرسة الله والدة')).toBe('حفر ابار مياه اطفال مدرسه الله والده')
   expect([searchable('مستشفى یزد کودک'), searchable('ΑΘΗΝΑΣ')]).toEqual(['مستشفي يزد كودك', searchable('Αθήνας')])
   expect(termsOf('a water "Clean, WATER" water supplies 水 “”')).toEqual([
     { words: ['clean', 'water'], isPhrase: true },

@@ -1,9 +1,10 @@
 -- compatible
 -- As before, and each letter of a script without blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) is a word. Further
 -- letters are one: the yeh and kaf of Arabic and Persian, the yeh that Egyptians write without dots, both small sigmas.
+-- An Arabic word is the same with its article, also behind a letter that is joined to it.
 create or replace function fold_search(words text) returns text immutable strict parallel safe language sql as $$
   select case when octet_length(words) = length(words) then lower(words) else
-    replace(replace(replace(
+    regexp_replace(replace(replace(replace(
       translate(
         lower(regexp_replace(regexp_replace(
           regexp_replace(
@@ -13,7 +14,8 @@ create or replace function fold_search(words text) returns text immutable strict
           U&'([\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF])', ' \1 ', 'g')),
         'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏØøŁłĐđıÆŒẞةٱىیکς',
         'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяѐёђѓєѕіїјљњћќѝўџoollddiæœßهاييكσ'),
-      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'),
+    U&'(^|[^\0620-\064A])(?:[وفبك]?ال|لل)(?=[\0620-\064A]{3})', '\1', 'g')
   end
 $$;
 
@@ -31,4 +33,4 @@ $$;
 
 -- The job that makes documents again takes those with these letters; until then a search looks for both forms.
 update project_search set folded = false
-where document::text ~ U&'[ىیکς\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF]';
+where document::text ~ U&'[لىیکς\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF]';

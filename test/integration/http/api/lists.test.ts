@@ -187,7 +187,16 @@ describe('reads', { shuffle: false }, async () => {
         expect({ q, ids: await ids(q) }).toEqual({ q, ids: [502] })
       }
       expect(await ids('agora -école')).toEqual([])
-      for (const text of [...asked, 'Straße', 'Đồng', 'œuvre – l’été…', 'İzmir', 'كِتَاب', '½ Ｆｕｌｌ']) {
+      for (const text of [
+        ...asked,
+        'Straße',
+        'Đồng',
+        'œuvre – l’été…',
+        'İzmir',
+        'كِتَاب',
+        'والمياه للأطفال، الله',
+        '½ Ｆｕｌｌ',
+      ]) {
         const { rows } = await store.db.query<{ folded: string }>('select fold_search($1) as folded', [text])
         expect(rows[0]?.folded.replace(/[^\p{L}\p{N}]+/gu, ' ').trim()).toBe(searchable(text))
       }
@@ -206,7 +215,7 @@ describe('reads', { shuffle: false }, async () => {
         504: '東日本大震災の子どもたちにガッコウを NPO法人みらい',
         505: 'น้ำสะอาดสำหรับเด็ก',
         506: 'Alimentation d’eau à Bô, O’Brien-Smith',
-        507: 'مستشفى یزد کودکان, τα παιδιά της Αθήνας',
+        507: 'مستشفى یزد کودکان, τα παιδιά της Αθήνας, حفر الآبار والمياه',
       }
       await insertProjects(
         store.db,
@@ -217,7 +226,7 @@ describe('reads', { shuffle: false }, async () => {
         [504, ['大震災', 'ガッコウ', 'ｶﾞｯｺｳ', 'NPO', '"子どもたち"']],
         [505, ['เด็ก']],
         [506, ["l'eau", 'l’eau', "O'Brien", '"l’eau à Bô"']],
-        [507, ['مستشفي', 'يزد', 'كودكان', 'ΑΘΗΝΑΣ']],
+        [507, ['مستشفي', 'يزد', 'كودكان', 'ΑΘΗΝΑΣ', 'آبار', 'مياه', 'المياه', '"حفر ابار"']],
         [undefined, ['水饮', '农儿', '震大']],
       ]
       for (const [id, searches] of asked) {

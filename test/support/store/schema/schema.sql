@@ -1535,7 +1535,7 @@ CREATE OR REPLACE FUNCTION public.fold_search(words text)
  IMMUTABLE PARALLEL SAFE STRICT
 AS $function$
   select case when octet_length(words) = length(words) then lower(words) else
-    replace(replace(replace(
+    regexp_replace(replace(replace(replace(
       translate(
         lower(regexp_replace(regexp_replace(
           regexp_replace(
@@ -1545,7 +1545,8 @@ AS $function$
           U&'([\0E00-\0EFF\1000-\109F\1780-\17FF\3040-\30FF\3400-\9FFF])', ' \1 ', 'g')),
         'ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏØøŁłĐđıÆŒẞةٱىیکς',
         'αβγδεζηθικλμνξοπρστυφχψωабвгдежзийклмнопрстуфхцчшщъыьэюяѐёђѓєѕіїјљњћќѝўџoollddiæœßهاييكσ'),
-      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe')
+      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'),
+    U&'(^|[^\0620-\064A])(?:[وفبك]?ال|لل)(?=[\0620-\064A]{3})', '\1', 'g')
   end
 $function$;
 
