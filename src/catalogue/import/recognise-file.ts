@@ -124,7 +124,7 @@ const tableAsPage = 'a table as a web page (HTML), whatever its name: open it, a
 const unread: ReadonlyMap<string, string> = new Map([
   ['Workbook', spreadsheet],
   ['document', spreadsheet],
-  ['rss', 'an RSS feed: reports come as an Atom feed'],
+  ['rss', 'an RSS feed: reports come as an Atom feed (WordPress has one at /feed/atom/), CSV or NDJSON'],
   ['table', tableAsPage],
   ['Document', 'a message of ISO 20022, such as a bank statement (CAMT): export it as CSV'],
 ])

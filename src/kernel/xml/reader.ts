@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { ServiceError } from '../errors.js'
-import type { Attributes, Element } from './element.js'
+import { type Attributes, type Element, textElement } from './element.js'
 import { convertToUtf8 } from './encoding.js'
 import { createUtf8Decoder } from './utf8.js'
+import { escapeText } from './writer.js'
 
 /** What one result may grow to; reading a larger one stops with `request-too-large`. */
 export type XmlLimits = {
@@ -83,6 +84,8 @@ export type StreamOptions = {
   readonly onUnboundPrefix?: ((prefix: string) => void) | undefined
   /** Called before each element is yielded, with its text as the document has it. */
   readonly onSource?: (source: string) => void
+  /** Each text is a child without a name, too, so that an element is written with all that it has in its place. */
+  readonly isMixed?: boolean
 }
 
 // Characters passed to the parser at a time: at most so much is parsed beyond a limit, and without a turn for other work.
@@ -212,6 +215,11 @@ const mostTagCharacters = 262_144
 // The parser keeps every open element, also of one that is dropped.
 const mostDroppedDepth = 1_000
 
+function addChild(parent: Open, child: Element): void {
+  if (parent.children === noChildren) parent.children = [child]
+  else parent.children.push(child)
+}
+
 /** One document being read: saxes events in, complete elements out. */
 function createReading(options: ReadingOptions) {
   const {
@@ -219,6 +227,7 @@ function createReading(options: ReadingOptions) {
     dropLayout,
     limits,
     isConverted = false,
+    isMixed = false,
     keepsSource = false,
     onElement,
     onRoot,
@@ -327,10 +336,8 @@ function createReading(options: ReadingOptions) {
     }
     sections = 0
     const parent = open.at(-1)
-    if (parent) {
-      if (parent.children === noChildren) parent.children = [closed]
-      else parent.children.push(closed)
-    } else {
+    if (parent) addChild(parent, closed)
+    else {
       finished = { element: closed, end: parser.position }
       mark = parser.position
     }
@@ -358,8 +365,10 @@ function createReading(options: ReadingOptions) {
       return
     }
     const current = open.at(-1)
-    if (current) current.text += text
-    else {
+    if (current) {
+      current.text += text
+      if (isMixed) addChild(current, { ...textElement('', text), markup: escapeText(text) })
+    } else {
       mark = parser.position
       // Outside the root saxes reports white space only and refuses anything else.
       if (!isBlank(text)) onStrayText?.(parser.line + linesBefore())

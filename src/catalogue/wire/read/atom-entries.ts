@@ -26,7 +26,7 @@ export async function* atomEntries(
     root = { attributes }
     base = baseOf(root, undefined)
   }
-  for await (const child of streamElements(chunks, { depth: 1, limits, onRoot })) {
+  for await (const child of streamElements(chunks, { depth: 1, limits, onRoot, isMixed: true })) {
     const name = localNameOf(child.name)
     const self = selfOf(child)
     if (self !== undefined && root) base = baseOf(root, self)

@@ -1,3 +1,4 @@
+import { plainText } from '../../../iati/plain-text.js'
 import { expectedDay, type IsoDate, isoDateOf, parseWireDateTime } from '../../../kernel/dates.js'
 import type { FieldProblem } from '../../../kernel/errors.js'
 import type { ReportRecord } from '../../../kernel/record.js'
@@ -110,7 +111,7 @@ export function toWebAddress(text: string | undefined, base: string | undefined)
 type Feed = { readonly base: string | undefined; readonly entries: readonly FeedEntry[] }
 
 async function fromAtom(body: Buffer): Promise<Feed> {
-  const root = await parseXml(body, (child) => (/^(entry|link)$/.test(localName(child)) ? child : undefined))
+  const root = await parseXml(body, (child) => (/^(entry|link)$/.test(localName(child)) ? child : undefined), true)
   if (localName(root) !== 'feed') throw unusable(`an XML document whose root is ${root.name}, not an Atom feed`)
   const base = baseOf(
     root,
@@ -143,12 +144,15 @@ export function toFeedEntry(entry: Element, feedBase: string | undefined, feedLa
   const base = baseOf(entry, feedBase)
   const content = childrenOf(entry, 'content')[0] ?? childrenOf(entry, 'summary')[0]
   const [author] = childrenOf(entry, 'author')
+  const [title] = childrenOf(entry, 'title')
+  const [published, updated] = [textOf(entry, 'published'), textOf(entry, 'updated')]
   return {
     id: textOf(entry, 'id'),
-    title: textOf(entry, 'title'),
+    title: title && plainText(htmlOf(title)),
     author: author && textOf(author, 'name'),
-    published: textOf(entry, 'published'),
-    updated: textOf(entry, 'updated'),
+    published,
+    // What was written ahead is last changed before its publication.
+    updated: Date.parse(updated ?? '') < Date.parse(published ?? '') ? published : updated,
     html: content ? withAbsoluteLinks(htmlOf(content), baseOf(content, base)) : '',
     language: content ? languageIn(content, languageIn(entry, feedLanguage)) : languageIn(entry, feedLanguage),
     base,

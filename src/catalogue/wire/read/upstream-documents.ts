@@ -51,13 +51,18 @@ export type XmlAnswer<Child> = {
 }
 
 /** Reads an XML answer, yielding to other work. Throws `upstream-unusable`. */
-export async function parseXml<Child>(body: Buffer, read: (child: Element) => Child): Promise<XmlAnswer<Child>> {
+export async function parseXml<Child>(
+  body: Buffer,
+  read: (child: Element) => Child,
+  isMixed = false,
+): Promise<XmlAnswer<Child>> {
   const answer = { name: '', attributes: {} as Attributes, text: '' }
   const children: Child[] = []
   let nodes = 0
   await asUpstream(async () => {
     const options: StreamOptions = {
       limits: childLimits,
+      isMixed,
       onRoot: (name, attributes) => Object.assign(answer, { name, attributes }),
       onStrayText: () => {
         answer.text = 'text'

@@ -36,6 +36,10 @@ describe('a report in Atom', () => {
     ['<content type="text">a &lt;b&gt; c</content>', 'a &lt;b&gt; c'],
     ['<content>a &lt;b&gt; c</content>', 'a &lt;b&gt; c'],
     ['<content type="xhtml"><div><p>a</p></div><p>b</p></content>', '<div><p>a</p></div><p>b</p>'],
+    [
+      '<content type="xhtml"><div><p>a <b>b</b> c</p> d<br/>&lt;e</div></content>',
+      '<div><p>a <b>b</b> c</p> d<br />&lt;e</div>',
+    ],
     ['<summary>short</summary>', 'short'],
     ['<summary>short</summary><content>long</content>', 'long'],
     ['', ''],
@@ -45,6 +49,9 @@ describe('a report in Atom', () => {
 
   it.each([
     ['<title> Wells </title>', 'Wells'],
+    ['<title>a &lt; b &amp;amp; c</title>', 'a < b &amp; c'],
+    ['<title type="html"><![CDATA[Wells &#038; <em>tanks</em> &#8211; done]]></title>', 'Wells & tanks – done'],
+    ['<title type="xhtml"><div>Wells <b>and</b> tanks</div></title>', 'Wells and tanks'],
     ['<title> </title>', 'https://a.example/1'],
     ['', 'https://a.example/1'],
   ])('has the title of %j, else its address', async (title, expected) => {
