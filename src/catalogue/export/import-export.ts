@@ -14,6 +14,7 @@ import { sizeOfRegularFile } from '../../platform/files/regular-file.js'
 import { isWritten, namesFor, type ResourceName, resourceNames, sqlOf } from '../sql/export/resources.js'
 import { clearReferenceLists, continueNumbers, findContents, readStoreFacts } from '../sql/export/snapshot.js'
 import { insertRecords, type ResourceSql } from '../sql/export/table-resource.js'
+import { beginMoving } from '../sql/kept-activities.js'
 import { type DataPackage, descriptorName, type PackageResource } from './data-package.js'
 
 export type ImportExportOptions = {
@@ -40,6 +41,7 @@ export async function importExport(
   return await store.transaction(async (db) => {
     await refuseUnfit(db, descriptor)
     await clearReferenceLists(db)
+    await beginMoving(db)
     const counts: Record<string, number> = {}
     for (const file of files) {
       const sql = await sqlOf(db, file.name, descriptor.giving)

@@ -130,6 +130,9 @@ describe('an export that is imported into an empty store', () => {
     const directory = path.join(folder, 'whole')
     const run = (line: string, database: string) =>
       runCommandLine([...line.split(' '), '--json'], { DATABASE_URL: database, LOG_LEVEL: 'silent' })
+    // Identifiers that moved here have any form.
+    const moved = path.resolve('test/cases/import-iati-of-an-earlier-identifier/in.xml')
+    expect(await run(`import ${moved} --kind iati`, url)).toMatchObject({ code: 0 })
     expect(await run(`export ${directory} --with-donors --with-accounts`, url)).toMatchObject({ code: 0, stderr: '' })
     const other = await testDatabase()
     expect(await run(`import ${directory}`, other.url)).toMatchObject({ code: 0, stderr: '' })
