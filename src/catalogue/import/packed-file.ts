@@ -54,6 +54,8 @@ function isOfSystem(name: string): boolean {
   return /^__MACOSX\/|(?:^|\/)(?:[.~][^/]*|thumbs\.db|desktop\.ini)$/i.test(name)
 }
 
+const otherArchive = 'an archive of another form than .zip and .gz'
+
 // What people send for the table that is in it, by its first bytes.
 const otherForms = [
   ['%PDF', 'a PDF'],
@@ -63,6 +65,11 @@ const otherForms = [
   ['\x89PNG', 'a picture (PNG)'],
   ['\xff\xd8\xff', 'a picture (JPEG)'],
   ['PK\x05\x06', 'a ZIP archive without files'],
+  ['BZh91AY', otherArchive],
+  ['\xfd7zXZ', otherArchive],
+  ['7z\xbc\xaf', otherArchive],
+  ['Rar!\x1a', otherArchive],
+  ['(\xb5/\xfd', otherArchive],
 ] as const
 
 /** Whether bytes are the first of an archive, a workbook or a compound file (MS-CFB). */

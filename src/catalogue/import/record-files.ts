@@ -77,6 +77,8 @@ async function recognise(
   const { head, rest, close } = await sniff(chunks())
   if (file === '-' && isPacked(head))
     throw new ServiceError('input-unusable', 'an archive or a workbook on standard input: give it as a file')
+  if (isPacked(head) || head.toString('latin1', 257, 262) === 'ustar')
+    throw new ServiceError('input-unusable', 'an archive or a workbook in an archive: unpack it, and give the file')
   // Files are opened one after the other; standard input cannot be opened again.
   if (bytesTotal !== undefined) await close()
   const {
