@@ -15,6 +15,7 @@ const mostTerms = 8
 const mostPhraseWords = 16
 // A letter of a script without spaces is a word.
 const wordPattern = /^(?:.{2,}|\P{ASCII})$/u
+const unspaced = /^[\p{sc=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+$/u
 const phrasePattern = /["“”„«»]([^"“”„«»]*)["“”„«»]/g
 
 // Of Arabic letters those that people write for each other; normalization parts an alef from its hamza.
@@ -48,7 +49,11 @@ export function termsOf(text: string): Term[] {
     .filter((word) => wordPattern.test(word))
     .sort((a, b) => b.length - a.length)
   return [
-    ...[...new Set(phrases)].map((phrase) => ({ words: phrase.split(' ').slice(0, mostPhraseWords), isPhrase: true })),
+    ...[...new Set(phrases)].map((phrase) => ({
+      words: phrase.split(' ').slice(0, mostPhraseWords),
+      // Where no blanks part words, a word in quotes is part of another as without them.
+      isPhrase: !unspaced.test(phrase),
+    })),
     ...[...new Set(words)].map((word) => ({ words: [word], isPhrase: false })),
   ].slice(0, mostTerms)
 }

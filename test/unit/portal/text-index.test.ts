@@ -76,6 +76,11 @@ it('finds phrases within one text, whole words in their order', async () => {
   expect(await found(index, '„Water clean“')).toEqual([[3, place]])
   expect(await found(index, '«clean water clean»')).toEqual([[3, place]])
   expect(await found(index, '"clean dirt"')).toEqual([])
+  const unspaced = await indexOf([{ title: ['清洁饮用水'] }, { text: ['東京でカレーを作る'] }])
+  expect([...(await found(unspaced, '"饮用水"')), ...(await found(unspaced, '「カレー」 "カレー"'))]).toEqual([
+    [0, title],
+    [1, text],
+  ])
   const owners = await indexOf([
     { title: ['Women’s rights'], text: ['womens'] },
     { text: ['women s'] },
