@@ -244,7 +244,7 @@ function kindOf(name: string | undefined, columns: readonly string[], reading?: 
 }
 
 /** What is told of columns that are fields of no kind. */
-export function ofNoKind(columns: readonly string[]): ServiceError {
+export function ofNoKind(columns: readonly string[], sheets: readonly string[] = []): ServiceError {
   // Days, amounts and addresses are of a record, and of nobody's concern in a message.
   if (columns.some((column) => /^\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|^\d+[.,]\d\d$|@/.test(column)))
     return new ServiceError('input-unusable', 'a table without a header: its first line has to name the columns')
@@ -252,6 +252,7 @@ export function ofNoKind(columns: readonly string[]): ServiceError {
   const got = columns.slice(0, 20).join(', ').slice(0, 200)
   return new ServiceError(
     'input-unusable',
-    `columns of no kind (${got}): name one of ${names} with --kind, or begin the file's name with it`,
+    `columns of no kind (${got}): name one of ${names} with --kind, or begin the file's name with it` +
+      (sheets.length > 0 ? `; other sheets are ${sheets.slice(0, 20).join(', ')}: --sheet` : ''),
   )
 }

@@ -3,7 +3,7 @@ export type SheetFormat = {
   readonly isDay: boolean
   /** Whether days are counted from 1904, as older workbooks of a Mac do. */
   readonly is1904: boolean
-  /** The code or sign of a currency that is shown beside the number. */
+  /** The code or sign of a currency, or the sign of per cent, that is shown beside the number. */
   readonly mark?: string
 }
 
@@ -15,7 +15,7 @@ export function cellFormats(
 ): readonly SheetFormat[] {
   return ids.map((id) => {
     const code = codes.get(id)
-    const mark = code === undefined ? undefined : markIn(code)
+    const mark = /^(?:9|10)$/.test(id) || /%/.test(code?.replace(/"[^"]*"/g, '') ?? '') ? '%' : markIn(code ?? '')
     return { is1904, isDay: code === undefined ? isBuiltInDay(Number(id)) : isDayCode(code), ...(mark && { mark }) }
   })
 }

@@ -294,7 +294,7 @@ class SheetWriter {
     if (type === 'b') return value === '1' || value === 'true' ? 'TRUE' : 'FALSE'
     if (type !== 'n') return value
     const format = this.#formats[Number(style)]
-    const number = plainNumber(value)
+    const number = plainNumber(format?.mark === '%' ? String(Number(value) * 100) : value)
     if (number === undefined) return value
     if (format?.isDay) return dayOfSerial(Number(value), format.is1904)
     const shown = this.#hasComma ? number.replace('.', ',') : number

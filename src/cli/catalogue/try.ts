@@ -166,7 +166,7 @@ async function currencyNamedIn(files: readonly string[]): Promise<CurrencyCode |
     const text = await beginningOf(file)
     // Of UTF-16 the codes are ASCII with zeros between them.
     // Names of the Sustainable Development Goals are no pounds of Sudan.
-    const hasGoals = /\bSDGs\b|\bSDG:? ?\d{1,2}\b(?![.,\d])/.test(text)
+    const hasGoals = /\bSDGs\b|\bSDG:? ?\d{1,2}\b(?![.,\d])|^(?:[^\n]*[,;\t"])?SDG(?:[,;\t"\r\n]|$)/.test(text)
     for (const [found] of text
       .replaceAll('\0', '')
       .matchAll(/(?<![A-Za-z])(?:[A-Z]{3}(?![A-Za-z])|[A-Z]{0,2}\p{Sc})/gu)) {

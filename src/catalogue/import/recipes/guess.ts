@@ -62,7 +62,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     say('sheet', `${sheet.name}, the first of ${shownValues([sheet.name, ...sheet.others])}`)
   if (rows === 0) open.push('the file has no rows: what its cells hold cannot be seen')
 
-  const kind = guessKind(asked, name, columns, words)
+  const kind = guessKind(asked, name, columns, words, sheet?.others)
   say('kind', kind.why)
   const { fields } = kind.kind
   const only: Record<string, string[]> = {}
@@ -125,7 +125,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       )
     const isMerged =
       sheet?.merged.has(columns.indexOf(column)) === true &&
-      !/amount|count/.test(type?.name ?? '') &&
+      !/amount|count\b/.test(type?.name ?? '') &&
       field !== 'reference'
     if ((field === 'project' || isMerged) && column.blank > 0 && !column.isBlankAtTop) {
       fillDown.push(column.name)
@@ -237,7 +237,7 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
     open.push(lacking(field, kind.kind.name))
   }
   const named = columns.find((column) => assigned.get(column) === 'name')
-  const ofPersons = named && 'orgRef' in fields && columns.find((column) => isOf(column, words.donors))
+  const ofPersons = named && 'orgRef' in fields && columns.find((column) => isOfPerson(column, words))
   if (ofPersons)
     open.push(
       `whether "${named.name}" has organisations: beside "${ofPersons.name}" it may have people, whom this would publish`,
@@ -282,6 +282,7 @@ function guessKind(
   file: string,
   columns: readonly TableColumn[],
   words: HeaderWords,
+  sheets: readonly string[] = [],
 ): { readonly kind: Kind; readonly why: string } {
   const known = asked === undefined ? undefined : findKind(asked)
   if (known) return { kind: known, why: `${known.name}, as --kind says` }
@@ -298,6 +299,9 @@ function guessKind(
     const found = new Set([...[...candidates.values()].flat(), ...nameless])
     const missing = missingFields(kind.fields, (field) => found.has(field) || field === 'currency')
     const isNamed = (words.kinds.get(kind.name) ?? []).some((word) => name.includes(` ${word} `))
+    // A payout's number is no gift's, whatever else such tables have in common.
+    const stems = (words.kinds.get(kind.name) ?? []).map((word) => word.replace(/(?:en|s)$/, ''))
+    const isHinted = columns.some((column) => column.words.some((word) => stems.some((stem) => word.startsWith(stem))))
     // One column of many is no table of themes because it is called Nr.
     const isLikely = isNamed || found.size > 1 || columns.length === 1
     // A table with a day and an amount is one of money, whatever else it has.
@@ -305,11 +309,17 @@ function guessKind(
     return {
       kind,
       isNamed,
-      score: isLikely ? found.size + (isOfMoney ? 3 : 0) - 2 * missing.length + (isNamed ? 3 : 0) : 0,
+      score: isLikely
+        ? found.size + (isOfMoney ? 3 : 0) - 2 * missing.length + (isNamed ? 3 : 0) + (isOfMoney && isHinted ? 0.5 : 0)
+        : 0,
     }
   })
   const [best, second] = scored.sort((a, b) => b.score - a.score)
-  if (!best || best.score <= 0) throw ofNoKind(columns.map((column) => column.name))
+  if (!best || best.score <= 0)
+    throw ofNoKind(
+      columns.map((column) => column.name),
+      sheets,
+    )
   const also = second && second.score === best.score ? `; they may be ${second.kind.name} as well: --kind` : ''
   return {
     kind: best.kind,
@@ -368,7 +378,7 @@ function candidatesOf(
   )
   // Forms of ODK and Kobo have the times at which they were filled in beside what was asked.
   const isForm = columns.some(({ name }) => name === '_submission_time')
-  const isOfPersons = columns.some((column) => isOf(column, words.donors))
+  const isOfPersons = columns.some((column) => isOfPerson(column, words))
   const isAmount = (word = '') => words.fields.get('amount')?.has(word) ?? false
   const hasPlainAmount = columns.some((column) => isAmount(column.words[0]) && markOfName(column.name) === undefined)
   return new Map(
@@ -422,8 +432,9 @@ function foreignTo(
   return beside.flatMap(({ values }) => [...values.keys()]).find((cell) => !isOurs(cell))
 }
 
-function isOf({ words }: TableColumn, names: readonly string[]): boolean {
-  return words.some((word) => names.includes(word))
+/** Whether a column is about a person: by its name, or by addresses of e-mail. */
+function isOfPerson({ words, values }: TableColumn, { donors }: HeaderWords): boolean {
+  return words.some((word) => donors.includes(word)) || [...values.keys()].some((cell) => /^\S+@\S+\.\S+$/.test(cell))
 }
 
 function hasAddressInBrackets(text: string): boolean {
@@ -455,6 +466,9 @@ function assign(
     if (cells.length === 0) return 0.4
     // What is called goal may be a text or an amount, and what is called state a place or a status.
     if (texts.includes(field) && cells.every(isAmount)) return 0
+    if (field === 'locationName' && cells.every((text) => /\d\.\d\d.*\d\.\d\d/.test(text))) return 0
+    // A table that has a title too may have names of persons.
+    if (field === 'title' && column.words.some((word) => words.fields.get('name')?.has(word))) return 0.8
     if (field === 'state' && cells.every((text) => statuses.has(foldedName(text)))) return 0
     // A column that repeats its values names payouts, or plans, and tells no gifts apart.
     if (field === 'reference') return cells.length / [...column.values.values()].reduce((sum, times) => sum + times)
