@@ -198,6 +198,7 @@ async function partsOf(body: Body, kept: Buffer): Promise<IndexParts> {
 }
 
 const closingBrace = 0x7d
+const entryHead = /^\{"identifier":("(?:[^"\\]|\\.)*"),"project":(\d+)/
 
 function addLine(
   { files, places, rowByProject, rowByIdentifier, months }: IndexParts,
@@ -205,11 +206,16 @@ function addLine(
   from: number,
   to: number,
 ): void {
-  // Every entry begins with identifier and project.
-  const start = bytes.toString('latin1', from, Math.min(to, from + 400))
-  const [, identifier = '', project] = /^\{"identifier":"((?:[^"\\]|\\.)*)","project":(\d+)/.exec(start) ?? []
+  // Every entry begins with identifier and project; few identifiers are long.
+  const head = (length: number) => bytes.toString('latin1', from, Math.min(to, from + length))
+  const start = head(400)
+  const isEntry = start.startsWith('{"identifier":')
+  const [, quoted = '', project] = (isEntry && (entryHead.exec(start) ?? entryHead.exec(head(10_000)))) || []
   if (project !== undefined) {
-    if (!identifier.endsWith(`-${project}`)) rowByIdentifier.set(identifier, places.length / 2)
+    if (!quoted.endsWith(`-${project}"`)) {
+      const identifier = JSON.parse(Buffer.from(quoted, 'latin1').toString()) as string
+      rowByIdentifier.set(identifier, places.length / 2)
+    }
     rowByProject.set(Number(project), places.length / 2)
     places.push(from, to)
   } else if (start.startsWith('{"path":')) {

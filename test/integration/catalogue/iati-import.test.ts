@@ -7,6 +7,7 @@ import type { CurrencyCode } from '../../../src/kernel/money.js'
 import type { Element } from '../../../src/kernel/xml/element.js'
 import { parseElement, recordLimits } from '../../../src/kernel/xml/reader.js'
 import { writeElement } from '../../../src/kernel/xml/writer.js'
+import { ActivityIndex } from '../../../src/release/read/activity-index.js'
 import { listLeftOut } from '../../../src/release/sql/left-out.js'
 import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { testDatabase } from '../../support/store/database.js'
@@ -276,6 +277,15 @@ describe('a publisher who moves here', { shuffle: false }, () => {
     expect(published).toContain('final report.pdf')
     expect(published).toContain('\u00c9t\u00e9')
     expect((await publisher.manifest()).held.sample).toEqual([])
+  })
+
+  it('is found in the index by its identifier, whatever is in it and however long it is', async () => {
+    const identifiers = [`${ref}-\u00c9t\u00e9-\u4e95`, `${ref}-"A\\B"`, `${ref}-${'\u4e95'.repeat(900)}`]
+    const one = (identifier: string) => activity(identifier.replaceAll('"', '&quot;'), '')
+    expect(await importing('index.xml', file(identifiers.map(one).join('')))).toMatchObject({ created: 3 })
+    await publisher.publish()
+    const index = await ActivityIndex.read(await publisher.live())
+    expect(identifiers.map((wanted) => index?.entry(index.rowOf(wanted) ?? 0).identifier)).toEqual(identifiers)
   })
 
   it('official example files are published as they were', async (context) => {
