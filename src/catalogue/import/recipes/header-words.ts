@@ -74,17 +74,19 @@ let countries: ReadonlyMap<string, string> | undefined
 
 /** The code of a country by its name in one of these languages. */
 export function countryNamed(text: string): string | undefined {
-  countries ??= new Map(
-    countryCodes().flatMap((code) =>
-      languages.flatMap((language) =>
-        (['long', 'short'] as const).map((style) => {
-          const name = new Intl.DisplayNames(language, { type: 'region', style }).of(code) ?? code
-          return [foldedName(name), code] as const
-        }),
-      ),
-    ),
-  )
+  countries ??= namedCountries()
   const name = foldedName(text)
   // Two countries have this name.
   return /^[ck]ongo$/.test(name) ? undefined : countries.get(name)
+}
+
+function namedCountries(): ReadonlyMap<string, string> {
+  const styles = ['long', 'short'] as const
+  // One for each language: making one takes longer than asking it for every country.
+  const names = languages.flatMap((language) =>
+    styles.map((style) => new Intl.DisplayNames(language, { type: 'region', style })),
+  )
+  return new Map(
+    countryCodes().flatMap((code) => names.map((one) => [foldedName(one.of(code) ?? code), code] as const)),
+  )
 }
