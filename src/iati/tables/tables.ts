@@ -32,7 +32,7 @@ type RowFilter = (trail: Trail) => boolean
 /**
  * Raise it with every change of what the tables hold for the same activity: stored rows of another version are made again.
  */
-export const tablesVersion = 4
+export const tablesVersion = 5
 
 const identifierText = textColumn('iatiidentifier', '/iati-identifier')
 const identifier = required({
@@ -176,8 +176,8 @@ export const tables: readonly Table[] = [
   table('documents', 'Documents', 'document-link', [
     ...document('.'),
     textColumn('format', '@format'),
-    ...codeColumns('category_code', 'category/@code', 'DocumentCategory'),
-    textColumn('language_code', 'language/@code'),
+    ...codeListColumns('category_code', 'category/@code', 'DocumentCategory'),
+    listColumn('language_code', 'language/@code'),
   ]),
   table('results', 'Results', 'result/indicator/period', [
     ...codeColumns('type', '../../@type', 'ResultType'),
