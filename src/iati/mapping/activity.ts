@@ -43,7 +43,7 @@ export type MappedActivity = {
  * Raise it with every change of what the feeds write for the same input: stored texts of another version are stale and
  * rendered again.
  */
-export const mappingVersion = 6
+export const mappingVersion = 7
 
 /** `default-flow-type` and its like: the same in all activities (iati.md 3.6). */
 function defaults(context: MappingContext): Element[] {

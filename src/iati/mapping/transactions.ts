@@ -138,12 +138,12 @@ function describe(
       return inWords('refunds', when)
     case 'fee':
       return inWords('fees', when)
-    case 'opening':
-      return inWords(
-        isStated(first) && project.modifiedDate === undefined ? 'openingWithoutDay' : 'opening',
-        number,
-        lastOn,
-      )
+    case 'opening': {
+      const key = isStated(first) && project.modifiedDate === undefined ? 'openingWithoutDay' : 'opening'
+      const [spoken, text] = sentence(language, key, number, lastOn)
+      // A source may state a total and no number of donations.
+      return worded('description', [spoken, count === 0 ? text.replace(` (${number})`, '') : text], language)
+    }
     default:
       return first.kind satisfies never
   }

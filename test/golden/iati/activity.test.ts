@@ -122,11 +122,11 @@ describe('an activity', () => {
 })
 
 describe('an opening total', () => {
-  const opening = (source: 'import' | 'local', modifiedDate?: Date) =>
+  const opening = (source: 'import' | 'local', modifiedDate?: Date, count = 3) =>
     lines(
       aGraph({
         project: { modifiedDate },
-        months: [aMonth('2012-05', '90.00', { kind: 'opening', source, lastOn: day('2012-05-06') })],
+        months: [aMonth('2012-05', '90.00', { kind: 'opening', source, lastOn: day('2012-05-06'), count })],
       }),
       'transaction',
     ).join()
@@ -142,6 +142,10 @@ describe('an opening total', () => {
     expect(opening('import')).toContain(
       'Donations received, cumulative (3 donations); the source names no day, 2012-05-06 is the newest one known',
     )
+  })
+
+  it('of a record that states no number of donations names none', () => {
+    expect(opening('local', undefined, 0)).toContain('Donations received until 2012-05-06, cumulative<')
   })
 })
 
