@@ -9,7 +9,7 @@ export type InLanguages = { readonly language?: string | undefined; readonly tex
 
 /** The language of a tag, as names in other languages are found: `fr` of `fr-CA` (RFC 5646). */
 export function languageOfTag(tag: string): string {
-  return tag.split('-')[0]?.toLowerCase() ?? ''
+  return /^[a-z]{2,3}$/.test(tag) ? tag : (tag.split('-')[0]?.toLowerCase() ?? '')
 }
 
 /** The key of a text. */
