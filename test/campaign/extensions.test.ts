@@ -28,11 +28,12 @@ describe('without an extension the program compiles, publishes and serves', () =
       await cp(path.join(root, entry), path.join(copy, entry), { recursive: true })
     }
     await symlink(path.join(root, 'node_modules'), path.join(copy, 'node_modules'))
-    await run('npm', ['run', 'build:assets'], { cwd: copy })
   })
 
   beforeEach(async () => {
     await cp(path.join(root, 'src'), path.join(copy, 'src'), { recursive: true })
+    // The files of an extension that are no code went with it.
+    await run('npm', ['run', 'build:assets'], { cwd: copy })
     await compile()
   })
 

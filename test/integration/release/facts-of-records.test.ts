@@ -192,13 +192,14 @@ function rulesOf(record: Element, { codeOf, source }: Store, now: string): strin
     fact('budget', { '@type': '1', '@status': '1', ...ends, value: value(goal, start) })
   }
   if (Number(funding) > 0) {
-    const count = said('numberOfDonations') === '1' ? '1 donation' : `${said('numberOfDonations')} donations`
+    const number = said('numberOfDonations')
+    const count = number === '0' ? '' : ` (${number} ${number === '1' ? 'donation' : 'donations'})`
     fact('transaction', {
       '@ref': `open-${id}-${changed}-${source}-USD`,
       'transaction-type': { '@code': '1' },
       'transaction-date': day(changed),
       value: value(funding, changed),
-      description: { narrative: `Donations received until ${changed}, cumulative (${count})` },
+      description: { narrative: `Donations received until ${changed}, cumulative${count}` },
       'provider-org': { '@type': '90', narrative: donors },
       'receiver-org': { '@receiver-activity-id': identifier, ...platform, narrative: publisher.name },
     })
