@@ -267,10 +267,16 @@ export class ProjectIndex {
 
   async #scopedSums({ places }: Found, scope: ListScope): Promise<Map<string, Sums>> {
     // Of a year, each project has a part; else most have all of their money in a group, and numbers are summed faster.
-    const isPart = (place: number) => scope.year !== undefined || this.#partOf(place, scope) !== undefined
-    const sums = await this.#wholeSums(places.filter((place) => !isPart(place)))
+    const kinds = splitKinds.filter((kind) => scope[kind] !== undefined)
+    const [whole, parts]: [number[], number[]] = [[], []]
+    for (const [at, place] of places.entries()) {
+      const isPart = scope.year !== undefined || kinds.some((kind) => this.#splits[kind].has(place))
+      ;(isPart ? parts : whole).push(place)
+      if (at % placesTogether === 0) await nextTurn()
+    }
+    const sums = await this.#wholeSums(Uint32Array.from(whole))
     const moneyOf = await this.moneyIn(scope)
-    for (const [at, place] of places.filter(isPart).entries()) {
+    for (const [at, place] of parts.entries()) {
       for (const [currency, money] of moneyOf(place)) {
         const sum = sums.get(currency) ?? byKind(() => 0n)
         sums.set(currency, sum)

@@ -61,6 +61,11 @@ export class Splits {
     this.#numberOfPlace[place] = number
   }
 
+  /** Whether the money at a place is split. */
+  has(place: number): boolean {
+    return (this.#numberOfPlace[place] ?? 0) > 0
+  }
+
   /** The part of the money at a place that belongs to a group; undefined: all of it does. */
   partOf(place: number, group: string): ((units: bigint) => bigint) | undefined {
     const { keys, weights } = this.#kinds[this.#numberOfPlace[place] ?? 0] ?? {}

@@ -171,14 +171,15 @@ export function guessOf(table: CsvTable, { kind: asked, currency, reading }: Omi
       } else if (alike.length === count) {
         ignore.push(column.name)
         say('ignore', `"${column.name}" is ${shownValues(alike)}: all of these rows count`)
-      } else
+      } else {
         open.push(
           `"${column.name}" has ${shownValues(all.map((cell) => cell || 'empty cells'))}: name the rows that count with only or without, or the column with ignore`,
         )
+        return
+      }
     }
     if (column.name in only || ignore.includes(column.name)) return
     const lost = whyLost(column)
-    if (open.at(-1)?.startsWith(`"${column.name}" has `)) return
     if (lost !== undefined) open.push(`"${column.name}" is left out: ${lost}`)
     else say(`map of ${column.name}`, `left out: ${whyLeftOut(column)}`)
   }
