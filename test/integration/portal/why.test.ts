@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { explainForPages, factsFields } from '../../../src/cli/wiring/assumed-facts.js'
@@ -113,6 +114,9 @@ describe('why a record says what it says', () => {
   it('is for published projects only, and says nothing of imports that came after the release', async () => {
     expect((await app.inject('/projects/999/why')).statusCode).toBe(404)
     expect((await app.inject('/projects/101/why/more')).statusCode).toBe(404)
+    // A release tells its second: what is imported in the same one may have come before it.
+    const { generated } = JSON.parse(await ours.read('/feeds/manifest.json')) as { generated: string }
+    while (Date.now() < Date.parse(generated) + 1000) await sleep(20)
     const later = path.join(ours.folder, 'later.csv')
     await writeFile(later, 'id,title,status,language\n102,Later,active,fr\n')
     expect(await ours.run(`import ${later} --kind projects`)).toMatchObject({ code: 0 })
