@@ -1,33 +1,70 @@
 // Lists of places of projects, sorted, and arrays of a byte for each place. Loops of their own: `for of` takes three times as
 // long over a typed array.
 
-/** The most points that a place can have. */
+/** The most points that a place can have: all bits of a score that are points. */
 export const mostPoints = 255
+
+// Places are written here and counted as they are, so that no loop has a branch, which processors guess wrongly as often as not.
+let scratch = new Uint32Array(1 << 12)
 
 /** The places whose byte is not 0. */
 export function placesIn(found: Uint8Array): Uint32Array<ArrayBuffer> {
-  const places = new Uint32Array(countIn(found))
-  for (let place = 0, at = 0; at < places.length; place++) if (found[place] !== 0) places[at++] = place
-  return places
-}
-
-/** How many bytes are not 0. */
-export function countIn(found: Uint8Array): number {
+  const room = roomFor(found.length)
   let count = 0
-  for (let place = 0; place < found.length; place++) if (found[place] !== 0) count++
-  return count
-}
-
-/** Those of the places whose byte is not 0. */
-export function having(places: Uint32Array, bits: Uint8Array): Uint32Array<ArrayBuffer> {
-  let count = 0
-  for (let from = 0; from < places.length; from++) if ((bits[places[from] ?? 0] ?? 0) !== 0) count++
-  const had = new Uint32Array(count)
-  for (let from = 0, at = 0; at < count; from++) {
-    const place = places[from] ?? 0
-    if ((bits[place] ?? 0) !== 0) had[at++] = place
+  for (let place = 0; place < found.length; place++) {
+    room[count] = place
+    count += ((found[place] ?? 0) + 255) >>> 8
   }
-  return had
+  return room.slice(0, count)
+}
+
+/** Those of the places whose byte is not 0, of which `most` at most. */
+export function having(places: Uint32Array, bits: Uint8Array, most = places.length): Uint32Array<ArrayBuffer> {
+  const room = roomFor(places.length)
+  let count = 0
+  for (let from = 0; from < places.length && count < most; from++) {
+    const place = places[from] ?? 0
+    room[count] = place
+    count += ((bits[place] ?? 0) + 255) >>> 8
+  }
+  return room.slice(0, count)
+}
+
+/** A bit for each place: whether its byte is not 0. */
+export function marksOf(found: Uint8Array): Uint32Array {
+  const marks = new Uint32Array(Math.ceil(found.length / 32))
+  for (let place = 0; place < found.length; place++) {
+    const at = place >>> 5
+    marks[at] = (marks[at] ?? 0) | ((((found[place] ?? 0) + 255) >>> 8) << (place & 31))
+  }
+  return marks
+}
+
+/** Keeps the marks that others have too; false when none is left. */
+export function keepCommon(marks: Uint32Array, others: Uint32Array): boolean {
+  let left = 0
+  for (let at = 0; at < marks.length; at++) {
+    const common = (marks[at] ?? 0) & (others[at] ?? 0)
+    marks[at] = common
+    left |= common
+  }
+  return left !== 0
+}
+
+/** The places that are marked. */
+export function markedIn(marks: Uint32Array): Uint32Array<ArrayBuffer> {
+  const room = roomFor(32 * marks.length)
+  let count = 0
+  for (let at = 0; at < marks.length; at++) {
+    for (let rest = marks[at] ?? 0; rest !== 0; rest &= rest - 1)
+      room[count++] = 32 * at + 31 - Math.clz32(rest & -rest)
+  }
+  return room.slice(0, count)
+}
+
+function roomFor(places: number): Uint32Array<ArrayBuffer> {
+  if (scratch.length < places) scratch = new Uint32Array(places)
+  return scratch
 }
 
 /** Whether a sorted list has a place. */
@@ -45,25 +82,30 @@ export function withPlace(places: Uint32Array, place: number): Uint32Array<Array
   return all
 }
 
-/** A part of the places by their points, most first, those with as many in their order. */
-export function mostFirst(places: Uint32Array, points: Uint8Array, from: number, to: number): Uint32Array {
+/** A part of the places by the points in their scores, most first, those with as many in their order. */
+export function mostFirst(places: Uint32Array, scores: Uint32Array, from: number, to: number): Uint32Array {
   const ranks = new Uint32Array(mostPoints + 1)
-  for (let at = 0; at < points.length; at++) {
-    const many = points[at] ?? 0
-    if (many > 0) ranks[many - 1] = (ranks[many - 1] ?? 0) + 1
+  for (let at = 0; at < scores.length; at++) {
+    const points = (scores[at] ?? 0) & mostPoints
+    ranks[points] = (ranks[points] ?? 0) + 1
   }
-  for (let many = mostPoints - 1; many >= 0; many--) ranks[many] = (ranks[many] ?? 0) + (ranks[many + 1] ?? 0)
+  // How many have more points.
+  for (let points = mostPoints, more = 0; points >= 0; points--) {
+    const count = ranks[points] ?? 0
+    ranks[points] = more
+    more += count
+  }
   const part = new Uint32Array(Math.max(0, Math.min(to, places.length) - from))
   for (let at = 0; at < places.length; at++) {
-    const many = points[at] ?? 0
-    const rank = ranks[many] ?? 0
-    ranks[many] = rank + 1
+    const points = (scores[at] ?? 0) & mostPoints
+    const rank = ranks[points] ?? 0
+    ranks[points] = rank + 1
     if (rank >= from && rank < to) part[rank - from] = places[at] ?? 0
   }
   return part
 }
 
-/** Where the first of equal values stands in a sorted list that has it. */
+/** Where the first value that is not smaller stands in a sorted list. */
 export function firstAt(sorted: ArrayLike<number>, value: number): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

@@ -10,6 +10,7 @@ import type { IsoInstant } from '../../kernel/dates.js'
 import type { Turns } from '../../kernel/turns.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
 import type { ReleaseReader } from '../../release/read/release-reader.js'
+import { AskedKeys } from './asked-keys.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { dataPage } from './pages/data.js'
 import { groupPage, groupPages } from './pages/group.js'
@@ -84,6 +85,7 @@ export class Portal {
   readonly #site: Site
   #opening: Promise<Opened | undefined> | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
+  readonly #searches = new AskedKeys()
   #drawnRelease: string | undefined
   #licence: Licence | undefined
   /** Of the live release. Requests for a page that is being drawn wait for it. */
@@ -167,6 +169,9 @@ export class Portal {
     const known = this.#pages.get(key)
     if (known) return known
     const view = this.#view(opened, request, address)
+    if (query.q !== undefined && !this.#searches.isAskedAgain(key)) {
+      return await this.#turns.take(request.client, async () => await this.#render(view, { ...request, query }))
+    }
     return await this.#pages.fetch(key, { context: { view, request: { ...request, query } } })
   }
 

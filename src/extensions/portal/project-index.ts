@@ -6,7 +6,8 @@ import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import { type ActivityEntry, type OtherNames, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
-import { countIn, firstAt, having, isAmong, mostFirst, mostPoints, placesIn, withPlace } from './places.js'
+import { AskedKeys } from './asked-keys.js'
+import { firstAt, having, isAmong, keepCommon, markedIn, marksOf, mostFirst, mostPoints, withPlace } from './places.js'
 import {
   amountsOf,
   byKind,
@@ -21,6 +22,7 @@ import {
 import {
   bitOf,
   pointsOf,
+  type SearchedField,
   type SearchedTexts,
   searchable,
   searchedFields,
@@ -86,9 +88,8 @@ const placesTogether = 20_000
 export type Found = {
   /** Newest first. */
   readonly places: Uint32Array
-  /** Of a search for words, in the order of `places`: how well they fit, and the bits of the fields that they are in. */
-  readonly points?: Uint8Array
-  readonly fields?: Uint8Array
+  /** Of a search for words, in the order of `places`, sums of `bestScores`: how well they fit, and the fields that they are in. */
+  readonly scores?: Uint32Array
 }
 
 /** The names of a code in all languages that readers search in. */
@@ -126,8 +127,9 @@ export class ProjectIndex {
   readonly #found = new LRUCache<string, Found>({
     max: mostKept,
     maxSize: keptBytes,
-    sizeCalculation: ({ places }, key) => 6 * places.length + 2 * key.length + 600,
+    sizeCalculation: ({ places }, key) => 8 * places.length + 2 * key.length + 600,
   })
+  readonly #asked = new AskedKeys()
   /** Arrays that `#borrow` lends. */
   readonly #spare: Uint8Array[] = []
   readonly #sums = new WeakMap<Found, Map<string, Sums>>()
@@ -135,8 +137,11 @@ export class ProjectIndex {
   readonly #terms = keptTerms(keptBytes / 2)
   /** Kept apart, for they take many times as long to find. */
   readonly #phrases = keptTerms(keptBytes / 2)
-  /** The places of lists by the sum of a kind, largest first. */
-  readonly #byMoney = new WeakMap<Found, Map<SumKind, Promise<Uint32Array>>>()
+  /** A bit for each place, of the bits of a term: what several terms have in common is found in hundreds of instructions. */
+  readonly #marks = new WeakMap<Uint8Array, Uint32Array>()
+  /** All places by the money of a kind, and those of lists of a scope; largest first. */
+  readonly #byMoney = new Map<SumKind, Promise<Uint32Array>>()
+  readonly #byPartOfMoney = new WeakMap<Found, Map<SumKind, Promise<Uint32Array>>>()
 
   private constructor(release: ReadableRelease, index: ActivityIndex, rows: Uint32Array) {
     this.#index = index
@@ -220,13 +225,15 @@ export class ProjectIndex {
     const known = this.#found.get(key)
     if (known) return known
     const found = await this.#find(filter)
-    if (found.places.length > 0) this.#found.set(key, found)
+    if (found.places.length > 0 && this.#asked.isAskedAgain(key)) this.#found.set(key, found)
     return found
   }
 
   /** The bits of the fields in which words were found in the project at a place. */
-  fieldsOf({ places, fields }: Found, place: number): number {
-    return fields?.[firstAt(places, place)] ?? 0
+  fieldsOf({ places, scores }: Found, place: number): number {
+    const score = scores?.[firstAt(places, place)] ?? 0
+    const isIn = (_: SearchedField, at: number) => ((score >>> shiftOf(at)) & termBits) !== 0
+    return searchedFields.filter(isIn).reduce((bits, field) => bits | bitOf(field), 0)
   }
 
   /** Whether a country, sector or theme has a name with one of these terms. */
@@ -254,10 +261,14 @@ export class ProjectIndex {
   /** The sums of whole projects. */
   async #wholeSums(places: Uint32Array): Promise<Map<string, Sums>> {
     const sums = new Map<string, Sums>()
+    let summed = 0
     for (const [currency, money] of this.#money) {
       const sum = byKind(() => 0n)
       for (const kind of sumKinds) {
         sum[kind] = money[kind].sumOf(places)
+        summed += places.length
+        if (summed < placesTogether) continue
+        summed = 0
         await nextTurn()
       }
       if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
@@ -331,14 +342,25 @@ export class ProjectIndex {
     from = 0,
     to = found.places.length,
   ): Promise<Uint32Array> {
-    const { places, points } = found
-    if (order === 'newest' || (order === 'best' && !points)) return places.subarray(from, to)
-    if (order === 'best') return mostFirst(places, points ?? new Uint8Array(), from, to)
-    const orders = this.#byMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
-    this.#byMoney.set(found, orders)
-    const known = orders.get(order) ?? this.#orderByMoney(found, this.scopeOf(filter), order)
+    const { places, scores } = found
+    if (order === 'newest' || (order === 'best' && !scores)) return places.subarray(from, to)
+    if (order === 'best') return mostFirst(places, scores ?? new Uint32Array(), from, to)
+    const scope = this.scopeOf(filter)
+    const [orders, all] = isUnscoped(scope) ? [this.#byMoney, this.all.places] : [this.#ordersOf(found), places]
+    const known = orders.get(order) ?? this.#orderByMoney(Uint32Array.from(all), scope, order)
     orders.set(order, known)
-    return (await known).subarray(from, to)
+    const ordered = await known
+    if (places.length === ordered.length) return ordered.subarray(from, to)
+    return await this.#borrow((marks) => {
+      for (let at = 0; at < places.length; at++) marks[places[at] ?? 0] = 1
+      return having(ordered, marks, to).subarray(from)
+    })
+  }
+
+  #ordersOf(found: Found): Map<SumKind, Promise<Uint32Array>> {
+    const orders = this.#byPartOfMoney.get(found) ?? new Map<SumKind, Promise<Uint32Array>>()
+    this.#byPartOfMoney.set(found, orders)
+    return orders
   }
 
   /** Lends an array of zeros by place: making one for each search would keep the garbage collector busy. */
@@ -351,7 +373,7 @@ export class ProjectIndex {
     }
   }
 
-  async #orderByMoney({ places }: Found, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
+  async #orderByMoney(places: Uint32Array, scope: ListScope, kind: SumKind): Promise<Uint32Array> {
     const [currency = ''] = currenciesOf(this.all.sums)
     const units = this.#money.get(currency)?.[kind]
     const moneyOf = isUnscoped(scope) ? undefined : await this.moneyIn(scope)
@@ -405,30 +427,31 @@ export class ProjectIndex {
   ): Promise<Found> {
     const terms: Uint8Array[] = []
     let left = passed
+    let common: Uint32Array | undefined
     for (const term of termsOf(words)) {
       if (left?.length === 0) break
       const bits = await this.#bitsOf(term)
       terms.push(bits)
-      left = left ? having(left, bits) : placesIn(bits)
+      if (passed) left = having(left ?? passed, bits)
+      else if (bits.length === 0 || (common && !keepCommon(common, this.#marksOf(bits)))) left = new Uint32Array()
+      else common ??= this.#marksOf(bits).slice()
       await nextTurn()
     }
+    if (common) left ??= markedIn(common)
     // Words of which none counts find nothing.
     let places = left && terms.length > 0 ? left : new Uint32Array()
     if (isInYear) places = places.filter(isInYear)
     const own = this.#placeNamed(words.trim())
     const isOwn = own !== undefined && (passed === undefined || isAmong(passed, own)) && (isInYear?.(own) ?? true)
     if (isOwn && !isAmong(places, own)) places = withPlace(places, own)
-    const points = new Uint8Array(places.length)
-    const fields = new Uint8Array(places.length)
+    const scores = new Uint32Array(places.length)
     for (const bits of terms) {
       for (let at = 0; at < places.length; at++) {
-        const found = bits[places[at] ?? -1] ?? 0
-        points[at] = (points[at] ?? 0) + (bestPoints[found] ?? 0)
-        fields[at] = (fields[at] ?? 0) | (bestBits[found] ?? 0)
+        scores[at] = (scores[at] ?? 0) + (bestScores[bits[places[at] ?? -1] ?? 0] ?? 0)
       }
     }
-    if (isOwn) points[firstAt(places, own)] = mostPoints
-    return { places, points, fields }
+    if (isOwn) scores[firstAt(places, own)] = mostPoints
+    return { places, scores }
   }
 
   /** A search with the nearest word of the projects in place of each word that none has; undefined where that changes nothing. */
@@ -441,8 +464,8 @@ export class ProjectIndex {
       .slice(0, mostMeantWords)
     const meant: string[] = []
     for (const word of words) {
-      const bits = await this.#bitsOf({ words: [word], isPhrase: false })
-      meant.push(bits.length > 0 ? word : ((await texts.nearest(word, names, nextTurn)) ?? word))
+      const isKnown = texts.has(word) || (await this.#bitsOf({ words: [word], isPhrase: false })).length > 0
+      meant.push(isKnown ? word : ((await texts.nearest(word, names, nextTurn)) ?? word))
     }
     return meant.every((word, at) => word === words[at]) ? undefined : meant.join(' ')
   }
@@ -455,17 +478,27 @@ export class ProjectIndex {
     if (known) return known
     const texts = await this.#texts
     return await this.#borrow(async (found) => {
-      await texts.find(term, found, nextTurn)
+      let isFound = await texts.find(term, found, nextTurn)
       const hasTerm = testOf(term)
       for (const { name, places } of this.#named.values()) {
         if (!hasTerm(name)) continue
-        for (const place of places) found[place] = (found[place] ?? 0) | groupBit
+        isFound ||= places.length > 0
+        for (let at = 0; at < places.length; at++) {
+          const place = places[at] ?? 0
+          found[place] = (found[place] ?? 0) | groupBit
+        }
       }
-      const bits = countIn(found) === 0 ? new Uint8Array() : found.slice()
-      terms.set(key, bits)
+      const bits = isFound ? found.slice() : new Uint8Array()
+      if (bits.length === 0 || this.#asked.isAskedAgain(key)) terms.set(key, bits)
       await nextTurn()
       return bits
     })
+  }
+
+  #marksOf(bits: Uint8Array): Uint32Array {
+    const marks = this.#marks.get(bits) ?? marksOf(bits)
+    this.#marks.set(bits, marks)
+    return marks
   }
 
   /** The place of the project whose number or IATI identifier a text is. */
@@ -558,6 +591,7 @@ const half = 2n ** 32n
 class Units {
   readonly #low: Uint32Array
   readonly #high: Int32Array
+  #isAny = false
 
   constructor(places: number) {
     this.#low = new Uint32Array(places)
@@ -565,6 +599,7 @@ class Units {
   }
 
   set(place: number, units: bigint): void {
+    this.#isAny ||= units !== 0n
     this.#low[place] = Number(BigInt.asUintN(32, units))
     this.#high[place] = Number(units >> 32n)
   }
@@ -580,6 +615,7 @@ class Units {
 
   /** Exact below two million places. */
   sumOf(places: Uint32Array): bigint {
+    if (!this.#isAny) return 0n
     let low = 0
     let high = 0
     // As in `places.ts`: `for of` takes three times as long.
@@ -633,12 +669,16 @@ function groupOf(groups: Map<string, Group>, key: string, name = '', language?: 
 
 const groupBit = bitOf('group')
 
-// By the bits of all fields that have a term, the points of the one that says most, and its bit beside them; none for 0.
-const bestFields = Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits) =>
-  searchedFields.find((field) => (bits & bitOf(field)) !== 0),
-)
-const bestBits = Uint8Array.from(bestFields, (field) => (field ? bitOf(field) : 0))
-const bestPoints = Uint8Array.from(bestFields, (field) => (field ? pointsOf(field) : 0))
+// The lowest eight bits of a score are points, then come four for each field, which count the terms in it.
+const shiftOf = (field: number) => 8 + 4 * field
+const termBits = 15
+
+// By the bits of all fields that have a term, the score of the one that says most; none for 0.
+const bestScores = Uint32Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_, bits) => {
+  const best = searchedFields.findIndex((field) => (bits & bitOf(field)) !== 0)
+  const field = searchedFields[best]
+  return field === undefined ? 0 : pointsOf(field) + (1 << shiftOf(best))
+})
 
 /** What is searched in, of each activity in the order of the index; their money is added to `years` on the way. */
 async function* textsOf(release: ReadableRelease, years: YearSums): AsyncGenerator<SearchedTexts[]> {

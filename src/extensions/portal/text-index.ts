@@ -1,4 +1,4 @@
-import { having, placesIn } from './places.js'
+import { firstAt, having, placesIn } from './places.js'
 
 /** Where words are found, those that say most about a project first. */
 export const searchedFields = ['title', 'partner', 'group', 'place', 'text'] as const
@@ -104,13 +104,14 @@ type Pause = () => Promise<unknown>
  */
 export class TextIndex {
   readonly #numbers = new Map<string, number>()
-  /** Every word on a line of its own, the first line empty. */
+  /** Every word on a line of its own, by number, and where each begins; the first line is empty. */
   #dictionary = '\n'
+  readonly #starts: number[] = []
   #rows = new Uint8Array(1 << 16)
   readonly #ends: number[] = [0]
   readonly #rowOfPlace: Uint32Array
-  /** Its words and those of names with their places in both, by their length; made when a word is first mistyped. */
-  #byLength: WordsByLength | undefined
+  /** Its words and those of names with their places in both, by `keysOf` them; made when a word is first mistyped. */
+  #alike: AlikeWords | undefined
   /** Of words that stand in titles, partners and places, and of words of longer texts. */
   #names = new Postings([])
   #texts = new Postings([])
@@ -134,11 +135,11 @@ export class TextIndex {
     return index
   }
 
-  /** Adds the bits of the fields in which the project at each place has the term to `found`. */
-  async find(term: Term, found: Uint8Array, pause: Pause): Promise<void> {
+  /** Adds the bits of the fields in which the project at each place has the term to `found`; false where none has it. */
+  async find(term: Term, found: Uint8Array, pause: Pause): Promise<boolean> {
     const phrase = phraseOf(term)
-    if (!term.isPhrase) await this.#findWord(term.words[0] ?? '', found, pause)
-    if (phrase) await this.#findPhrase(phrase, found, pause)
+    const isWord = !term.isPhrase && (await this.#findWord(term.words[0] ?? '', found, pause))
+    return (phrase !== undefined && (await this.#findPhrase(phrase, found, pause))) || isWord
   }
 
   /**
@@ -147,17 +148,19 @@ export class TextIndex {
    */
   async nearest(word: string, names: () => readonly string[], pause: Pause): Promise<string | undefined> {
     if (word.length < shortestMistyped || word.length > longestMistyped) return undefined
-    this.#byLength ??= byLength(new Set([...names(), ...this.#numbers.keys()]))
+    this.#alike ??= alike(new Set([...names(), ...this.#numbers.keys()]))
     let nearest: string | undefined
     let [most, first] = [-1, -1]
     let read = 0
     for (let length = word.length - 1; length <= word.length + 1; length++) {
-      for (const [at, known] of this.#byLength.get(length) ?? []) {
-        if (++read % wordsTogether === 0) await pause()
-        if (!isNear(word, known)) continue
-        const number = this.#numbers.get(known) ?? -1
-        const weight = this.#names.bytesOf(number) + this.#texts.bytesOf(number)
-        if (weight > most || (weight === most && at < first)) [nearest, most, first] = [known, weight, at]
+      for (const key of keysOf(word, length)) {
+        for (const [at, known] of this.#alike.get(key) ?? []) {
+          if (++read % wordsTogether === 0) await pause()
+          if (!isNear(word, known)) continue
+          const number = this.#numbers.get(known) ?? -1
+          const weight = this.#names.bytesOf(number) + this.#texts.bytesOf(number)
+          if (weight > most || (weight === most && at < first)) [nearest, most, first] = [known, weight, at]
+        }
       }
     }
     return nearest
@@ -179,6 +182,7 @@ export class TextIndex {
   #numberOf(word: string): number {
     const known = this.#numbers.get(word)
     if (known !== undefined) return known
+    this.#starts.push(this.#dictionary.length)
     this.#dictionary += `${word}\n`
     this.#numbers.set(word, this.#numbers.size)
     return this.#numbers.size - 1
@@ -225,37 +229,52 @@ export class TextIndex {
     }
   }
 
-  /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
-  async #findWord(part: string, found: Uint8Array, pause: Pause): Promise<void> {
+  /** Whether `find` finds a word or a part of one. */
+  has(part: string): boolean {
+    for (const [number, isBeginning] of this.#wordsWith(part)) {
+      if (this.#names.bytesOf(number) > 0 || (isBeginning && this.#texts.bytesOf(number) > 0)) return true
+    }
+    return false
+  }
+
+  /** The words that have a part, and whether it is searched for as their beginning. */
+  *#wordsWith(part: string): Generator<readonly [number: number, isBeginning: boolean]> {
     // Scripts without spaces have no beginnings of words.
     const isAnywhere = /^\P{ASCII}+$/u.test(part)
     const words = this.#dictionary
-    let read = 0
     for (let at = words.indexOf(part); at >= 0; at = words.indexOf(part, at)) {
-      const start = words.lastIndexOf('\n', at) + 1
-      const isBeginning = isAnywhere || start === at
+      const number = firstAt(this.#starts, at + 1) - 1
+      yield [number, isAnywhere || this.#starts[number] === at]
       at = words.indexOf('\n', at)
-      const number = this.#numbers.get(words.slice(start, at)) ?? -1
+    }
+  }
+
+  /** Any part of a word of a name; the beginning of a word of a text, where "art" would find every "start". */
+  async #findWord(part: string, found: Uint8Array, pause: Pause): Promise<boolean> {
+    let [isFound, read] = [false, 0]
+    for (const [number, isBeginning] of this.#wordsWith(part)) {
+      const bytes = this.#names.read(number, found) + (isBeginning ? this.#texts.read(number, found) : 0)
+      isFound ||= bytes > 0
       // A word itself takes as long as some places.
-      read += 100 + this.#names.read(number, found)
-      if (isBeginning) read += this.#texts.read(number, found)
+      read += 100 + bytes
       if (read < bytesTogether) continue
       read = 0
       await pause()
     }
+    return isFound
   }
 
   /** Whole words, one after the other, in one text. */
-  async #findPhrase(phrase: readonly string[], found: Uint8Array, pause: Pause): Promise<void> {
+  async #findPhrase(phrase: readonly string[], found: Uint8Array, pause: Pause): Promise<boolean> {
     const numbers = phrase.flatMap((word) => this.#numbers.get(word) ?? [])
-    if (numbers.length < phrase.length) return
+    if (numbers.length < phrase.length) return false
     const distinct = new Set(numbers)
     if (numbers.length === 1) {
       for (const number of distinct) {
         this.#names.read(number, found)
         this.#texts.read(number, found)
       }
-      return
+      return true
     }
     // Of the places that have the first words, those that have the next one too.
     let places = new Uint32Array()
@@ -271,15 +290,18 @@ export class TextIndex {
       0,
       numbers.reduce((at, number) => write(room, at, number + marks), 0),
     )
-    let read = 0
+    let [all, read] = [0, 0]
     for (const place of places) {
       const row = this.#rowOfPlace[place] ?? -1
-      found[place] = (found[place] ?? 0) | this.#fieldsWith(row, wanted)
+      const fields = this.#fieldsWith(row, wanted)
+      found[place] = (found[place] ?? 0) | fields
+      all |= fields
       read += (this.#ends[row + 1] ?? 0) - (this.#ends[row] ?? 0)
       if (read < bytesTogether) continue
       read = 0
       await pause()
     }
+    return all !== 0
   }
 
   /** The bits of the fields of a row in which these numbers, as they are written, follow each other. */
@@ -300,23 +322,28 @@ export class TextIndex {
 
 const fieldBits = searchedFields.map(bitOf)
 
-type WordsByLength = ReadonlyMap<number, readonly (readonly [place: number, word: string])[]>
+type AlikeWords = ReadonlyMap<string, readonly (readonly [place: number, word: string])[]>
 
-function byLength(words: ReadonlySet<string>): WordsByLength {
-  const lengths = new Map<number, (readonly [number, string])[]>()
+function alike(words: ReadonlySet<string>): AlikeWords {
+  const found = new Map<string, (readonly [number, string])[]>()
   for (const [place, word] of [...words].entries()) {
-    const alike = lengths.get(word.length) ?? []
-    alike.push([place, word])
-    lengths.set(word.length, alike)
+    for (const key of keysOf(word, word.length)) {
+      const others = found.get(key) ?? []
+      others.push([place, word])
+      found.set(key, others)
+    }
   }
-  return lengths
+  return found
+}
+
+/** What a word shares with all of a length that are near to it: the first or the last letter, which a mistake leaves as it is. */
+function keysOf(word: string, length: number): readonly string[] {
+  return [`${length} ${word[0]}`, `${length}${word.at(-1)}`]
 }
 
 /** Whether a letter added, left out or replaced, or two neighbours swapped, make one word of the other. */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1 || a === b) return false
-  // Any of these leaves the first or the last letter as it is.
-  if (a[0] !== b[0] && a.at(-1) !== b.at(-1)) return false
   let from = 0
   while (a[from] === b[from]) from++
   const [restA, restB] = [a.slice(from), b.slice(from)]

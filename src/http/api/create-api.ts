@@ -96,8 +96,8 @@ export async function createApi(addRoutes: readonly AddRoutes[], deps: ApiDeps):
   )
   for (const add of addRoutes) await add(app, { ...deps, ...reading, downloads })
   const readIndex = createIndexReader()
-  // Two: while one reads a file, another draws.
-  const turns = new Turns(2)
+  // While one reads a file or searches for long, others draw; each more makes long ones wait longer.
+  const turns = new Turns(4)
   const takesSubscriptions = config.sendsMail && deps.payments.donors.refusal === undefined
   const portal = await deps.openPortal?.(app, { ...deps, readIndex, turns, takesSubscriptions })
   activityRoute(app, { ...deps, readIndex, turns })

@@ -244,11 +244,23 @@ export function selectField(
   options: readonly Option[],
   hasAny = true,
 ): Html {
-  const items = options.map(
+  const items = optionsOf(view, chosen, options)
+  return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${hasAny ? html`<option value="">${view.words.list.any}</option>\n` : undefined}${items}</select></div>`
+}
+
+// Hundreds of options are most of the markup of a list, and few lists choose one of them.
+const unchosen = new WeakMap<readonly Option[], Html>()
+
+function optionsOf(view: View, chosen: string | undefined, options: readonly Option[]): Html {
+  const isChosen = options.some(({ key }) => key === chosen)
+  const known = isChosen ? undefined : unchosen.get(options)
+  if (known) return known
+  const drawn = html`${options.map(
     (option) =>
       html`<option value="${option.key}"${option.key === chosen ? html` selected` : undefined}${option.language && option.language !== view.language ? spoken(view, { language: option.language }) : undefined}>${option.text}</option>\n`,
-  )
-  return html`<div><label for="${name}">${label}</label><select id="${name}" name="${name}">${hasAny ? html`<option value="">${view.words.list.any}</option>\n` : undefined}${items}</select></div>`
+  )}`
+  if (!isChosen) unchosen.set(options, drawn)
+  return drawn
 }
 
 /** The parameters that have a value, in the order of addresses. */
