@@ -283,10 +283,20 @@ async function load(
   paths: readonly string[],
   duration: number,
 ): Promise<{ perSecond: number; p99: number }> {
-  // Each request is built when it is sent: building thousands at the start held the client for 200 ms, which counted as latency.
-  let asked = 0
-  const setupRequest = (request: autocannon.Request) => ({ ...request, path: paths[asked++ % paths.length] ?? '' })
-  const result = await autocannon({ url, connections, duration, requests: [{ method: 'GET', setupRequest }] })
+  // Each connection has a share of its own, or all would ask for the same page at a time. Each request is built when it is sent:
+  // building thousands at the start held the client for 200 ms, which counted as latency.
+  const share = Math.ceil(paths.length / connections)
+  let started = 0
+  const setupClient = (client: autocannon.Client) => {
+    const from = share * started++
+    let asked = 0
+    const setupRequest = (request: autocannon.Request) => {
+      const path = paths[(from + (asked++ % share)) % paths.length] ?? ''
+      return { ...request, path }
+    }
+    client.setRequests([{ method: 'GET', setupRequest }])
+  }
+  const result = await autocannon({ url, connections, duration, setupClient })
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`${url}${paths[0]}: ${result.non2xx} answers were not 200, ${result.errors} requests had none`)
   return { perSecond: result.requests.average, p99: result.latency.p99 }

@@ -31,7 +31,7 @@ export function having(places: Uint32Array, bits: Uint8Array, most = places.leng
 }
 
 /** A bit for each place: whether its byte is not 0. */
-export function marksOf(found: Uint8Array): Uint32Array {
+export function marksFor(found: Uint8Array): Uint32Array {
   const marks = new Uint32Array(Math.ceil(found.length / 32))
   for (let place = 0; place < found.length; place++) {
     const at = place >>> 5

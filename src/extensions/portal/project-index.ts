@@ -3,11 +3,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
+import { InFlight } from '../../kernel/in-flight.js'
 import { type ActivityEntry, type OtherNames, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
 import { AskedKeys } from './asked-keys.js'
-import { firstAt, having, isAmong, keepCommon, markedIn, marksOf, mostFirst, mostPoints, withPlace } from './places.js'
+import { firstAt, having, isAmong, keepCommon, markedIn, marksFor, mostFirst, mostPoints, withPlace } from './places.js'
 import {
   amountsOf,
   byKind,
@@ -132,7 +133,9 @@ export class ProjectIndex {
   readonly #asked = new AskedKeys()
   /** Arrays that `#borrow` lends. */
   readonly #spare: Uint8Array[] = []
-  readonly #sums = new WeakMap<Found, Map<string, Sums>>()
+  /** Requests that come while a list is being found share it. */
+  readonly #finding = new InFlight<Found>()
+  readonly #sums = new WeakMap<Found, Promise<Map<string, Sums>>>()
   /** The bits of fields by place, of terms that were looked for. */
   readonly #terms = keptTerms(keptBytes / 2)
   /** Kept apart, for they take many times as long to find. */
@@ -224,8 +227,10 @@ export class ProjectIndex {
     const key = JSON.stringify(['words', 'year', 'money', ...groupKinds].map((name) => filter[name as keyof Filter]))
     const known = this.#found.get(key)
     if (known) return known
-    const found = await this.#find(filter)
-    if (found.places.length > 0 && this.#asked.isAskedAgain(key)) this.#found.set(key, found)
+    // Other filters choose among few names.
+    const isKept = filter.words === undefined || this.#asked.isAskedAgain(key)
+    const found = await this.#finding.get(key, () => this.#find(filter))
+    if (isKept && found.places.length > 0) this.#found.set(key, found)
     return found
   }
 
@@ -250,12 +255,11 @@ export class ProjectIndex {
 
   /** The sums of what was found with a filter, by currency: of its scope alone. */
   async sumsOf(found: Found, filter: Filter): Promise<Map<string, Sums>> {
-    const known = this.#sums.get(found)
-    if (known) return known
     const scope = this.scopeOf(filter)
-    const sums = isUnscoped(scope) ? await this.#wholeSums(found.places) : await this.#scopedSums(found, scope)
+    const sums =
+      this.#sums.get(found) ?? (isUnscoped(scope) ? this.#wholeSums(found.places) : this.#scopedSums(found, scope))
     this.#sums.set(found, sums)
-    return sums
+    return await sums
   }
 
   /** The sums of whole projects. */
@@ -496,7 +500,7 @@ export class ProjectIndex {
   }
 
   #marksOf(bits: Uint8Array): Uint32Array {
-    const marks = this.#marks.get(bits) ?? marksOf(bits)
+    const marks = this.#marks.get(bits) ?? marksFor(bits)
     this.#marks.set(bits, marks)
     return marks
   }

@@ -213,11 +213,14 @@ const readers = lookupTable<(found: Found, child: Element) => void>({
   },
 })
 
+/** An entry as it is stored, and its money by currency and kind, of which releases have the sums. */
+type StoredEntry = { readonly entry: Buffer; readonly flows: Record<string, Record<string, Decimal>> }
+
 /**
  * The entry of an activity as it is stored, in UTF-8: the line of the index without the place in a file, then a line for each
  * sum of transactions (`readFlow`). `contentHash` is the SHA-256 of the record without `last-updated-datetime`, in hex.
  */
-export function toEntry(activity: Element, projectId: number, contentHash: string): Buffer {
+export function toEntry(activity: Element, projectId: number, contentHash: string): StoredEntry {
   // Without spreads, which are slow and make objects of several shapes.
   const found: Found = {
     currency: activity.attributes['default-currency'] ?? '',
@@ -245,7 +248,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     readers[child.name]?.(found, child)
   }
   const { dates, codes, shares, texts } = found
-  const { money, years } = sumsOf(found)
+  const { money, years, flows } = sumsOf(found)
   // What is undefined is not written.
   const entry = {
     identifier: found.identifier,
@@ -263,7 +266,6 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
     partner: found.partner,
     page: found.page,
     picture: found.picture,
-    // `segments.ts` cuts the money out between these two.
     money,
     budgetYears: [...found.budgetYears].sort(),
     has: [...names].reduce((sum, name) => sum + (bits.get(name) ?? 0), 0),
@@ -273,7 +275,7 @@ export function toEntry(activity: Element, projectId: number, contentHash: strin
   } satisfies Record<keyof Omit<IndexedActivity, 'offset' | 'length'>, unknown>
   let stored = JSON.stringify(entry)
   for (const [key, units] of found.transactions) stored += `\n${key} ${units}`
-  return Buffer.from(stored)
+  return { entry: Buffer.from(stored), flows }
 }
 
 const english = 'en'
@@ -305,12 +307,12 @@ function languagesOf({ title, titles, partner, partners, themes }: Found['langua
 }
 
 /** The money of an activity by currency, and by currency and year. */
-function sumsOf({ transactions, budgets }: Found): { money: ActivityEntry['money']; years: YearSums } {
-  const flows = sumsOfSides()
+function sumsOf({ transactions, budgets }: Found) {
+  const sides = sumsOfSides()
   const years = new YearSums()
   for (const [key, units] of transactions) {
     const { month, side, currency } = readFlow(key)
-    flows[side].add({ currency, units })
+    sides[side].add({ currency, units })
     years.add(month.slice(0, 4), side, { currency, units })
   }
   const budget = new Sums()
@@ -321,15 +323,23 @@ function sumsOf({ transactions, budgets }: Found): { money: ActivityEntry['money
     years.add(start.slice(0, 4), 'budget', value)
   }
   const money: Record<string, MoneySums> = {}
-  for (const currency of [...new Set([...budget.keys(), ...flows.in.keys(), ...flows.out.keys()])].sort()) {
-    money[currency] = {
+  const flows: StoredEntry['flows'] = {}
+  for (const currency of [...new Set([...budget.keys(), ...sides.in.keys(), ...sides.out.keys()])].sort()) {
+    const sums = {
       budget: budget.of(currency),
-      in: flows.in.of(currency),
-      out: flows.out.of(currency),
-      expenditure: flows.expenditure.of(currency),
+      in: sides.in.of(currency),
+      out: sides.out.of(currency),
+      expenditure: sides.expenditure.of(currency),
+    }
+    money[currency] = sums
+    flows[currency] = {
+      in: sums.in,
+      budget: sums.budget,
+      expenditure: sums.expenditure,
+      partners: paidToPartners(sums),
     }
   }
-  return { money, years }
+  return { money, years, flows }
 }
 
 /** A sum of transactions of an entry as it is stored: `2026-09 in USD 12500`. */

@@ -133,7 +133,7 @@ async function rowsOf(
   const endIndex = startStage(onStageMs, 'index')
   const entry = toEntry(activity, projectId, hash)
   endIndex()
-  return { version: rowsFormat.version, ...rows, entry }
+  return { version: rowsFormat.version, ...rows, ...entry }
 }
 
 /** The notice that holds a project whose default identifier another project brought along. */

@@ -12,6 +12,8 @@ export type ActivityRowsRecord = {
   readonly csv: Buffer
   readonly parquet: Buffer
   readonly entry: Buffer
+  /** Its money by currency and kind. */
+  readonly flows: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** Stores the rows of these activities; saving them again changes nothing. */
@@ -19,13 +21,14 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
   if (records.length === 0) return
   const column = <T>(pick: (record: ActivityRowsRecord) => T) => records.map(pick)
   await db.query(
-    `insert into activity_rows (project_id, content_hash, version, counts, hashes, csv, parquet, entry)
-      select project_id, content_hash, version, counts::integer[], hashes, csv, parquet, entry
-        from unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bytea[])
-          as t (project_id, content_hash, version, counts, hashes, csv, parquet, entry)
+    `insert into activity_rows (project_id, content_hash, version, counts, hashes, csv, parquet, entry, flows)
+      select project_id, content_hash, version, counts::integer[], hashes, csv, parquet, entry, flows
+        from unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::bytea[],
+            $9::jsonb[])
+          as t (project_id, content_hash, version, counts, hashes, csv, parquet, entry, flows)
       on conflict (project_id) do update set content_hash = excluded.content_hash, version = excluded.version,
         counts = excluded.counts, hashes = excluded.hashes, csv = excluded.csv, parquet = excluded.parquet,
-        entry = excluded.entry`,
+        entry = excluded.entry, flows = excluded.flows`,
     [
       column((r) => r.projectId),
       column((r) => r.contentHash),
@@ -35,6 +38,7 @@ export async function saveActivityRows(db: Db, records: readonly ActivityRowsRec
       byteaArray(column((r) => r.csv)),
       byteaArray(column((r) => r.parquet)),
       byteaArray(column((r) => r.entry)),
+      column((r) => JSON.stringify(r.flows)),
     ],
   )
 }

@@ -129,9 +129,6 @@ function versionOf({ version }: RowsFormat): string {
   return `${summaryFormat} ${version}`
 }
 
-// Cut out, since parsing a whole entry takes most of a summary's time. No text has these signs: a quote in it is escaped.
-const moneyOfEntry = `('{' || split_part(split_part(convert_from(entry, 'UTF8'), ',"money":{', 2), '},"budgetYears":[', 1) || '}')::jsonb`
-
 /** SQL of segment and summary of the segments in an array. */
 function summaries({ tables, hashBytes }: RowsFormat, segments: string): string {
   const rowsOf = Array.from({ length: tables }, (_, table) => {
@@ -167,11 +164,8 @@ function summaries({ tables, hashBytes }: RowsFormat, segments: string): string 
         select segment, jsonb_object_agg(kind, amounts) as flows from (
           select segment, kind, jsonb_object_agg(currency, amount::text) as amounts from (
             select segment, kind, currency, sum(amount::numeric) as amount
-              from rendering join activity_rows using (project_id),
-                jsonb_each(${moneyOfEntry}) as m (currency, sums),
-                lateral (values ('in', sums ->> 'in'), ('budget', sums ->> 'budget'),
-                  ('expenditure', sums ->> 'expenditure'),
-                  ('partners', ((sums ->> 'out')::numeric - (sums ->> 'expenditure')::numeric)::text)) as f (kind, amount)
+              from rendering join activity_rows using (project_id), jsonb_each(flows) as m (currency, sums),
+                jsonb_each_text(sums) as f (kind, amount)
               where text is not null and segment = any (${segments}) group by segment, kind, currency
           ) as sums group by segment, kind
         ) as kinds group by segment

@@ -25,7 +25,7 @@ async function completeSegment(db: Db, segment: number, signal: AbortSignal): Pr
       texts.map(({ projectId, contentHash, text }) => {
         const activity = parseElement(text, recordLimits)
         const entry = toEntry(activity, projectId, contentHash)
-        return { projectId, contentHash, version: rowsFormat.version, ...toActivityRows(activity), entry }
+        return { projectId, contentHash, version: rowsFormat.version, ...toActivityRows(activity), ...entry }
       }),
     )
     await nextTurn()

@@ -24,8 +24,15 @@ export type ActivityRows = {
 // Bytes kept of the hash of a table's rows: enough to see a change, too few to withstand an attacker.
 const hashBytes = 8
 
+// Raise it with every change of how the same rows and entry are stored.
+const storedFormat = 1
+
 /** The rows of an activity as they are stored, with its entry of the index. */
-export const rowsFormat: RowsFormat = { version: tablesVersion * 1000 + indexFormat, tables: tables.length, hashBytes }
+export const rowsFormat: RowsFormat = {
+  version: (tablesVersion * 1000 + indexFormat) * 10 + storedFormat,
+  tables: tables.length,
+  hashBytes,
+}
 
 const hashOfNone = hash('sha256', '').slice(0, 2 * hashBytes)
 

@@ -97,7 +97,7 @@ describe('a moved activity', () => {
     ] // In the order of the file.
       .map(([code, share]) => `<sector vocabulary="99" code="${code}" percentage="${share}"/>`)
     const { element } = await published(keptActivity(themes.join('')))
-    const entry = JSON.parse(toEntry(element, 1, '00').toString('utf8').split('\n')[0] ?? '')
+    const entry = JSON.parse(toEntry(element, 1, '00').entry.toString('utf8').split('\n')[0] ?? '')
     const codes = Object.keys(entry.themes)
     expect(Object.fromEntries(codes.map((code, at) => [code, entry.shares.themes[at]]))).toEqual({
       3: '10',

@@ -95,6 +95,7 @@ create table activity_rows (
   csv bytea not null,
   parquet bytea not null,
   entry bytea,
+  flows jsonb,
   constraint activity_rows_pkey PRIMARY KEY (project_id)
 );
 alter table activity_rows alter column csv set storage external;
