@@ -454,7 +454,10 @@ export class ProjectIndex {
         scores[at] = (scores[at] ?? 0) + (bestScores[bits[places[at] ?? -1] ?? 0] ?? 0)
       }
     }
-    if (isOwn) scores[firstAt(places, own)] = mostPoints
+    if (isOwn) {
+      const at = firstAt(places, own)
+      scores[at] = (scores[at] ?? 0) | mostPoints
+    }
     return { places, scores }
   }
 
