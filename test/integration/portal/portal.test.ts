@@ -89,7 +89,7 @@ describe('the portal over the demo', async () => {
     await store.db.query(`update project set title = 'Große Hilfe: l’eau d’Øst' where id = 9000010`)
     await store.db.query(`update project set title = 'Brackwasser im Norden' where id = 9000012`)
     await store.db.query(
-      `update project set summary = 'Hilfe gegen Brackwasser im Norden.', location_name = 'Nyamagabe Hill' where id = 9000011`,
+      `update project set summary = 'Hilfe gegen Brackwasser im Norden, 9000011.', location_name = 'Nyamagabe Hill' where id = 9000011`,
     )
     await store.db.query(`update disbursement set amount = amount - 1 where id = (select min(id) from disbursement)`)
     publisher.now = new Date('2026-11-22T02:00:00Z')
@@ -330,6 +330,8 @@ describe('the portal over the demo', async () => {
     expect([await found('rackwasser'), await found('yamagabe')]).toEqual([[9000012], [9000011]])
     const page = (await app.inject(`/en/projects?q=brackwasser`)).body
     expect(page).toMatch(/Found in: <span dir="auto">the title<.*Found in: <span dir="auto">the description</s)
+    // A project's own number puts it first, and is looked for like other words.
+    expect((await app.inject('/en/projects?q=9000011')).body).toContain('Found in: <span dir="auto">the description<')
     expect(page).toContain('<option value="best" selected>')
     expect((await app.inject(`/fr/projects?q=nyamagabe+hill`)).body).toContain(
       `${fr.list.foundIn} <span dir="auto">un lieu<`,
