@@ -2,12 +2,12 @@
  * Whether a text holds what may be the number of a payment card: 13 to 19 digits of a known issuer's length and
  * beginning that pass the Luhn check. Digits of any script count, characters without a width do not, and up to five other
  * signs may stand between digits; letters only between groups of digits as cards have them, and around such groups where the
- * same text parts all of them. Digits inside of a longer word, such as a UUID, are not a card number.
+ * same text parts all of them. Digits inside of a longer word, a UUID or a hash are not a card number.
  */
 export function holdsCardNumber(text: string): boolean {
   if (text.length < shortest) return false
   const plain = withAsciiDigits(text)
-  if (holdsParted(plain.replace(uuids, (uuid) => 'x'.repeat(uuid.length)))) return true
+  if (holdsParted(plain.replace(identifiers, (id) => 'x'.repeat(id.length)))) return true
   for (const [run] of plain.matchAll(runsOfNumbers)) {
     // Hyphens join what other signs may part: a UUID made of digits is one word.
     const words = run.match(/[\p{L}\p{N}-]+/gu) ?? []
@@ -26,8 +26,10 @@ export function holdsCardNumber(text: string): boolean {
 const shortest = 13
 const longest = 19
 
-// One of 100,000 has groups that are laid out, parted and summed up as a card's.
-const uuids = /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}/gi
+// UUIDs and hashes in hexadecimal digits: by chance a few of a million have groups that are laid out, parted and
+// summed up as a card's.
+const identifiers =
+  /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|(?<![\da-z])(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64})(?![\da-z])/gi
 
 // Words of digits and hyphens only, with few signs between them.
 const runsOfNumbers = /(?<![\p{L}\p{N}-])\+?[\d-]+(?![\p{L}\p{N}-])(?:[^\p{L}\p{N}-]{1,5}[\d-]+(?![\p{L}\p{N}-]))*/gu

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { holdsCardNumber } from '../../../src/kernel/card-number.js'
 
@@ -68,6 +68,8 @@ describe('the number of a payment card', () => {
     '41111111-1111-1111-1111-111111111111',
     '41111111-1111-1111-8abc-0305e82c3301',
     'abcdef01-4111-1111-1111-1111abcdefab',
+    'd0df0dc3606a440687a7427aafe39e77',
+    'tx-870E6E3715B814087B66244A98DC2A5C',
     'tx-569e4352-1272-4869-9c78-5e3cded948ad',
     '4111x1111x1111x1112',
     'a4111x1111x1111x1111',
@@ -89,8 +91,9 @@ describe('the number of a payment card', () => {
 
   it('is not found in identifiers that clients make up', () => {
     for (let n = 0; n < 2_000; n++) {
-      const id = randomUUID()
-      for (const form of [id, id.replaceAll('-', ''), `tx-${id}`, Buffer.from(id).toString('base64url')]) {
+      const hash = createHash('sha256').update(String(n)).digest('hex')
+      const id = hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
+      for (const form of [id, hash, hash.slice(32), `tx-${id}`, Buffer.from(id).toString('base64url')]) {
         expect(holdsCardNumber(form), form).toBe(false)
       }
     }
