@@ -3,6 +3,7 @@ import { chown, open, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toServerError, unavailable } from './failures.js'
+import { memorySettings } from './memory-settings.js'
 import type { ClusterPlace, Place } from './place.js'
 import { choosePort, isPortFree } from './port.js'
 import { disarmStalePidFile, findPostmaster, type Postmaster } from './postmaster.js'
@@ -24,15 +25,21 @@ export async function openServer(
 ): Promise<{ readonly port: number; readonly joined: boolean }> {
   const began = performance.now()
   let port = place.record.port
+  let tuned = await memorySettings(place.clusterDir)
   for (;;) {
     const running = await waitWhileInBetween(place)
     if (running !== undefined) return { port: running.port, joined: true }
 
     await disarmStalePidFile(place.clusterDir)
     if (port === 0 || !(await isPortFree(port))) port = await choosePort()
-    const failure = await startServer(nativeDir, place, port)
+    const failure = await startServer(nativeDir, place, port, tuned)
     if (failure === undefined) return { port, joined: false }
 
+    // Where memory may not be reserved, the settings of the cluster itself are small enough.
+    if (tuned.length > 0 && /could not (?:map|create).*shared memory/.test(failure)) {
+      tuned = []
+      continue
+    }
     // All of these failures pass by themselves: another process took the port after our check; a process that was killed had started a server
     // that is still coming up; children of a killed server are still ending; this server was killed too.
     const passing = /Address already in use|lock file "postmaster\.pid"|is still in use|ended with SIGKILL/.test(
@@ -65,7 +72,12 @@ async function waitWhileInBetween({ clusterDir }: Place): Promise<Postmaster | u
  *
  * `pg_ctl start` is not used because it builds a shell command from the paths, which breaks on `$` or quotes in them.
  */
-async function startServer(nativeDir: string, { clusterDir, user }: Place, port: number): Promise<string | undefined> {
+async function startServer(
+  nativeDir: string,
+  { clusterDir, user }: Place,
+  port: number,
+  tuned: readonly string[],
+): Promise<string | undefined> {
   const logFile = join(clusterDir, 'server.log')
   const size = await stat(logFile).then(
     (found) => found.size,
@@ -76,7 +88,7 @@ async function startServer(nativeDir: string, { clusterDir, user }: Place, port:
   try {
     if (user) await chown(logFile, user.uid, user.gid)
     const logStart = (await log.stat()).size
-    const child = spawn(join(nativeDir, 'bin', 'postgres'), ['-D', clusterDir, '-p', String(port)], {
+    const child = spawn(join(nativeDir, 'bin', 'postgres'), ['-D', clusterDir, '-p', String(port), ...tuned], {
       ...spawnOptions(user),
       stdio: ['ignore', log.fd, log.fd],
     })

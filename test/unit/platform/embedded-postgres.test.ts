@@ -11,6 +11,7 @@ import {
 import { toOpenError, toServerError } from '../../../src/platform/embedded-postgres/failures.js'
 import { countLiveLeases, dropLease, takeLease } from '../../../src/platform/embedded-postgres/leases.js'
 import { withLock } from '../../../src/platform/embedded-postgres/lock.js'
+import { memorySettings, settingsFor } from '../../../src/platform/embedded-postgres/memory-settings.js'
 import { disarmStalePidFile, findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import {
   findProcessIdentity,
@@ -155,6 +156,23 @@ describe('failures', () => {
     )
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/d/lock' })
     expect(toOpenError(denied, '/d').message).toMatch(/may not use \/d\/lock/)
+  })
+})
+
+describe('the memory of the server', () => {
+  test.each([
+    ['1 GiB', 2 ** 30, { shared_buffers: 128, effective_cache_size: 512, work_mem: 4 }],
+    ['8 GiB', 2 ** 33, { shared_buffers: 1024, effective_cache_size: 4096, work_mem: 8 }],
+    ['256 GiB', 2 ** 38, { shared_buffers: 2048, effective_cache_size: 65_536, work_mem: 16 }],
+  ])('on a machine with %s', (_name, bytes, settings) => {
+    expect(settingsFor(bytes)).toEqual(settings)
+  })
+
+  test('is what an operator said with ALTER SYSTEM, for each setting', async () => {
+    const names = async () => (await memorySettings(dir)).filter((one) => one !== '-c').map((one) => one.split('=')[0])
+    expect(await names()).toEqual(['shared_buffers', 'effective_cache_size', 'work_mem'])
+    await writeFile(path.join(dir, 'postgresql.auto.conf'), "# by hand\nwork_mem = '64MB'\n")
+    expect(await names()).toEqual(['shared_buffers', 'effective_cache_size'])
   })
 })
 
