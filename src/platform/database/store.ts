@@ -106,6 +106,11 @@ export class Store implements AsyncDisposable {
     })
   }
 
+  /** Reads what follows in this transaction without processes that help: to start them costs more than a few thousand rows. */
+  async readAlone(db: Db): Promise<void> {
+    await db.query('set local max_parallel_workers_per_gather = 0')
+  }
+
   /**
    * Gives `work` a connection of its own, for session locks, LISTEN and COPY. `discard` closes it afterwards, and so ends
    * everything that its session holds.

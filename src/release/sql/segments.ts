@@ -44,9 +44,13 @@ export async function summarizeSegments(db: Db, format: RowsFormat): Promise<voi
   if (rows.length === 0) return
   const changed = rows.map(({ segment }) => segment)
   await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
+  const select = `select segment, summary from (${summaries(format, '$1::integer[]')}) as s`
+  // A query of its own, since PostgreSQL inserts nothing in parallel.
+  const { rows: made } = await db.query<{ segment: number; summary: unknown }>(select, [changed])
   await db.query(
-    `insert into segment_summary (segment, version, summary) select segment, $2, summary from (${summaries(format, '$1::integer[]')}) as s`,
-    [changed, version],
+    `insert into segment_summary (segment, version, summary)
+      select segment, $3, summary from unnest($1::integer[], $2::jsonb[]) as t (segment, summary)`,
+    [made.map(({ segment }) => segment), made.map(({ summary }) => JSON.stringify(summary)), version],
   )
 }
 

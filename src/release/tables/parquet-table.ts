@@ -65,8 +65,8 @@ export class ParquetTable {
     if (this.#rows === 0) return parts
     const columns: ColumnChunk[] = []
     const before = this.#offset
-    for (const column of this.#columns) {
-      const { page, chunk } = await column.page(this.#rows)
+    const pages = await Promise.all(this.#columns.map((column) => column.page(this.#rows)))
+    for (const { page, chunk } of pages) {
       parts.push(...page)
       columns.push(chunk(BigInt(this.#offset)))
       this.#offset += sizeOf(page)

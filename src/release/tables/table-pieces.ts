@@ -12,20 +12,21 @@ import type { RowsFormat } from '../sql/segments.js'
 /**
  * The rows of one activity in the bytes that files of tables are joined from, so that assembling a release only copies them:
  * `csv` has the lines of each table after their length, `parquet` the values of each column as Parquet's plain encoding has
- * them. `hashes` has `hashBytes` for each table.
+ * them. `hashes` has `hashBytes` for each table, `ends` says where the rows of each end in `csv`, then where in `parquet`.
  */
 export type ActivityRows = {
   readonly counts: readonly number[]
   readonly hashes: Buffer
   readonly csv: Buffer
   readonly parquet: Buffer
+  readonly ends: readonly number[]
 }
 
 // Bytes kept of the hash of a table's rows: enough to see a change, too few to withstand an attacker.
 const hashBytes = 8
 
 // Raise it with every change of how the same rows and entry are stored.
-const storedFormat = 1
+const storedFormat = 2
 
 /** The rows of an activity as they are stored, with its entry of the index. */
 export const rowsFormat: RowsFormat = {
@@ -51,6 +52,7 @@ const rowsOfStep = 500
 /** The rows of an activity; yields after each table, and between the rows of a large one. */
 export function* activityRowsSteps(activity: Element): Generator<void, ActivityRows> {
   const counts: number[] = []
+  const [csvEnds, parquetEnds]: [number[], number[]] = [[], []]
   let hashes = ''
   const both = unused.pop() ?? ([new Bytes(), new Bytes()] as const)
   const [csv, parquet] = both
@@ -67,9 +69,12 @@ export function* activityRowsSteps(activity: Element): Generator<void, ActivityR
     csv.text(lines)
     hashes += lines === '' ? hashOfNone : hash('sha256', lines).slice(0, 2 * hashBytes)
     yield* writeColumns(parquet, table, rows)
+    csvEnds.push(csv.used)
+    parquetEnds.push(parquet.used)
     if (rows.length > 0) yield
   }
-  const made = { counts, hashes: Buffer.from(hashes, 'hex'), csv: csv.copy(), parquet: parquet.copy() }
+  const ends = [...csvEnds, ...parquetEnds]
+  const made = { counts, ends, hashes: Buffer.from(hashes, 'hex'), csv: csv.copy(), parquet: parquet.copy() }
   unused.push(both)
   return made
 }
@@ -133,6 +138,10 @@ const shortText = 48
 class Bytes {
   #buffer = Buffer.allocUnsafe(firstSize)
   #used = 0
+
+  get used(): number {
+    return this.#used
+  }
 
   clear(): void {
     this.#used = 0

@@ -2,21 +2,54 @@ import type { TableFormat } from '../../iati/addresses.js'
 import { type Table, tables } from '../../iati/tables/tables.js'
 import type { Connection } from '../../platform/database/connection.js'
 import type { TextsOfFiles } from '../bytes/texts.js'
-import { copyActivityRows } from '../sql/activity-rows.js'
+import { copyActivityRows, copySlices } from '../sql/activity-rows.js'
 import { ParquetTable } from './parquet-table.js'
 
+/** A table in one of its formats. */
+export type TableFile = { readonly table: Table; readonly format: TableFormat }
+
 /** What to write of the activities in segments `first` to `last`. */
-export type WantedRows = {
-  readonly first: number
-  readonly last: number
-  readonly format: TableFormat
-  readonly tables: readonly Table[]
-}
+export type WantedRows<File> = { readonly first: number; readonly last: number; readonly files: readonly File[] }
+
+/** So few files are written in one pass, which reads the rows of their tables alone. */
+export const fewFiles = tables.length
 
 /** The sections of the wanted tables, in one pass over the activities: lines of CSV, or a Parquet file each. */
-export function tableTexts(client: Connection, wanted: WantedRows): TextsOfFiles {
-  const rows = copyActivityRows(client, wanted)
-  return wanted.format === 'csv' ? csvTexts(rows, wanted.tables) : parquetTexts(rows, wanted.tables)
+export function tableTexts(
+  client: Connection,
+  format: TableFormat,
+  { first, last, files }: WantedRows<TableFile>,
+): TextsOfFiles {
+  const rows = copyActivityRows(client, { first, last, format })
+  const wanted = files.map(({ table }) => table)
+  return format === 'csv' ? csvTexts(rows, wanted) : parquetTexts(rows, wanted)
+}
+
+/** As `tableTexts`, of few files in any format. */
+export async function* textsOfFew(client: Connection, { first, last, files }: WantedRows<TableFile>): TextsOfFiles {
+  const slices = files.map(({ table, format }) => ({ format, place: tables.indexOf(table) }))
+  const parquet = files.map(({ table, format }) => (format === 'parquet' ? new ParquetTable(table) : undefined))
+  const only = (index: number, texts: Buffer[]) => files.map((_, file) => (file === index ? texts : []))
+  for await (const rows of copySlices(client, { first, last, slices })) {
+    let lines: Buffer[][] = files.map(() => [])
+    for (const fields of rows) {
+      for (const [index, file] of parquet.entries()) {
+        const piece = fields[index]
+        if (!piece?.length) throw new Error('an activity has no rows')
+        if (!file) {
+          if (piece.length > 4) lines[index]?.push(piece.subarray(4))
+          continue
+        }
+        file.add(piece, 0)
+        if (file.waiting <= fullGroup) continue
+        yield lines
+        lines = files.map(() => [])
+        yield only(index, await file.group())
+      }
+    }
+    yield lines
+  }
+  for (const [index, file] of parquet.entries()) if (file) yield only(index, await file.end())
 }
 
 type Pieces = AsyncIterable<Buffer[][]>

@@ -1,13 +1,13 @@
-import type { TableFormat } from '../../iati/addresses.js'
+import { type TableFormat, tableFormats } from '../../iati/addresses.js'
 import type { Table } from '../../iati/tables/tables.js'
 import type { Connection } from '../../platform/database/connection.js'
-import { inOneBatch } from '../bytes/texts.js'
+import { inOneBatch, type TextsOfFiles } from '../bytes/texts.js'
 import type { Draft, Writing } from '../folder/draft.js'
 import type { PlannedFile, TableContent, TableSection } from '../plan/planned-file.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { joinParquet } from '../tables/parquet-table.js'
 import { tableHeader } from '../tables/table-pieces.js'
-import { tableTexts } from '../tables/table-texts.js'
+import { fewFiles, tableTexts, textsOfFew } from '../tables/table-texts.js'
 
 export type PlannedTable = PlannedFile & { readonly content: TableContent }
 
@@ -15,7 +15,7 @@ type MissingSection = TableSection & { readonly table: Table; readonly format: T
 
 /**
  * Writes tables into a draft. Sections with the same rows are carried over from the live release; those of the same activities
- * are written in one pass over them.
+ * are written in one pass over them, or in one for each format.
  */
 export async function* writeTables(
   draft: Draft,
@@ -24,21 +24,32 @@ export async function* writeTables(
   tables: readonly PlannedTable[],
   signal: AbortSignal,
 ): AsyncGenerator<[PlannedTable, Writing]> {
-  const passes = new Map<string, [MissingSection, ...MissingSection[]]>()
+  const passes = new Map<number, [MissingSection, ...MissingSection[]]>()
   for (const { content } of tables) {
     for (const section of content.sections) {
       if (live && (await draft.linkPartFrom(section.path, section.fingerprint, live.id))) continue
       const missing = { ...section, table: content.table, format: content.format }
-      const pass = passes.get(`${missing.format} ${missing.first}`)
+      const pass = passes.get(missing.first)
       if (pass) pass.push(missing)
-      else passes.set(`${missing.format} ${missing.first}`, [missing])
+      else passes.set(missing.first, [missing])
     }
   }
-  for (const pass of passes.values()) {
-    const [{ first, last, format }] = pass
-    const files = pass.map(({ path, fingerprint }) => ({ path, fingerprint, twin: format === 'csv' }))
-    const texts = tableTexts(client, { first, last, format, tables: pass.map(({ table }) => table) })
-    await draft.writeParts(files, texts, signal)
+  const write = async (files: readonly MissingSection[], texts: TextsOfFiles) =>
+    await draft.writeParts(
+      files.map(({ path, fingerprint, format }) => ({ path, fingerprint, twin: format === 'csv' })),
+      texts,
+      signal,
+    )
+  for (const files of passes.values()) {
+    const [{ first, last }] = files
+    if (files.length <= fewFiles) {
+      await write(files, textsOfFew(client, { first, last, files }))
+      continue
+    }
+    for (const format of tableFormats) {
+      const own = files.filter((file) => file.format === format)
+      if (own.length > 0) await write(own, tableTexts(client, format, { first, last, files: own }))
+    }
   }
   for (const table of tables) yield [table, await join(draft, table, signal)]
 }

@@ -96,6 +96,7 @@ create table activity_rows (
   parquet bytea not null,
   entry bytea,
   flows jsonb,
+  ends integer[],
   constraint activity_rows_pkey PRIMARY KEY (project_id)
 );
 alter table activity_rows alter column csv set storage external;
