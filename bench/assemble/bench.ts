@@ -5,11 +5,13 @@ import { pipeline } from 'node:stream/promises'
 import { constants, createGzip } from 'node:zlib'
 import { to as copyTo } from 'pg-copy-streams'
 import type { Store } from '../../src/platform/database/store.js'
+import { idsOfBlock } from '../../src/release/bytes/blocks.js'
 import { Draft } from '../../src/release/folder/draft.js'
 import { prepareFolder, releaseFolder } from '../../src/release/folder/release-folder.js'
 import { planRelease } from '../../src/release/plan/plan-release.js'
 import type { PlannedFile } from '../../src/release/plan/planned-file.js'
-import { assignSegments } from '../../src/release/sql/renderings.js'
+import { activityBlocks, assignSegments } from '../../src/release/sql/renderings.js'
+import { textsOfBlocks } from '../../src/release/write/write-segments.js'
 import { atLeast, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
 import { type Contender, contest, rate, secondsOf, speedRatio, spread } from '../suite/contest.js'
 import { firstRunAt, mappingConfig } from '../suite/settings.js'
@@ -90,9 +92,10 @@ async function assemble(store: Store, feedsDir: string, twin: boolean): Promise<
     if (plan.verdict !== 'build') throw new Error(`the plan is ${plan.verdict}`)
     return await secondsOf(async () => {
       for (const { path, content } of plan.files.filter(isActivityFile)) {
-        if (content.kind !== 'texts') continue
-        const { envelope } = content
-        await draft.write(path, content.texts(client), signal, { twin, ...(envelope && { envelope }) })
+        if (content.kind !== 'segment') continue
+        const { envelope, segment } = content
+        const blocks = await activityBlocks(db, [segment], idsOfBlock(1, 1))
+        await draft.writeTogether([{ path, envelope, twin }], textsOfBlocks(client, idsOfBlock(1, 1), blocks), signal)
       }
       await draft.synced()
     })

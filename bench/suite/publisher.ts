@@ -84,8 +84,9 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
       const began = performance.now()
       const { state } = await publishRelease(deps, run, { signal })
       const releasedAt = performance.now()
-      // Built once a UTC day: force it, since the clock of a bench moves by hours only.
-      await buildBulkFiles(deps, { ...run, force: true }, { signal })
+      // Built once a UTC day: each run has one of its own, since the clock of a bench moves by hours only.
+      const startedAt = new Date(run.startedAt.getTime() + run.id * 86_400_000)
+      await buildBulkFiles(deps, { ...run, startedAt }, { signal })
       return {
         state,
         releaseSeconds: (releasedAt - began) / 1000,
