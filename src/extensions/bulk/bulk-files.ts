@@ -8,9 +8,11 @@ import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import type { Connection, Db } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
+import { inBlocks } from '../../release/bytes/blocks.js'
 import type { FileEnvelope } from '../../release/bytes/file-writer.js'
-import { inOneBatch } from '../../release/bytes/texts.js'
+import { BlockStart, inOneBatch } from '../../release/bytes/texts.js'
 import { Draft } from '../../release/folder/draft.js'
+import type { PlacedBlock } from '../../release/folder/layers.js'
 import { newReleaseId, prepareFolder, runOfRelease, switchLiveRelease } from '../../release/folder/release-folder.js'
 import { sweep } from '../../release/folder/sweep.js'
 import type { FolderDeps, PublicationDeps, WorkOptions } from '../../release/publication.js'
@@ -25,7 +27,7 @@ import {
   type BulkFileName,
   bulkContents,
   bulkFilesOf,
-  bulkTexts,
+  copyRecords,
   idsWithoutText,
 } from './sql/bulk-texts.js'
 
@@ -65,6 +67,7 @@ export async function buildBulkFiles(deps: PublicationDeps, run: Run, { signal }
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
+      await deps.store.readAlone(db)
       const build = { db, client, draft, run, before, isSame: isSame === true, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
@@ -137,7 +140,7 @@ type Build = {
   readonly signal: AbortSignal
 }
 
-/** Makes the files of a family that changed from their parts, and carries over the others. */
+/** Makes the files of a family that changed from blocks, and carries over the others. */
 async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]> {
   const { db, draft, before, isSame } = build
   const kept = before?.files.filter(({ name }) => bulkFilesOf(family).includes(name)) ?? []
@@ -149,50 +152,84 @@ async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]
   const contents = await bulkContents(db, family, families[family].recordVersion)
   const sameAs = ({ name, fingerprint }: BulkContent) =>
     kept.find((file) => file.name === name && file.fingerprint === fingerprint)
-  await writeParts(
+  const placed = await writeBlocks(
     build,
     family,
     contents.filter((content) => !sameAs(content)),
   )
-  // Each reads its parts for a hash of its own, at once.
+  // Each is read for a hash of its own, at once.
   return await Promise.all(
     contents.map(async (content) => {
       const same = sameAs(content)
-      return same ? await carry(same) : await joinParts(build, content)
+      return same ? await carry(same) : await joinContent(build, content, placed.get(content.name))
     }),
   )
 }
 
-/** Writes the parts that changed, reading the records of each once for all files, and carries over the others. */
-async function writeParts(build: Build, family: BulkFamily, contents: readonly BulkContent[]): Promise<void> {
-  const { client, draft, before, signal } = build
-  const { recordVersion } = families[family]
-  const numbers = new Set(contents.flatMap(({ parts }) => parts.map(({ part }) => part)))
-  for (const number of numbers) {
-    const missing: { name: BulkFileName; path: string; fingerprint: string }[] = []
-    for (const { name, parts } of contents) {
-      const part = parts.find((one) => one.part === number)
-      if (!part) continue
-      const [path, { fingerprint }] = [partPath(name, number), part]
-      if (!before || !(await draft.linkPartFrom(path, fingerprint, before.id))) {
-        missing.push({ name, path, fingerprint })
-      }
+type Placed = ReadonlyMap<string, PlacedBlock>
+
+// A file with fewer blocks that are there already is written whole.
+const leastKept = 0.5
+
+/** Writes the blocks that `before` lacks, reading each record once for all files; returns all blocks of each file. */
+async function writeBlocks(
+  { client, draft, run, before, signal }: Build,
+  family: BulkFamily,
+  contents: readonly BulkContent[],
+): Promise<ReadonlyMap<BulkFileName, Placed>> {
+  const known = await Promise.all(
+    contents.map(async ({ name, blocks }): Promise<Placed> => {
+      const placed: Placed = before && !run.force ? await draft.blocksOf(pathInSet(name), before.id) : new Map()
+      const there = blocks.filter(({ fingerprint }) => placed.has(fingerprint)).length
+      return there < leastKept * blocks.length ? new Map() : placed
+    }),
+  )
+  const starts = new Map<number, (string | undefined)[]>()
+  for (const [file, { blocks }] of contents.entries()) {
+    for (const { number, fingerprint } of blocks) {
+      if (known[file]?.has(fingerprint)) continue
+      const names = starts.get(number) ?? contents.map(() => undefined)
+      starts.set(number, names)
+      names[file] = fingerprint
     }
-    if (missing.length === 0) continue
-    const wanted = { names: missing.map(({ name }) => name), part: number, recordVersion }
-    await draft.writeParts(missing, inLines(bulkTexts(client, family, wanted)), signal)
   }
+  const [ids] = contents.map((content) => content.ids)
+  if (ids === undefined || starts.size === 0)
+    return new Map(contents.map(({ name }, file) => [name, known[file] ?? new Map()]))
+  const blocks = new Map([...starts].map(([number, names]) => [number, new BlockStart(names)]))
+  const { recordVersion } = families[family]
+  const wanted = {
+    names: contents.map(({ name }) => name),
+    recordVersion,
+    ids,
+    numbers: [...starts.keys()].sort((one, other) => one - other),
+  }
+  const texts = inBlocks(
+    copyRecords(client, family, wanted),
+    ([number]) => number && blocks.get(Number(number.readBigInt64BE(0))),
+    ([, text, ...isIn], { fingerprints }) =>
+      contents.map((_, file) =>
+        text && isIn[file]?.[0] === 1 && fingerprints[file] !== undefined ? [text, lineBreak] : [],
+      ),
+  )
+  const layers = await draft.writeLayers(
+    contents.map(({ name }) => `/${name}`),
+    texts,
+    signal,
+  )
+  return new Map(contents.map(({ name }, file) => [name, new Map([...(known[file] ?? []), ...(layers[file] ?? [])])]))
 }
 
-async function joinParts({ draft, run, signal }: Build, content: BulkContent): Promise<BulkFile> {
-  const { name, records, fingerprint, parts } = content
-  const paths = parts.map(({ part }) => partPath(name, part))
-  const { written } = await draft.join(pathInSet(name), paths, signal, { envelope: envelopeOf(name, records) })
+async function joinContent(
+  { draft, run, before, signal }: Build,
+  { name, records, fingerprint, blocks }: BulkContent,
+  placed: Placed | undefined,
+): Promise<BulkFile> {
+  const places = blocks.flatMap((block) => placed?.get(block.fingerprint) ?? [])
+  if (places.length < blocks.length) throw new Error(`${name} lacks blocks that were written`)
+  const envelope = envelopeOf(name, records)
+  const { written } = await draft.joinBlocks(pathInSet(name), places, signal, { envelope, from: before?.id })
   return { name, records, fingerprint, ...(await written), lastModified: isoInstantOf(run.startedAt) }
-}
-
-function partPath(name: BulkFileName, part: number): string {
-  return `/${name}/${part}.xml`
 }
 
 function envelopeOf(name: BulkFileName, records: number): FileEnvelope {
@@ -202,7 +239,3 @@ function envelopeOf(name: BulkFileName, records: number): FileEnvelope {
 }
 
 const lineBreak = Buffer.from('\n')
-
-async function* inLines(batches: AsyncIterable<Buffer[][]>): AsyncGenerator<Buffer[][]> {
-  for await (const batch of batches) yield batch.map((texts) => texts.flatMap((text) => [text, lineBreak]))
-}

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ifThere } from '../../kernel/system-errors.js'
 import type { WrittenFile } from '../../release/bytes/file-writer.js'
-import { readParts } from '../../release/folder/joined-file.js'
+import { type FolderParts, readParts } from '../../release/folder/joined-file.js'
 import {
   listReleaseIds,
   liveReleaseId,
@@ -48,6 +48,12 @@ export function bulkPath(set: BulkSet, name: BulkFileName): string {
 /** Finds the published bulk files on disk. */
 export function createBulkReader(feedsDir: string) {
   const folder = bulkFolder(feedsDir)
+  // A set never changes, and what it says of its blocks takes milliseconds to read.
+  let known: { readonly directory: string; readonly parts: Promise<FolderParts> } | undefined
+  const partsOf = async (directory: string) => {
+    if (known?.directory !== directory) known = { directory, parts: readParts(directory) }
+    return await known.parts
+  }
   return {
     /** The newest set; undefined before the first. */
     current: async () => await currentBulkSet(folder),
@@ -60,7 +66,7 @@ export function createBulkReader(feedsDir: string) {
         if (!file) return undefined
         const directory = join(folder.releases, id)
         const path = pathInSet(file.name)
-        const { joined } = await readParts(directory)
+        const { joined } = await partsOf(directory)
         return { set: id, file: toServedFile(directory, path, { ...file, mediaType: 'application/xml' }, joined[path]) }
       }
       return undefined

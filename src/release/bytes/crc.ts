@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import type { FileEnvelope } from './file-writer.js'
 
 // CRC-32 (RFC 1952, 8) is the remainder of a polynomial over GF(2), whose highest power is the lowest bit.
 const divisor = 0xedb88320
@@ -7,6 +6,8 @@ const one = 0x80000000
 const x = 0x40000000
 // The powers of x repeat after as many, so there are negative ones.
 const order = 2 ** 32 - 1
+
+type Envelope = { readonly head: string; readonly tail: string }
 
 /** A text whose CRC-32 is known. */
 export type Summed = { readonly crc: number; readonly bytes: number }
@@ -20,7 +21,7 @@ export function joinedCrc(texts: readonly (string | Summed)[]): number {
 }
 
 /** The CRC-32 of a text of `bytes` bytes that has this one between `head` and `tail`. */
-export function innerCrc(crc: number, bytes: number, { head, tail }: FileEnvelope): number {
+export function innerCrc(crc: number, bytes: number, { head, tail }: Envelope): number {
   const untilTail = shifted((crc ^ crc32(tail)) >>> 0, -Buffer.byteLength(tail))
   return joinedCrc([head, { crc: untilTail, bytes }])
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import type { WrittenBlock } from './blocks.js'
+import { joinedCrc } from './crc.js'
 import { endOfTwin, startOfTwin } from './gzip.js'
 import { type Piece, type PiecePool, pieceBytes } from './pieces.js'
 
@@ -28,10 +30,13 @@ type WriterOptions = {
   readonly together?: number
 }
 
+/** A block that texts are added to, or that is being compressed. */
+type OpenBlock = { readonly fingerprint: string; readonly at: number; bytes: number; bytesInTwin: number; crc: number }
+
 /**
  * Writes a file and its gzip twin in pieces: hashed in order, compressed and written in parallel (docs/adr/0011). The twin
  * stores the envelope uncompressed, so that its records can be part of another twin. Pieces are cut by content alone: the same
- * content gives the same bytes.
+ * content in the same blocks gives the same bytes.
  */
 export class FileWriter {
   readonly target: string
@@ -43,6 +48,8 @@ export class FileWriter {
   readonly #contentHash: ReturnType<typeof createHash> | undefined
   readonly #sent: Promise<void>[] = []
   readonly #maxSent: number
+  readonly #blocks: OpenBlock[] = []
+  #block: OpenBlock | undefined
   #piece: Piece | undefined
   #bytes = 0
   #gzipBytes = 0
@@ -82,6 +89,30 @@ export class FileWriter {
     }
   }
 
+  /** Texts that are added from now on are a block of this name, compressed for itself; undefined: none is added until the next. */
+  beginBlock(fingerprint: string | undefined): void {
+    this.#endBlock()
+    if (fingerprint === undefined) return
+    this.#block = { fingerprint, at: this.#bytes, bytes: 0, bytesInTwin: 0, crc: 0 }
+    this.#blocks.push(this.#block)
+  }
+
+  /** The blocks that were written, once the file has ended. */
+  get blocks(): WrittenBlock[] {
+    let atInTwin = startOfTwin(this.#envelope.head).length
+    return this.#blocks.map((block) => {
+      const placed = { ...block, atInTwin }
+      atInTwin += block.bytesInTwin
+      return placed
+    })
+  }
+
+  #endBlock(): void {
+    this.#send()
+    if (this.#block) this.#crc = joinedCrc([{ crc: this.#crc, bytes: 0 }, this.#block])
+    this.#block = undefined
+  }
+
   /** Appends the texts, which may be overwritten once it has resolved. */
   async add(texts: readonly Buffer[]): Promise<void> {
     for (const text of texts) {
@@ -98,7 +129,7 @@ export class FileWriter {
   /** Ends the file; nothing is synced to disk yet. */
   async end(): Promise<WrittenFile> {
     const { tail } = this.#envelope
-    this.#send()
+    this.#endBlock()
     await Promise.all(this.#sent)
     await this.#writeIdentity(Buffer.from(tail))
     await this.#writeTwin(Promise.resolve(endOfTwin(tail, this.#crc, this.#bytes)))
@@ -144,8 +175,9 @@ export class FileWriter {
     const piece = this.#piece
     if (!piece) return
     this.#piece = undefined
+    const block = this.#block
     const written = this.#writeIdentity(piece.content)
-    const compressed = this.#twin && this.#writeTwin(piece.deflated())
+    const compressed = this.#twin && this.#writeTwin(deflatedIn(block, piece))
     this.#track(Promise.all([written, compressed]).then(() => this.#pool.give(piece)))
   }
 
@@ -160,7 +192,11 @@ export class FileWriter {
     this.#bytes += bytes.length
     this.#hash?.update(bytes)
     this.#contentHash?.update(content)
-    if (this.#twin) this.#crc = crc32(bytes, this.#crc)
+    const block = this.#block
+    if (block) {
+      block.bytes += bytes.length
+      block.crc = crc32(bytes, block.crc)
+    } else if (this.#twin) this.#crc = crc32(bytes, this.#crc)
     return writeAll(this.#identity, bytes, position)
   }
 
@@ -182,6 +218,12 @@ export class FileWriter {
     this.#gzipBytes += bytes.length
     if (this.#twin) await writeAll(this.#twin, bytes, position)
   }
+}
+
+async function deflatedIn(block: OpenBlock | undefined, piece: Piece): Promise<Buffer> {
+  const bytes = await piece.deflated()
+  if (block) block.bytesInTwin += bytes.length
+  return bytes
 }
 
 /** A write may be partial, as on a disk that is nearly full; the next one then fails with the reason. */

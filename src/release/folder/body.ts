@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { ServiceError } from '../../kernel/errors.js'
 
 /** A part of a file on disk. */
@@ -31,15 +31,24 @@ export class Body {
     return new Body(parts)
   }
 
-  /** All bytes in order. Throws like `open`, and `release-corrupt` when a file is too short. */
+  /** All bytes in order; parts that are small come together. Throws like `open`, and `release-corrupt` when a file is too short. */
   async *chunks(): AsyncGenerator<Buffer> {
+    let [small, bytes]: [(ByteRange | Buffer)[], number] = [[], 0]
     for (const part of this.parts) {
+      if (bytes > 0 && bytes + part.length > chunkBytes) {
+        yield await new Body(small).bytes()
+        ;[small, bytes] = [[], 0]
+      }
+      if (part.length < chunkBytes) {
+        small.push(part)
+        bytes += part.length
+        continue
+      }
       if (part instanceof Uint8Array) {
         yield part
         continue
       }
       const { path, offset, length } = part
-      if (length === 0) continue
       let read = 0
       const options = { start: offset, end: offset + length - 1, highWaterMark: chunkBytes }
       for await (const chunk of createReadStream(path, options) as AsyncIterable<Buffer>) {
@@ -48,16 +57,26 @@ export class Body {
       }
       if (read < length) throw tooShort(path, offset + read, offset + length)
     }
+    if (bytes > 0) yield await new Body(small).bytes()
   }
 
   /** All bytes in memory. Throws as `chunks`. */
   async bytes(): Promise<Buffer> {
     const all = Buffer.allocUnsafe(this.length)
+    const files = new Map<string, FileHandle>()
     let at = 0
-    for (const part of this.parts) {
-      if (part instanceof Uint8Array) part.copy(all, at)
-      else await readRange(part, all, at)
-      at += part.length
+    try {
+      for (const part of this.parts) {
+        if (part instanceof Uint8Array) part.copy(all, at)
+        else {
+          const file = files.get(part.path) ?? (await open(part.path))
+          files.set(part.path, file)
+          await readRange(file, part, all, at)
+        }
+        at += part.length
+      }
+    } finally {
+      await Promise.all([...files.values()].map((file) => file.close()))
     }
     return all
   }
@@ -68,16 +87,16 @@ export class Body {
   }
 }
 
-async function readRange({ path, offset, length }: ByteRange, into: Buffer, at: number): Promise<void> {
-  const handle = await open(path)
-  try {
-    for (let done = 0; done < length; ) {
-      const { bytesRead } = await handle.read(into, at + done, length - done, offset + done)
-      if (bytesRead === 0) throw tooShort(path, offset + done, offset + length)
-      done += bytesRead
-    }
-  } finally {
-    await handle.close()
+async function readRange(
+  file: FileHandle,
+  { path, offset, length }: ByteRange,
+  into: Buffer,
+  at: number,
+): Promise<void> {
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await file.read(into, at + done, length - done, offset + done)
+    if (bytesRead === 0) throw tooShort(path, offset + done, offset + length)
+    done += bytesRead
   }
 }
 

@@ -7,10 +7,22 @@ import { isErrno } from '../../kernel/system-errors.js'
 import { type FileEnvelope, FileWriter, type WrittenFile } from '../bytes/file-writer.js'
 import { findRecords } from '../bytes/find-records.js'
 import { PiecePool } from '../bytes/pieces.js'
-import { inOneBatch, type Texts, type TextsOfFiles } from '../bytes/texts.js'
+import { BlockStart, inOneBatch, type Texts, type TextsOfFiles } from '../bytes/texts.js'
 import { Body } from './body.js'
+import { Hasher } from './hash-beside.js'
 import { joinFiles, type RecordsOfFile } from './join-files.js'
 import { type FolderParts, filesOfJoined, type JoinedFile, partsPath, readParts } from './joined-file.js'
+import {
+  blocksToKeep,
+  type EarlierLayers,
+  laterPath,
+  layerPath,
+  layersPath,
+  layersText,
+  type PlacedBlock,
+  readLayers,
+  spansOf,
+} from './layers.js'
 import { makeDirectory, type ReleaseFolder, syncToDisk } from './release-folder.js'
 import { toStorageError } from './storage-errors.js'
 
@@ -18,7 +30,12 @@ import { toStorageError } from './storage-errors.js'
 export type WriteOptions = { readonly twin?: boolean; readonly envelope?: FileEnvelope }
 
 /** The envelope of a joined file, and that of each of its parts, where they have one. */
-export type JoinOptions = { readonly envelope: FileEnvelope; readonly envelopeOfParts?: FileEnvelope }
+export type JoinOptions = {
+  readonly envelope: FileEnvelope
+  readonly envelopeOfParts?: FileEnvelope
+  /** Throws `release-corrupt` when the records are not what was written. */
+  readonly isChecked?: boolean
+}
 
 const byPath = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
 
@@ -47,13 +64,20 @@ export class Draft implements AsyncDisposable {
   readonly #root: string
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
+  readonly #hasher = new Hasher()
   readonly #written = new Map<string, Promise<WrittenFile>>()
   /** Each resolves to what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
+  /** The same of joined files, for which nothing waits but the end: to join one, others may have to be written. */
+  readonly #joining: Promise<unknown>[] = []
   readonly #joined = new Map<string, JoinedFile>()
   readonly #fingerprints = new Map<string, string>()
-  readonly #carried = new Set<string>()
+  readonly #takenOver = new Map<string, Promise<void>>()
   readonly #partsOfReleases = new Map<string, Promise<FolderParts>>()
+  /** The blocks of files, and the bytes of each layer. */
+  readonly #blocks = new Map<string, readonly PlacedBlock[]>()
+  readonly #layers = new Map<string, number>()
+  readonly #layersOfReleases = new Map<string, Promise<EarlierLayers>>()
   #sealed = false
 
   private constructor(folder: ReleaseFolder, id: string) {
@@ -98,27 +122,37 @@ export class Draft implements AsyncDisposable {
     path: string,
     parts: readonly (string | RecordsOfFile)[],
     signal: AbortSignal,
-    { envelope, envelopeOfParts = noEnvelope }: JoinOptions,
+    { envelope, envelopeOfParts = noEnvelope, isChecked = false }: JoinOptions,
   ): Promise<Writing> {
+    const written = this.#joinOnceWritten(path, parts, signal, { envelope, envelopeOfParts, isChecked })
+    this.#joining.push(this.#follow(path, this.locate(path), written, written))
+    return { written }
+  }
+
+  async #joinOnceWritten(
+    path: string,
+    parts: readonly (string | RecordsOfFile)[],
+    signal: AbortSignal,
+    { envelope, envelopeOfParts, isChecked }: Required<JoinOptions>,
+  ): Promise<WrittenFile> {
     const records: RecordsOfFile[] = []
     for (const [index, part] of parts.entries()) {
       refuseAborted(signal, writingFiles)
       if (typeof part !== 'string') records.push(part)
-      else records.push(await this.#recordsOf(part, envelopeOfParts, `${path}.part-${index + 1}`, signal))
+      else records.push(...(await this.#recordsOf(part, envelopeOfParts, `${path}.part-${index + 1}`, signal)))
     }
-    const written = joinFiles(this.#root, records, envelope, signal).then((made) => {
-      this.#joined.set(path, made.joined)
-      return made.written
-    })
-    this.#follow(path, this.locate(path), written, written)
-    return { written }
+    const made = await joinFiles(this.#root, records, { envelope, isChecked }, { hasher: this.#hasher, signal })
+    this.#joined.set(path, made.joined)
+    return made.written
   }
 
-  async #recordsOf(path: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile> {
+  async #recordsOf(path: string, envelope: FileEnvelope, copy: string, signal: AbortSignal): Promise<RecordsOfFile[]> {
     await this.#written.get(path)
+    const blocks = this.#joined.has(path) ? this.#blocks.get(path) : undefined
+    if (blocks) return spansOf(blocks)
     const file = this.locate(path)
     const { identity, deflated } = await findRecords(file, envelope)
-    if (deflated) return { path, identity, deflated }
+    if (deflated) return [{ path, identity, deflated }]
     // The twin of an earlier version cannot be cut: the records are copied into a file of their own, compressed anew.
     const [start, end] = identity
     const { written } = await this.write(copy, ofChunks(file, start, end), signal)
@@ -136,7 +170,9 @@ export class Draft implements AsyncDisposable {
     const addTexts = async () => {
       for await (const batch of batches) {
         refuseAborted(signal, writingFiles)
-        for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
+        if (batch instanceof BlockStart) {
+          for (const [index, name] of batch.fingerprints.entries()) writers[index]?.beginBlock(name)
+        } else for (const [index, texts] of batch.entries()) await writers[index]?.add(texts)
       }
     }
     let target = this.#root
@@ -161,22 +197,27 @@ export class Draft implements AsyncDisposable {
       await writer.close()
       throw toStorageError(error, writer.target)
     })
-    this.#follow(
-      path,
-      writer.target,
-      written,
-      written.then(() => writer.sync()),
-    )
+    const noteBlocks = ({ bytes }: WrittenFile) => {
+      if (writer.blocks.length === 0) return
+      this.#blocks.set(
+        path,
+        writer.blocks.map((block) => ({ ...block, layer: path })),
+      )
+      this.#layers.set(path, bytes)
+    }
+    written.then(noteBlocks, () => undefined)
+    const synced = written.then(() => writer.sync())
+    this.#unsynced.push(this.#follow(path, writer.target, written, synced))
     return { written }
   }
 
-  #follow(path: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): void {
-    const failure = synced.then(
+  /** Resolves to what went wrong with a file, or undefined. */
+  #follow(path: string, target: string, written: Promise<WrittenFile>, synced: Promise<unknown>): Promise<unknown> {
+    this.#written.set(path, written)
+    return synced.then(
       () => undefined,
       (error: unknown) => toStorageError(error, target),
     )
-    this.#written.set(path, written)
-    this.#unsynced.push(failure)
   }
 
   /** Waits until all bytes of these files can be read. */
@@ -186,12 +227,76 @@ export class Draft implements AsyncDisposable {
 
   /** Waits until every file is on disk. */
   async synced(): Promise<void> {
+    for (const failure of this.#joining) refuseFailed(await failure)
     while (this.#unsynced.length > 0) await this.#syncOldest()
   }
 
   async #syncOldest(): Promise<void> {
-    const failure = await this.#unsynced.shift()
-    if (failure !== undefined) throw failure
+    refuseFailed(await this.#unsynced.shift())
+  }
+
+  /** The blocks of a file of a release, by fingerprint, which this draft may have without writing them. */
+  async blocksOf(path: string, from: string): Promise<ReadonlyMap<string, PlacedBlock>> {
+    const blocks = blocksToKeep(await this.#layersOf(from), path)
+    return new Map(blocks.map((block) => [block.fingerprint, block]))
+  }
+
+  /**
+   * Writes blocks into a layer for each name, from which files are joined; the fingerprints of the starts name them. Returns them
+   * by fingerprint, for each layer.
+   */
+  async writeLayers(
+    names: readonly string[],
+    batches: TextsOfFiles,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, PlacedBlock>[]> {
+    const paths = names.map((name) => layerPath(this.id, name))
+    const files = paths.map((path) => ({ path }))
+    const writings = await this.#writeFiles(files, batches, signal, { hashed: false })
+    await Promise.all(writings.map(({ written }) => written))
+    return paths.map((path) => {
+      const blocks = this.#blocks.get(path) ?? []
+      this.#blocks.delete(path)
+      return new Map(blocks.map((block) => [block.fingerprint, block]))
+    })
+  }
+
+  /** Makes a file with these blocks: of layers of this draft, or of a release `from`, of which they are linked. */
+  async joinBlocks(
+    path: string,
+    blocks: readonly PlacedBlock[],
+    signal: AbortSignal,
+    { envelope, from }: { readonly envelope: FileEnvelope; readonly from?: string | undefined },
+  ): Promise<Writing> {
+    const paths = new Map<string, string>()
+    for (const { layer } of blocks) {
+      if (!paths.has(layer)) paths.set(layer, await this.#layer(layer, from))
+    }
+    const own = blocks.map((block) => ({ ...block, layer: paths.get(block.layer) ?? '' }))
+    this.#blocks.set(path, own)
+    return await this.join(path, spansOf(own), signal, { envelope, isChecked: true })
+  }
+
+  /** The path of a layer in this draft, once it is there. */
+  async #layer(layer: string, from: string | undefined): Promise<string> {
+    if (from === undefined || layer.startsWith(layerPath(this.id, '/'))) return layer
+    const path = laterPath(layer, from)
+    this.#layers.set(path, (await this.#layersOf(from)).sizes.get(layer) ?? 0)
+    await this.#takeOver(join(this.#folder.releases, from, layer), path)
+    return path
+  }
+
+  /** Links a file and its twin, once: it may be a part of several files. */
+  #takeOver(original: string, path: string): Promise<void> {
+    const known = this.#takenOver.get(path) ?? this.#link(original, path)
+    this.#takenOver.set(path, known)
+    return known
+  }
+
+  async #layersOf(release: string): Promise<EarlierLayers> {
+    const layers = this.#layersOfReleases.get(release) ?? readLayers(join(this.#folder.releases, release))
+    this.#layersOfReleases.set(release, layers)
+    return await layers
   }
 
   /** Takes a file and its twin over from a release unchanged, by hard link where the file system has them. */
@@ -202,11 +307,14 @@ export class Draft implements AsyncDisposable {
     for (const file of files) {
       const fingerprint = fingerprints[file]
       if (fingerprint !== undefined) this.#fingerprints.set(file, fingerprint)
-      // A part may have been taken over already, as a file of its own or as a part of another one.
-      if (!this.#carried.has(file)) await this.#link(join(this.#folder.releases, from, file), file)
-      this.#carried.add(file)
+      await this.#takeOver(join(this.#folder.releases, from, file), file)
     }
     if (same) this.#joined.set(path, same)
+    const { sizes, files: blocksOf } = await this.#layersOf(from)
+    const blocks = blocksOf.get(path)
+    if (!blocks) return
+    this.#blocks.set(path, blocks)
+    for (const { layer } of blocks) this.#layers.set(layer, sizes.get(layer) ?? 0)
   }
 
   /** As `carry`, of a part of joined files; false when the release has no such part with this fingerprint. */
@@ -266,19 +374,24 @@ export class Draft implements AsyncDisposable {
   }
 
   async #describeParts(): Promise<void> {
-    if (this.#joined.size === 0) return
+    const { signal } = new AbortController()
+    if (this.#blocks.size > 0) {
+      const text = layersText({ sizes: this.#layers, files: this.#blocks })
+      await this.write(layersPath, inOneBatch(text), signal, { twin: false })
+    }
+    if (this.#joined.size === 0) return await this.synced()
     const parts: FolderParts = {
       // In one order, whichever file was ready first.
       joined: Object.fromEntries([...this.#joined].sort(byPath)),
       fingerprints: Object.fromEntries([...this.#fingerprints].sort(byPath)),
     }
-    const { signal } = new AbortController()
     await this.write(partsPath, inOneBatch(JSON.stringify(parts)), signal, { twin: false })
     await this.synced()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#unsynced)
+    await this.#hasher[Symbol.asyncDispose]()
+    await Promise.all([...this.#joining, ...this.#unsynced])
     if (!this.#sealed) await rm(this.#root, { recursive: true, force: true })
   }
 
@@ -313,6 +426,10 @@ async function* ofOneFile(texts: Texts): TextsOfFiles {
 }
 
 const writingFiles = 'writing files'
+
+function refuseFailed(failure: unknown): void {
+  if (failure !== undefined) throw failure
+}
 
 /** Waits for the work, but not after the signal: a store that does not answer would hold it for ever. Throws `aborted`. */
 async function unlessAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {

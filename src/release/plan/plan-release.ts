@@ -1,16 +1,14 @@
 import { activitiesPath, projectFeedIndexPath } from '../../iati/addresses.js'
 import { isoDateOf, isoInstantOf } from '../../kernel/dates.js'
-import type { Connection, Db } from '../../platform/database/connection.js'
+import type { Db } from '../../platform/database/connection.js'
 import { findFact } from '../../platform/database/facts.js'
 import type { Run } from '../../work/run.js'
-import type { Texts } from '../bytes/texts.js'
 import type { PublicationDeps } from '../publication.js'
 import type { Manifest, Sample } from '../read/manifest.js'
 import type { ReadableRelease } from '../read/release-reader.js'
 import { hasKeptOrganisation } from '../sql/organisation-file.js'
 import { vanishedIdentifiers } from '../sql/published-identifiers.js'
 import {
-  copySegment,
   heldRenderings,
   heldRules,
   publishedCoverage,
@@ -105,9 +103,10 @@ export async function planRelease(
       fingerprint: segment.fingerprint,
       notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
       content: {
-        kind: 'texts',
+        kind: 'segment',
+        segment: segment.segment,
         envelope,
-        texts: (connection) => textsOfSegment(connection, segment.segment),
+        isAlone: segments.length === 1,
       },
     }),
   )
@@ -160,13 +159,4 @@ export function isSameContent(release: Manifest, plan: ReleasePlan): boolean {
     after.every(({ path, fingerprint }) => before.get(path) === fingerprint) &&
     JSON.stringify(release.held) === JSON.stringify(plan.held)
   )
-}
-
-const lineBreak = Buffer.from('\n')
-
-/** The texts of a segment, each on a line of its own. */
-async function* textsOfSegment(client: Connection, segment: number): Texts {
-  for await (const rows of copySegment(client, segment)) {
-    yield rows.flatMap(([text]) => (text ? [text, lineBreak] : []))
-  }
 }

@@ -19,11 +19,13 @@ export type PlannedFile = {
 }
 
 /**
- * The content of a file: texts from the run's snapshot of the store, the bytes of an earlier file of this release, the
- * records of earlier files one after the other, the index of their activities, or a table, joined from sections.
+ * The content of a file: texts from the run's snapshot of the store, the activities of a segment, the bytes of an earlier file
+ * of this release, the records of earlier files one after the other, the index of their activities, or a table, joined from
+ * sections.
  */
 export type PlannedContent =
   | { readonly kind: 'texts'; readonly envelope?: FileEnvelope; readonly texts: (client: Connection) => Texts }
+  | SegmentContent
   | { readonly kind: 'same'; readonly as: string }
   | {
       readonly kind: 'joined'
@@ -33,6 +35,14 @@ export type PlannedContent =
     }
   | ({ readonly kind: 'index' } & IndexContent)
   | TableContent
+
+/** The activities of a segment; `isAlone`: there is no other. */
+export type SegmentContent = {
+  readonly kind: 'segment'
+  readonly segment: number
+  readonly envelope: FileEnvelope
+  readonly isAlone: boolean
+}
 
 /** Files of activities, with what names their content, and their envelope. */
 export type IndexContent = {

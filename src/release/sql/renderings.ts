@@ -28,13 +28,49 @@ export async function assignSegments(db: Db, segmentBytes = 12_000_000): Promise
   )
 }
 
-/** The texts of a segment's activities, for the assembly. */
-export function copySegment(client: Connection, segment: number): AsyncGenerator<Buffer[][]> {
-  if (!Number.isSafeInteger(segment)) throw new TypeError(`not a segment: ${segment}`)
+/** A block of a segment's activities, by its number: those of neighbouring ids. */
+export type ActivityBlock = { readonly segment: number; readonly number: number; readonly fingerprint: string }
+
+/** How many activities are published, and over how many ids they are spread. */
+export async function spreadOfActivities(db: Db): Promise<{ readonly count: number; readonly ids: number }> {
+  const { rows } = await db.query<{ count: number; ids: number }>(
+    `select count(*) as count, coalesce(max(project_id) - min(project_id) + 1, 0) as ids
+      from rendering where text is not null`,
+  )
+  return rows[0] ?? { count: 0, ids: 0 }
+}
+
+/** Blocks of these segments in their order, each of `ids` ids; a fingerprint names exactly these versions of its activities. */
+export async function activityBlocks(
+  db: Db,
+  segments: readonly number[],
+  ids: number,
+): Promise<readonly ActivityBlock[]> {
+  const { rows } = await db.query<ActivityBlock>(
+    `select segment, project_id / $2 as number,
+        left(md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+          order by project_id)), 24) as fingerprint
+      from rendering where segment = any ($1::integer[]) and text is not null group by 1, 2 order by 1, 2`,
+    [segments, ids],
+  )
+  return rows
+}
+
+/** COPY of segment (integer), number of the block (bigint) and text of these blocks' activities, in their order. */
+export function copyBlocks(
+  client: Connection,
+  ids: number,
+  blocks: readonly ActivityBlock[],
+): AsyncGenerator<Buffer[][]> {
+  const numbers = [...new Set(blocks.map(({ number }) => number))]
+  const segments = [...new Set(blocks.map(({ segment }) => segment))]
+  if (![ids, ...numbers, ...segments].every(Number.isSafeInteger)) throw new TypeError('blocks have whole numbers')
   return copyRows(
     client,
-    `copy (select text from rendering where segment = ${segment} and text is not null order by project_id)
-      to stdout (format binary)`,
+    `copy (select segment, project_id / ${ids}::bigint, text from rendering
+      where segment = any ('{${segments}}'::integer[]) and project_id / ${ids}::bigint = any ('{${numbers}}'::bigint[])
+        and text is not null
+      order by segment, project_id) to stdout (format binary)`,
   )
 }
 

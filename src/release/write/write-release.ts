@@ -1,40 +1,22 @@
 import { hash } from 'node:crypto'
 import { manifestPath, projectFeedIndexPath, releaseChainPath } from '../../iati/addresses.js'
-import type { MappingConfig } from '../../iati/mapping/mapping-config.js'
 import { isoInstantOf } from '../../kernel/dates.js'
 import { noNotices } from '../../kernel/notice.js'
-import { chainText, nextRecord, type ReleaseRecord, type SigningKey } from '../../kernel/release-chain.js'
+import { chainText, nextRecord } from '../../kernel/release-chain.js'
 import type { Connection } from '../../platform/database/connection.js'
-import type { Store } from '../../platform/database/store.js'
-import type { Run } from '../../work/run.js'
 import { inOneBatch } from '../bytes/texts.js'
-import type { Draft, Writing } from '../folder/draft.js'
+import type { Writing } from '../folder/draft.js'
 import type { ReleasePlan } from '../plan/plan-release.js'
-import type { PlannedContent, PlannedFile, Snapshot } from '../plan/planned-file.js'
-import type { Progress } from '../publication.js'
+import type { PlannedContent, PlannedFile } from '../plan/planned-file.js'
 import { listPackedFeeds, packFeeds, packIndexPath, packPath } from '../read/feed-pack.js'
 import type { Manifest, ManifestFile } from '../read/manifest.js'
-import type { ReadableRelease } from '../read/release-reader.js'
 import { copyReportFeeds } from '../sql/renderings.js'
+import type { Build } from './build.js'
 import { writeIndex } from './write-index.js'
+import { prepareSegments } from './write-segments.js'
 import { writeTables } from './write-tables.js'
 
 const jsonMediaType = 'application/json; charset=utf-8'
-
-export type Build = {
-  readonly config: MappingConfig
-  readonly run: Run
-  readonly draft: Draft
-  readonly live: ReadableRelease | undefined
-  /** The records of earlier releases. */
-  readonly chain: readonly ReleaseRecord[]
-  readonly signer?: SigningKey
-  readonly store: Store
-  /** What the release was planned from. */
-  readonly snapshot: Snapshot
-  readonly signal: AbortSignal
-  readonly onProgress: Progress
-}
 
 /** Writes files that changed, carries over the others, and writes the manifest and its record. */
 export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manifest> {
@@ -55,7 +37,9 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
       ...{ lastModified: generated, fingerprint, notices },
     }))
   }
+  const changed = plan.files.filter((planned) => !isCarried(planned))
   const writeOneByOne = async (signal: AbortSignal) => {
+    const writeSegment = await prepareSegments({ ...build, signal }, changed)
     for (const planned of plan.files) {
       onProgress('assemble', entries.size, steps)
       const { path, content, notices } = planned
@@ -68,6 +52,8 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
         if (!same) throw new Error(`${path} is the same file as ${content.as}, which is not written before it`)
         await draft.alias(content.as, path)
         entries.set(path, async () => ({ ...(await same()), path, immutablePath: immutable(path) }))
+      } else if (content.kind === 'segment') {
+        addWritten(planned, await writeSegment(path, content))
       } else if (content.kind !== 'table') {
         addWritten(planned, await writeContent({ ...build, signal }, path, content))
       }
@@ -75,7 +61,7 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     onProgress('assemble', entries.size, steps)
     return await writeProjectFeeds({ ...build, signal }, plan, liveFiles.get(projectFeedIndexPath))
   }
-  const changed = plan.files.filter((planned) => !isCarried(planned))
+  await build.store.readAlone(build.snapshot.db)
   const [projectFeeds] = await atOnce(signal, writeOneByOne, (stopping) =>
     writeTablesBeside({ ...build, signal: stopping }, changed, addWritten),
   )
@@ -141,7 +127,8 @@ async function writeTablesBeside(
 ): Promise<void> {
   const changed = files.flatMap((file) => (file.content.kind === 'table' ? [{ ...file, content: file.content }] : []))
   if (changed.length === 0) return
-  await store.besideSnapshot(snapshot.db, async (_db, client) => {
+  await store.besideSnapshot(snapshot.db, async (db, client) => {
+    await store.readAlone(db)
     for await (const [file, writing] of writeTables(draft, live, client, changed, signal)) onWriting(file, writing)
   })
 }
@@ -149,7 +136,7 @@ async function writeTablesBeside(
 async function writeContent(
   { draft, live, snapshot, signal }: Build,
   path: string,
-  content: Exclude<PlannedContent, { kind: 'same' | 'table' }>,
+  content: Exclude<PlannedContent, { kind: 'same' | 'table' | 'segment' }>,
 ): Promise<Writing> {
   if (content.kind === 'index') return await writeIndex(draft, live, snapshot.client, content, signal)
   if (content.kind === 'joined') return await draft.join(path, content.parts, signal, content)

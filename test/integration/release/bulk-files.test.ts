@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { withdrawBulkSet } from '../../../src/extensions/bulk/bulk-files.js'
 import { bulkFolder, createBulkReader } from '../../../src/extensions/bulk/bulk-reader.js'
 import { parseElement } from '../../../src/kernel/xml/reader.js'
+import { filesOfJoined, readParts } from '../../../src/release/folder/joined-file.js'
 import type { InlineOptions } from '../../../src/release/run.js'
 import { createRun } from '../../../src/work/sql/runs.js'
 import { commandStore } from '../../support/commands/command-store.js'
@@ -99,38 +100,47 @@ describe('bulk files', { shuffle: false }, async () => {
     const { id } = await current()
     return (await stat(path.join(bulkFolder(feedsDir).releases, id, address))).ino
   }
-  const inodes = async (...addresses: string[]) => await Promise.all(addresses.map(inode))
+  /** The files on the disk that a bulk file is joined from. */
+  const layersOf = async (name: string) => {
+    const { id } = await current()
+    const { joined } = await readParts(path.join(bulkFolder(feedsDir).releases, id))
+    const file = joined[`/${name}.xml`] ?? expect.fail(`${name} is not joined`)
+    return await Promise.all(filesOfJoined(file).map(inode))
+  }
 
   it('are carried over where no record changed', async () => {
     await store.db.query(`update project set title = 'Renamed again' where id = 2046`)
-    const [active, all] = await inodes('projects-active/2.xml', 'projects/2.xml')
+    const [active, all] = [await layersOf('projects-active'), await layersOf('projects')]
     await build(day(2))
-    expect(await inode('projects-active/2.xml')).toBe(active)
-    expect(await inode('projects/2.xml')).not.toBe(all)
+    expect(await layersOf('projects-active')).toEqual(active)
+    expect(await layersOf('projects')).not.toEqual(all)
   })
 
-  it('are made of parts, of which those without a changed record are carried over', async () => {
-    await insertProjects(store.db, [{ id: 999 }, { id: 1_999 }, { id: 2_000 }, { id: 70_000, title: 'Last' }])
+  it('are made of blocks, of which those without a changed record stay where they are', async () => {
+    const added = Array.from({ length: 20 }, (_, index) => 3000 + index)
+    await insertProjects(
+      store.db,
+      added.map((id) => ({ id })),
+    )
     await build(day(2, 3), { trigger: 'manual' })
-    const ids = ['999', '1999', '2000', '2045', '2046', '2061', '70000']
+    const ids = ['2045', '2046', '2061', ...added.map(String)]
     expect((await idsOf('projects')).ids).toEqual(ids)
-    const [first, second, last] = await inodes('projects/0.xml', 'projects/2.xml', 'projects/70.xml')
-    await store.db.query(`update project set title = 'The last' where id = 70000`)
+    const before = await layersOf('projects')
+    await store.db.query(`update project set title = 'The first' where id = 2045`)
     await build(day(2, 4), { trigger: 'manual' })
-    expect(await inodes('projects/0.xml', 'projects/2.xml')).toEqual([first, second])
-    expect(await inode('projects/70.xml')).not.toBe(last)
+    const after = await layersOf('projects')
+    expect(after.filter((layer) => before.includes(layer)).length).toBeGreaterThan(0)
+    expect(after.filter((layer) => !before.includes(layer)).length).toBe(1)
     const { root, ids: changed } = await idsOf('projects')
     expect(changed).toEqual(ids)
-    expect(root.attributes).toEqual({ numberFound: '7' })
-    expect(root.children.at(-1)?.children.find(({ name }) => name === 'title')?.text).toBe('The last')
-    // A part that lost its only record is gone.
-    await loseProjects(store, [1_999, 70_000])
+    expect(root.attributes).toEqual({ numberFound: '23' })
+    expect(root.children.at(0)?.children.find(({ name }) => name === 'title')?.text).toBe('The first')
+    await loseProjects(store, added)
     await build(day(2, 5), { trigger: 'manual' })
-    expect((await idsOf('projects')).ids).toEqual(['999', '2000', '2045', '2046', '2061'])
-    await expect(inode('projects/70.xml')).rejects.toThrow('ENOENT')
+    expect((await idsOf('projects')).ids).toEqual(['2045', '2046', '2061'])
   })
 
-  it('of an earlier version, which are whole, are carried over and made of parts when a record changes', async () => {
+  it('of an earlier version, which are whole, are carried over and made of blocks when a record changes', async () => {
     const { id } = await current()
     const directory = path.join(bulkFolder(feedsDir).releases, id)
     for (const { name } of (await current()).files) {
@@ -138,9 +148,9 @@ describe('bulk files', { shuffle: false }, async () => {
       const bytes = (await found?.file.identity.bytes()) ?? Buffer.alloc(0)
       await writeFile(path.join(directory, `${name}.xml`), bytes)
       await writeFile(path.join(directory, `${name}.xml.gz`), (await found?.file.gzip?.bytes()) ?? '')
-      await rm(path.join(directory, name), { recursive: true })
     }
-    await rm(path.join(directory, 'parts.json'))
+    for (const name of ['layers', 'layers.json', 'parts.json'])
+      await rm(path.join(directory, name), { recursive: true })
     const { ids } = await idsOf('projects')
     const whole = await inode('projects.xml')
     await build(day(2, 6), { force: true })

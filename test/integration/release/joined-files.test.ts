@@ -199,6 +199,7 @@ describe('a change of one activity', async () => {
       'feeds/releases.json',
       'iati/activities-5.xml',
       'iati/index.json.part-2',
+      'layers.json',
       'manifest.json',
       'parts.json',
     ])

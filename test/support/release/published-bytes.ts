@@ -14,8 +14,11 @@ export async function publishedBytes(feedsDir: string): Promise<Record<string, s
       hashes[name] = createHash('sha256').update(bytes).digest('hex')
     }
     for (const entry of await readdir(live, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || ['manifest.json', 'releases.json', 'parts.json'].includes(entry.name)) continue
+      if (!entry.isFile() || ['manifest.json', 'releases.json', 'parts.json', 'layers.json'].includes(entry.name))
+        continue
       const file = path.join(entry.parentPath, entry.name)
+      // Which release wrote a block is nothing that is published.
+      if (path.relative(live, file).startsWith('layers/')) continue
       add(path.relative(live, file), await readFile(file))
     }
     for (const [address, { identity, gzip }] of Object.entries((await readParts(live)).joined)) {

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
-import { hashBeside } from '../../../src/release/folder/hash-beside.js'
+import { Hasher } from '../../../src/release/folder/hash-beside.js'
+import type { SpansOrder } from '../../../src/release/folder/hash-spans.js'
 import { temporaryFolder } from '../../support/values/temporary-folder.js'
 
 const ownThread = new URL('../../support/processes/hash-thread.mjs', import.meta.url)
@@ -18,6 +19,11 @@ const spans = [
   { file, span: [7, 2 * pieceBytes] },
   { file, span: [0, content.length] },
 ] as const
+async function hashed(order: SpansOrder, signal: AbortSignal, program?: URL) {
+  await using hasher = new Hasher(program)
+  return await hasher.hash(order, signal)
+}
+
 const order = { head: '<ö>', spans, tail: '</ö>' }
 
 describe.each([
@@ -27,28 +33,28 @@ describe.each([
   it('tells the SHA-256 of head, spans and tail, and that without the stamp', async () => {
     const all = Buffer.concat([Buffer.from('<ö>'), content.subarray(7, 2 * pieceBytes), content, Buffer.from('</ö>')])
     const sha256 = createHash('sha256').update(all).digest('hex')
-    expect(await hashBeside(order, signal, program)).toEqual({ sha256 })
+    expect(await hashed(order, signal, program)).toEqual({ sha256 })
     const stamped = { ...order, head: '<ö at="noon">', stamp: ' at="noon"' }
-    const { contentSha256, ...whole } = await hashBeside(stamped, signal, program)
+    const { contentSha256, ...whole } = await hashed(stamped, signal, program)
     expect(contentSha256).toBe(sha256)
-    expect(whole).toEqual(await hashBeside({ ...order, head: stamped.head }, signal, program))
+    expect(whole).toEqual(await hashed({ ...order, head: stamped.head }, signal, program))
   })
 
   it('fails when a file ends before its span', async () => {
     const [one] = order.spans
     const spans = [{ file: one?.file ?? '', span: [0, content.length + 1] as const }]
-    await expect(hashBeside({ ...order, spans }, signal, program)).rejects.toMatchObject({ code: 'release-corrupt' })
+    await expect(hashed({ ...order, spans }, signal, program)).rejects.toMatchObject({ code: 'release-corrupt' })
   })
 
   it('ends with the signal', async () => {
     const stop = new AbortController()
-    const hashing = hashBeside(order, stop.signal, program)
+    const hashing = hashed(order, stop.signal, program)
     stop.abort()
     await expect(hashing).rejects.toMatchObject({ code: 'aborted' })
-    await expect(hashBeside(order, stop.signal, program)).rejects.toMatchObject({ code: 'aborted' })
+    await expect(hashed(order, stop.signal, program)).rejects.toMatchObject({ code: 'aborted' })
   })
 })
 
 it('fails when its thread dies', async () => {
-  await expect(hashBeside(order, signal, dyingThread)).rejects.toThrow('the thread that hashes ended with 3')
+  await expect(hashed(order, signal, dyingThread)).rejects.toThrow('the thread that hashes ended with 3')
 })

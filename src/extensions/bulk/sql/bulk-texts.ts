@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { organisationKinds } from '../../../catalogue/sql/ready-texts/organisation-pages.js'
 import type { Connection, Db } from '../../../platform/database/connection.js'
 import { copyRows } from '../../../platform/database/copy-rows.js'
+import { idsOfBlock } from '../../../release/bytes/blocks.js'
 
 /** The files of full records that consumers fetch whole. */
 const fileNames = [
@@ -38,14 +39,17 @@ const sources: Readonly<Record<BulkFamily, { readonly from: string; readonly key
   organisation: { from: 'organisation o join organisation_record w on w.organisation_id = o.id', key: 'o.id' },
 }
 
-// Ids in one part of a file: a change then rewrites a few megabytes at most.
-const idsOfPart = 1000
-
 /** The records of a file that have neighbouring ids; `fingerprint` names exactly these versions of them. */
-type BulkPart = { readonly part: number; readonly records: number; readonly fingerprint: string }
+type BulkBlock = { readonly number: number; readonly fingerprint: string }
 
-/** What a file would consist of: its parts in the order of ids. */
-export type BulkContent = Omit<BulkPart, 'part'> & { readonly name: BulkFileName; readonly parts: readonly BulkPart[] }
+/** What a file would consist of: its blocks in the order of ids, of `ids` ids each. */
+export type BulkContent = {
+  readonly name: BulkFileName
+  readonly records: number
+  readonly fingerprint: string
+  readonly ids: number
+  readonly blocks: readonly BulkBlock[]
+}
 
 /** The contents of all files of a family. */
 export async function bulkContents(db: Db, family: BulkFamily, recordVersion: number): Promise<BulkContent[]> {
@@ -53,54 +57,70 @@ export async function bulkContents(db: Db, family: BulkFamily, recordVersion: nu
   const names = bulkFilesOf(family)
   const columns = names.flatMap((_, file) => [
     `(count(*) filter (where is_in_${file}))::integer as records_${file}`,
-    `md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})) as hash_${file}`,
+    `left(md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})), 24) as hash_${file}`,
   ])
-  const conditions = names.map((name, file) => `(${files[family][name]}) as is_in_${file}`)
-  // `offset 0` keeps the planner from evaluating the conditions once per aggregate.
-  const { rows } = await db.query<Record<string, number | string | null>>(
-    `select part, ${columns.join(', ')} from (
-      select ${key} as id, ${key} / ${idsOfPart} as part, w.version, ${conditions.join(', ')}
-        from ${from} where w.mapping = $1 order by ${key} offset 0
-    ) as record group by part order by part`,
+  const conditions = names.map((name, file) => `${conditionOf(family, name)} as is_in_${file}`)
+  const { rows: all } = await db.query<{ count: number; ids: number }>(
+    `select count(*) as count, coalesce(max(${key}) - min(${key}) + 1, 0) as ids from ${from} where w.mapping = $1`,
     [recordVersion],
   )
+  const ids = idsOfBlock(all[0]?.count ?? 0, all[0]?.ids ?? 0)
+  // `offset 0` keeps the planner from evaluating the conditions once per aggregate.
+  const { rows } = await db.query<Record<string, number | string | null>>(
+    `select number, ${columns.join(', ')} from (
+      select ${key} as id, ${key} / $2 as number, w.version, ${conditions.join(', ')}
+        from ${from} where w.mapping = $1 order by ${key} offset 0
+    ) as record group by number order by number`,
+    [recordVersion, ids],
+  )
   return names.map((name, file) => {
-    const parts = rows.flatMap((row): BulkPart[] => {
+    const blocks = rows.flatMap((row): BulkBlock[] => {
       const hash = row[`hash_${file}`]
-      const fingerprint = `${recordVersion}-${hash}`
-      return hash === undefined
-        ? []
-        : [{ part: Number(row.part), records: Number(row[`records_${file}`]), fingerprint }]
+      return hash === null ? [] : [{ number: Number(row.number), fingerprint: `${recordVersion}-${hash}` }]
     })
-    const all = createHash('md5')
-    for (const { part, fingerprint } of parts) all.update(`${part} ${fingerprint}\n`)
+    const whole = createHash('md5')
+    for (const { number, fingerprint } of blocks) whole.update(`${number} ${fingerprint}\n`)
     return {
-      ...{ name, parts },
-      records: parts.reduce((sum, { records }) => sum + records, 0),
-      fingerprint: `${recordVersion}-${all.digest('hex')}`,
+      ...{ name, ids, blocks, fingerprint: `${recordVersion}-${whole.digest('hex')}` },
+      records: rows.reduce((sum, row) => sum + Number(row[`records_${file}`]), 0),
     }
   })
 }
 
-/**
- * XML texts of the records in a part of several files of one family, in id order and read in one pass: a batch has the texts of
- * each file. Texts are views into a buffer: use or copy them before asking for more.
- */
-export async function* bulkTexts(
+function conditionOf(family: BulkFamily, name: BulkFileName): string {
+  return `(${files[family][name] ?? 'false'})`
+}
+
+/** Blocks of files of one family, by their numbers, the lowest first; each is of `ids` ids. */
+type WantedBlocks = {
+  readonly names: readonly BulkFileName[]
+  readonly recordVersion: number
+  readonly ids: number
+  readonly numbers: readonly number[]
+}
+
+// Blocks that are read together: more would be sorted on the disk.
+const blocksAtOnce = 128
+
+/** COPY of the number of the block (bigint), the XML, and for each file whether the record is in it, in id order. */
+export async function* copyRecords(
   client: Connection,
   family: BulkFamily,
-  { names, part, recordVersion }: { names: readonly BulkFileName[]; part: number; recordVersion: number },
+  { names, recordVersion, ids, numbers }: WantedBlocks,
 ): AsyncGenerator<Buffer[][]> {
+  if (![recordVersion, ids, ...numbers].every(Number.isSafeInteger)) throw new TypeError('blocks have whole numbers')
   const { from, key } = sources[family]
-  const conditions = names.map((name) => `(${files[family][name] ?? 'false'})`)
-  const first = Math.trunc(part) * idsOfPart
-  const sql = `copy (
-    select w.xml, ${conditions.join(', ')} from ${from}
-      where w.mapping = ${Math.trunc(recordVersion)} and ${key} between ${first} and ${first + idsOfPart - 1}
-        and (${conditions.join(' or ')}) order by ${key}
-  ) to stdout (format binary)`
-  for await (const rows of copyRows(client, sql)) {
-    yield names.map((_, file) => rows.flatMap(([text, ...isIn]) => (text && isIn[file]?.[0] === 1 ? [text] : [])))
+  const conditions = names.map((name) => conditionOf(family, name))
+  for (let at = 0; at < numbers.length; at += blocksAtOnce) {
+    const some = numbers.slice(at, at + blocksAtOnce)
+    const [first = 0, last = first] = [some[0], some.at(-1)]
+    yield* copyRows(
+      client,
+      `copy (select ${key} / ${ids}::bigint, w.xml, ${conditions.join(', ')} from ${from}
+        where w.mapping = ${recordVersion} and ${key} between ${first * ids} and ${(last + 1) * ids - 1}
+          and ${key} / ${ids}::bigint = any ('{${some}}'::bigint[]) and (${conditions.join(' or ')})
+        order by ${key}) to stdout (format binary)`,
+    )
   }
 }
 

@@ -498,7 +498,7 @@ describe('every operation of openapi.json', { shuffle: false }, async () => {
 /** The path of a part of the bulk file of projects below the folder of the published files. */
 async function pathOfBulkPart(feedsDir: string): Promise<string[]> {
   const files = await readdir(feedsDir, { recursive: true })
-  const found = files.find((name) => /bulk.*\/projects\/\d+\.xml$/.test(name))
+  const found = files.find((name) => /bulk.*\/layers\/.*\/projects$/.test(name))
   if (found === undefined) throw new Error(`no bulk file among ${files.join(', ')}`)
   return found.split('/')
 }
