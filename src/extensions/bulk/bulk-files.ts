@@ -67,8 +67,7 @@ export async function buildBulkFiles(deps: PublicationDeps, run: Run, { signal }
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
-      await deps.store.readAlone(db)
-      const build = { db, client, draft, run, before, isSame: isSame === true, signal }
+      const build = { db, client, draft, run, before, isSame: isSame === true, store: deps.store, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, publisher }
@@ -130,6 +129,7 @@ async function renderMissing(store: Store, family: BulkFamily, signal: AbortSign
 }
 
 type Build = {
+  readonly store: Store
   readonly db: Db
   readonly client: Connection
   readonly draft: Draft
@@ -173,7 +173,7 @@ const leastKept = 0.5
 
 /** Writes the blocks that `before` lacks, reading each record once for all files; returns all blocks of each file. */
 async function writeBlocks(
-  { client, draft, run, before, signal }: Build,
+  { store, db, client, draft, run, before, signal }: Build,
   family: BulkFamily,
   contents: readonly BulkContent[],
 ): Promise<ReadonlyMap<BulkFileName, Placed>> {
@@ -196,6 +196,7 @@ async function writeBlocks(
   const [ids] = contents.map((content) => content.ids)
   if (ids === undefined || starts.size === 0)
     return new Map(contents.map(({ name }, file) => [name, known[file] ?? new Map()]))
+  await store.readAlone(db)
   const blocks = new Map([...starts].map(([number, names]) => [number, new BlockStart(names)]))
   const { recordVersion } = families[family]
   const wanted = {

@@ -61,7 +61,6 @@ export async function writeFiles(build: Build, plan: ReleasePlan): Promise<Manif
     onProgress('assemble', entries.size, steps)
     return await writeProjectFeeds({ ...build, signal }, plan, liveFiles.get(projectFeedIndexPath))
   }
-  await build.store.readAlone(build.snapshot.db)
   const [projectFeeds] = await atOnce(signal, writeOneByOne, (stopping) =>
     writeTablesBeside({ ...build, signal: stopping }, changed, addWritten),
   )

@@ -18,12 +18,13 @@ const leastKept = 0.5
  * there; all others together are one layer, which is written here. Other segments are files of their own.
  */
 export async function prepareSegments(build: Build, files: readonly PlannedFile[]): Promise<SegmentWriter> {
-  const { draft, live, run, snapshot, signal } = build
+  const { draft, live, run, snapshot, store, signal } = build
   const segments = files.flatMap(({ path, content }) => (content.kind === 'segment' ? [{ path, content }] : []))
   const spread = await spreadOfActivities(snapshot.db)
   const ids = idsOfBlock(spread.count, spread.ids)
   const numbers = segments.map(({ content }) => content.segment)
   const blocks = await activityBlocks(snapshot.db, numbers, ids)
+  await store.readAlone(snapshot.db)
   const bySegment = new Map<number, ActivityBlock[]>()
   for (const block of blocks) {
     const own = bySegment.get(block.segment) ?? []
