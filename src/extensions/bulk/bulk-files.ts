@@ -168,9 +168,6 @@ async function writeFamily(build: Build, family: BulkFamily): Promise<BulkFile[]
 
 type Placed = ReadonlyMap<string, PlacedBlock>
 
-// A file with fewer blocks that are there already is written whole.
-const leastKept = 0.5
-
 /** Writes the blocks that `before` lacks, reading each record once for all files; returns all blocks of each file. */
 async function writeBlocks(
   { store, db, client, draft, run, before, signal }: Build,
@@ -179,9 +176,8 @@ async function writeBlocks(
 ): Promise<ReadonlyMap<BulkFileName, Placed>> {
   const known = await Promise.all(
     contents.map(async ({ name, blocks }): Promise<Placed> => {
-      const placed: Placed = before && !run.force ? await draft.blocksOf(pathInSet(name), before.id) : new Map()
-      const there = blocks.filter(({ fingerprint }) => placed.has(fingerprint)).length
-      return there < leastKept * blocks.length ? new Map() : placed
+      if (!before || run.force) return new Map()
+      return (await draft.blocksOf(pathInSet(name), before.id, blocks)) ?? new Map()
     }),
   )
   const starts = new Map<number, (string | undefined)[]>()

@@ -235,10 +235,18 @@ export class Draft implements AsyncDisposable {
     refuseFailed(await this.#unsynced.shift())
   }
 
-  /** The blocks of a file of a release, by fingerprint, which this draft may have without writing them. */
-  async blocksOf(path: string, from: string): Promise<ReadonlyMap<string, PlacedBlock>> {
-    const blocks = blocksToKeep(await this.#layersOf(from), path)
-    return new Map(blocks.map((block) => [block.fingerprint, block]))
+  /**
+   * The blocks of a file of a release, by fingerprint, which this draft may have without writing them; undefined where fewer than
+   * half of the wanted ones are there: such a file is better written whole.
+   */
+  async blocksOf(
+    path: string,
+    from: string,
+    wanted: readonly { readonly fingerprint: string }[],
+  ): Promise<ReadonlyMap<string, PlacedBlock> | undefined> {
+    const known = blocksToKeep(await this.#layersOf(from), path)
+    const blocks = new Map(known.map((block) => [block.fingerprint, block]))
+    return wanted.filter(({ fingerprint }) => blocks.has(fingerprint)).length * 2 < wanted.length ? undefined : blocks
   }
 
   /**

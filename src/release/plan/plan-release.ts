@@ -25,6 +25,9 @@ import { feedList, reportFiles } from './report-files.js'
 import { stampedEnvelope } from './stamped-envelope.js'
 import { tableFiles } from './table-files.js'
 
+// A version that cannot join files from layers writes each segment again, instead of taking over what it cannot read.
+const inBlocks = 'blocks'
+
 const xmlMediaType = 'application/xml; charset=utf-8'
 // Listed in the manifest; the count is exact.
 const maxHeldNamed = 100
@@ -100,7 +103,7 @@ export async function planRelease(
       path: activitiesPath(segment.segment),
       mediaType: xmlMediaType,
       records: segment.activities,
-      fingerprint: segment.fingerprint,
+      fingerprint: `${inBlocks} ${segment.fingerprint}`,
       notices: { errors: 0, warnings: segment.warnings, infos: segment.infos, byCode: segment.noticeCounts },
       content: {
         kind: 'segment',

@@ -10,9 +10,6 @@ import type { Build } from './build.js'
 /** Writes a segment that was prepared. */
 export type SegmentWriter = (path: string, content: SegmentContent) => Promise<Writing>
 
-// A file with fewer blocks that are there already is written whole.
-const leastKept = 0.5
-
 /**
  * Prepares segments to be written. Where there are several, the blocks of a segment that the live release has are served from
  * there; all others together are one layer, which is written here. Other segments are files of their own.
@@ -36,11 +33,10 @@ export async function prepareSegments(build: Build, files: readonly PlannedFile[
   for (const { path, content } of segments) {
     if (!live || run.force || content.isAlone) continue
     const own = bySegment.get(content.segment) ?? []
-    const placed = await draft.blocksOf(path, live.id)
-    const others = own.filter(({ fingerprint }) => !placed.has(fingerprint))
-    if (own.length - others.length < leastKept * own.length) continue
+    const placed = await draft.blocksOf(path, live.id, own)
+    if (!placed) continue
     known.set(content.segment, placed)
-    missing.push(...others)
+    missing.push(...own.filter(({ fingerprint }) => !placed.has(fingerprint)))
   }
   const read = (wanted: readonly ActivityBlock[]) => textsOfBlocks(snapshot.client, ids, wanted)
   const [layer] = missing.length > 0 ? await draft.writeLayers(['/iati/activities'], read(missing), signal) : []

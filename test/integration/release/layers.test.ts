@@ -3,6 +3,7 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { createBulkReader } from '../../../src/extensions/bulk/bulk-reader.js'
+import { ifThere } from '../../../src/kernel/system-errors.js'
 import { readParts } from '../../../src/release/folder/joined-file.js'
 import { faultsOf } from '../../support/release/published-folder.js'
 import { type Publisher, testPublisher } from '../../support/release/publishing.js'
@@ -101,9 +102,19 @@ describe('night after night', () => {
     expect((await publisher.names('releases')).length).toBeLessThan(5)
   })
 
+  it('no segment is taken over by a version that knows no layers, which compares fingerprints of the store', async () => {
+    const { rows } = await store.db.query<{ fingerprint: string }>(
+      `select summary ->> 'fingerprint' as fingerprint from segment_summary`,
+    )
+    expect(rows.length).toBeGreaterThan(1)
+    const published = (await publisher.manifest()).files.map(({ fingerprint }) => fingerprint)
+    for (const { fingerprint } of rows) {
+      expect([published.includes(fingerprint), published.includes(`blocks ${fingerprint}`)]).toEqual([false, true])
+    }
+  })
+
   it('a segment in which most changes is a file of its own again', async () => {
-    const onDisk = async (segment: string) =>
-      await stat(path.join(await liveFolder(publisher), segment)).catch(() => undefined)
+    const onDisk = async (segment: string) => await ifThere(stat(path.join(await liveFolder(publisher), segment)))
     expect(await onDisk('/iati/activities-2.xml')).toBeUndefined()
     const { rows } = await store.db.query<{ ids: number[] }>(
       'select array_agg(project_id) as ids from rendering where segment = 2',
