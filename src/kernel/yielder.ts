@@ -1,4 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+
+/** Gives other work its turn. */
+export type Pause = () => Promise<unknown>
 
 // Other work waits for at most this long and one step.
 const holdMs = 10
@@ -32,5 +35,20 @@ export function createYielder(): () => Promise<void> | undefined {
     return nextTurn().then(() => {
       began = performance.now()
     })
+  }
+}
+
+// A timer waits for no less.
+const restMs = 1
+
+/** For long work that nobody waits for: between steps of a millisecond and more it rests for as long as the step took. */
+export function createRest(): Pause {
+  let began = performance.now()
+  return async () => {
+    const took = performance.now() - began
+    if (took < restMs) return
+    // A timer counts from the begin of the turn, which is that of the step.
+    await sleep(5 * took)
+    began = performance.now()
   }
 }

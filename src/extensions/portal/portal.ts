@@ -4,12 +4,14 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import { framed } from '../../http/pages/frame.js'
-import { type Licence, licenceOf } from '../../http/pages/linked-data.js'
+import { licenceOf } from '../../http/pages/linked-data.js'
 import type { Language, PageBody } from '../../http/pages/page.js'
 import type { IsoInstant } from '../../kernel/dates.js'
+import { InFlight } from '../../kernel/in-flight.js'
 import type { Turns } from '../../kernel/turns.js'
+import { createRest } from '../../kernel/yielder.js'
 import type { ActivityIndex, IndexReader } from '../../release/read/activity-index.js'
-import type { ReleaseReader } from '../../release/read/release-reader.js'
+import type { ReadableRelease, ReleaseReader } from '../../release/read/release-reader.js'
 import { AskedKeys } from './asked-keys.js'
 import { changePage, changesFeed, changesPage, Differences } from './pages/changes.js'
 import { dataPage } from './pages/data.js'
@@ -59,6 +61,8 @@ const keptBytes = 40 * 1_048_576
 const projectMs = 60_000
 /** How often the portal looks for a new release that nobody has asked for. */
 const aheadMs = 250
+/** With so many activities, pages of the release before are served until one is opened. */
+const manyActivities = 2_000
 
 const htmlType = 'text/html; charset=utf-8'
 const fileTypes: ReadonlyMap<string, string> = new Map([
@@ -84,10 +88,12 @@ export class Portal {
   readonly #turns: Turns
   readonly #site: Site
   #opening: Promise<Opened | undefined> | undefined
+  readonly #making = new InFlight<Opened | undefined>()
+  /** The id of the live release, and what was opened last. */
+  #live: string | undefined
+  #opened: Opened | undefined
   readonly #projectIndexes = new WeakMap<ActivityIndex, Promise<ProjectIndex>>()
   readonly #searches = new AskedKeys()
-  #drawnRelease: string | undefined
-  #licence: Licence | undefined
   /** Of the live release. Requests for a page that is being drawn wait for it. */
   readonly #pages = new LRUCache<string, RenderedPage, { readonly view: View; readonly request: PageRequest }>({
     maxSize: keptBytes,
@@ -118,20 +124,42 @@ export class Portal {
     return await this.#opening
   }
 
-  /** The live release with what pages need; undefined before the first, and while the live one is of an earlier version. */
+  /**
+   * The live release with what pages need; undefined before the first, and while the live one is of an earlier version. A large
+   * one takes seconds to open: until then pages are of the one before, whose files stay for days.
+   */
   async #openLive(): Promise<Opened | undefined> {
     const release = await this.#releases.live()
-    const index = release && (await this.#readIndex(release))
-    if (!index) return undefined
-    // Pages of earlier releases are not served any more.
-    if (release.id !== this.#drawnRelease) {
-      this.#pages.clear()
-      this.#licence = await licenceOf(release)
+    const before = this.#opened
+    this.#live = release?.id
+    if (!release || release.id === before?.release.id) return release && before
+    const canWait = before !== undefined && before.index.count > manyActivities
+    const opening = this.#making.get(release.id, () => this.#openRelease(release, canWait))
+    if (!canWait) return await opening
+    // Who asks next meets the failure.
+    opening.catch(() => {
+      this.#opened = undefined
+    })
+    return before
+  }
+
+  /** `canWait`: pages of another one are served meanwhile, and should not wait for this work. */
+  async #openRelease(release: ReadableRelease, canWait: boolean): Promise<Opened | undefined> {
+    const pause = canWait ? createRest() : undefined
+    const index = await this.#readIndex(release, pause)
+    const known = index && (this.#projectIndexes.get(index) ?? ProjectIndex.of(release, index, namesOf, pause))
+    if (known) {
+      this.#projectIndexes.set(index, known)
+      known.catch(() => this.#projectIndexes.delete(index))
     }
-    this.#drawnRelease = release.id
-    const known = this.#projectIndexes.get(index) ?? ProjectIndex.of(release, index, namesOf)
-    this.#projectIndexes.set(index, known)
-    return { release, index, projectIndex: await known, licence: this.#licence }
+    // A failure is that of the search that waits for the texts.
+    if (canWait) await (await known)?.whole().catch(() => undefined)
+    const opened = known && { release, index, projectIndex: await known, licence: await licenceOf(release) }
+    if (release.id !== this.#live) return opened
+    // Pages of earlier releases are not served any more.
+    this.#pages.clear()
+    this.#opened = opened
+    return opened
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Pause } from '../../kernel/yielder.js'
 import { firstAt, having, placesIn } from './places.js'
 
 /** Where words are found, those that say most about a project first. */
@@ -94,9 +95,6 @@ const shortestMistyped = 4
 const longestMistyped = 40
 // Words that are compared before other work gets a turn.
 const wordsTogether = 10_000
-
-/** Gives other work its turn. */
-type Pause = () => Promise<unknown>
 
 /**
  * Finds projects by their words and phrases, by their places in an order that is chosen once. Each is kept as the numbers of its

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { activityIndexPath } from '../../iati/addresses.js'
 import { ServiceError } from '../../kernel/errors.js'
+import type { Pause } from '../../kernel/yielder.js'
 import type { Body } from '../folder/body.js'
 import {
   type ActivityEntry,
@@ -71,12 +72,12 @@ export class ActivityIndex {
   }
 
   /** Reads the index of a release; undefined for a release of an earlier version, which has none. */
-  static async read(release: ReadableRelease): Promise<ActivityIndex | undefined> {
+  static async read(release: ReadableRelease, pause: Pause = nextTurn): Promise<ActivityIndex | undefined> {
     const file = await release.find(activityIndexPath)
     if (!file) return undefined
     // What is not written to takes no memory.
     const bytes = Buffer.allocUnsafe(file.identity.length)
-    return new ActivityIndex(bytes, await partsOf(file.identity, bytes))
+    return new ActivityIndex(bytes, await partsOf(file.identity, bytes, pause))
   }
 
   /** The entry in a row; parsed anew each time, so that 100,000 of them cost no more than their bytes. */
@@ -123,8 +124,8 @@ export class ActivityIndex {
   }
 }
 
-/** Reads the index of a release; undefined as `ActivityIndex.read`. */
-export type IndexReader = (release: ReadableRelease) => Promise<ActivityIndex | undefined>
+/** Reads the index of a release, other work having its turns in each `pause`; undefined as `ActivityIndex.read`. */
+export type IndexReader = (release: ReadableRelease, pause?: Pause) => Promise<ActivityIndex | undefined>
 
 // The live release's index, and the one before while requests still read it.
 const keptIndexes = 2
@@ -132,17 +133,20 @@ const keptIndexes = 2
 /** A reader that keeps the newest indexes in memory, by their bytes: releases with the same activities share one. */
 export function createIndexReader(): IndexReader {
   const kept = new NewestKept<ActivityIndex | undefined>(keptIndexes)
-  return async (release) => {
+  return async (release, pause) => {
     const file = await release.find(activityIndexPath)
-    return file && (await kept.get(file.sha256, () => ActivityIndex.read(release)))
+    return file && (await kept.get(file.sha256, () => ActivityIndex.read(release, pause)))
   }
 }
 
 /** The entries of a release with their texts and years, in the order of its index, some at a time. */
-export async function* indexedActivities(release: ReadableRelease): AsyncGenerator<IndexedActivity[]> {
+export async function* indexedActivities(
+  release: ReadableRelease,
+  pause: Pause = nextTurn,
+): AsyncGenerator<IndexedActivity[]> {
   const file = await release.find(activityIndexPath)
   if (!file) return
-  for await (const lines of linesIn(file.identity)) {
+  for await (const lines of linesIn(file.identity, pause)) {
     yield lines
       .filter((line) => line.subarray(0, entryStart.length).equals(entryStart))
       .map((line) => JSON.parse(line.toString()) as IndexedActivity)
@@ -153,10 +157,10 @@ const entryStart = Buffer.from('{"identifier":')
 // Quotes within a text are escaped, so this is nowhere else in a line. After the texts come the years.
 const textsStart = Buffer.from(',"texts":{')
 // Lines read before other work gets a turn.
-const linesTogether = 500
+const linesTogether = 25
 
 /** The lines without commas at their ends. */
-async function* linesIn(body: Body): AsyncGenerator<Buffer[]> {
+async function* linesIn(body: Body, pause: Pause): AsyncGenerator<Buffer[]> {
   let rest: Buffer = Buffer.alloc(0)
   let lines: Buffer[] = []
   for await (const chunk of body.chunks()) {
@@ -168,7 +172,7 @@ async function* linesIn(body: Body): AsyncGenerator<Buffer[]> {
       if (lines.length < linesTogether) continue
       yield lines
       lines = []
-      await nextTurn()
+      await pause()
     }
     rest = bytes.subarray(from)
   }
@@ -176,7 +180,7 @@ async function* linesIn(body: Body): AsyncGenerator<Buffer[]> {
 }
 
 /** Copies the lines to `kept`, without texts and years. */
-async function partsOf(body: Body, kept: Buffer): Promise<IndexParts> {
+async function partsOf(body: Body, kept: Buffer, pause: Pause): Promise<IndexParts> {
   const parts: IndexParts = {
     files: [],
     places: [],
@@ -185,7 +189,7 @@ async function partsOf(body: Body, kept: Buffer): Promise<IndexParts> {
     months: new MonthSums(),
   }
   let from = 0
-  for await (const lines of linesIn(body)) {
+  for await (const lines of linesIn(body, pause)) {
     for (const line of lines) {
       const texts = line.indexOf(textsStart)
       let to = from + line.copy(kept, from, 0, texts < 0 ? line.length : texts)

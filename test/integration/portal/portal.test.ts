@@ -1,3 +1,5 @@
+import { rename } from 'node:fs/promises'
+import path from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { importFiles } from '../../../src/catalogue/import/import.js'
@@ -19,6 +21,7 @@ import { choosePages, countedFigures, shownFigures } from '../../support/portal/
 import { followLinks, publishedSite } from '../../support/portal/portal-site.js'
 import { type Publisher, testPublisher } from '../../support/release/publishing.js'
 import { countActivities, sumOf } from '../../support/release/recount.js'
+import { insertProjects } from '../../support/store/catalogue.js'
 import { testDatabase } from '../../support/store/database.js'
 import { realRecords } from '../../support/values/borrowed-files.js'
 import { day, mappingConfig, usd } from '../../support/values/builders.js'
@@ -73,6 +76,43 @@ it('names no held project in public that was never published', async () => {
     expect(body).not.toContain(unnamed)
     if (url.startsWith('/en')) expect([url, /never published|<td class="number">2</.test(body)]).toEqual([url, true])
   }
+})
+
+it('draws pages of the release before until one of many activities is opened', async () => {
+  const { store } = await testDatabase()
+  await insertProjects(
+    store.db,
+    Array.from({ length: 2_001 }, (_, index) => ({ id: index + 1 })),
+  )
+  const { app, publisher } = await publishedSite(store)
+  const pages = async () => {
+    const answers = await Promise.all(['/', '/projects?q=unheard', '/projects/7'].map((url) => app.inject(url)))
+    return answers.map(({ statusCode, body }) => [
+      statusCode,
+      /\d{8}T\d{6}Z-\d+/.exec(body)?.[0],
+      body.includes('Unheard of'),
+    ])
+  }
+  const publish = async (title: string, day: number) => {
+    await store.db.query('update project set title = $1 where id = 7', [title])
+    publisher.now = new Date(Date.UTC(2026, 10, day, 2))
+    return (await publisher.publish()).releaseId
+  }
+  const { id: first } = await publisher.live()
+  expect(await pages()).toEqual([200, 200, 200].map((status) => [status, first, false]))
+  const second = await publish('Unheard of', 22)
+  // All are asked for at once, with which the opening begins.
+  expect(await pages()).toEqual([200, 200, 200].map((status) => [status, first, false]))
+  await expect.poll(pages).toEqual([200, 200, 200].map((status, page) => [status, second, page > 0]))
+
+  // A release that cannot be opened is not hidden by the one before it.
+  const third = await publish('Heard of', 23)
+  const index = path.join(publisher.feedsDir, 'current/iati/index.json.part-1')
+  await rename(index, `${index}.away`)
+  expect(await pages()).toEqual([200, 200, 200].map((status, page) => [status, second, page > 0]))
+  await expect.poll(async () => (await app.inject('/')).statusCode).toBe(500)
+  await rename(`${index}.away`, index)
+  expect(await pages()).toEqual([200, 200, 200].map((status) => [status, third, false]))
 })
 
 describe('the portal over the demo', async () => {
