@@ -51,7 +51,8 @@ const plain = new RegExp(`^${between([...inLine, ends('p', words), ends('ul', it
  */
 export function sanitizeReportHtml(html: string): string {
   if (reportHtmlProblem(html)) return html.replace(/[&<>]/g, (sign) => references[sign] ?? '')
-  return plain.test(html) ? html : sanitizeHtml(html, options)
+  const closed = html.replace(/<br ?\/?>/g, '<br />')
+  return plain.test(closed) ? closed : sanitizeHtml(html, options)
 }
 
 /**

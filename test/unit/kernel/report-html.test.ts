@@ -48,7 +48,7 @@ it('plain HTML is not parsed, and is what the sanitizer makes of it', () => {
   const text = () => some(() => one([...signs, 'words', '&gt;', '&nbsp;', '&', '&#60;', '>']))
   const inLine = (): string => {
     const name = one(['b', 'strong', 'i', 'em', 'u', 'B', 'b ', 'script'])
-    return one([text(), '<br />', '<br>', `<${name}>${text()}</${name.trim()}>`])
+    return one([text(), '<br />', '<br/>', '<br>', '<br  >', `<${name}>${text()}</${name.trim()}>`])
   }
   const words = () => some(inLine)
   const block = (): string => {
