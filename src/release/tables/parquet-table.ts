@@ -3,17 +3,20 @@ import { crc32 } from 'node:zlib'
 import { parquetMetadata } from 'hyparquet'
 import { ByteWriter } from 'hyparquet-writer'
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js'
-import { writeMetadata } from 'hyparquet-writer/src/metadata.js'
 import type { Column } from '../../iati/tables/columns.js'
 import type { Table } from '../../iati/tables/tables.js'
 import { deflated } from '../bytes/deflated.js'
 import type { Span } from '../bytes/find-records.js'
 import { endOfTwin, startOfTwin } from '../bytes/gzip.js'
+import {
+  type EncodedGroup,
+  encodeGroup,
+  encodeMetadata,
+  type RowGroup,
+  type SchemaElement,
+} from './parquet-metadata.js'
 import { presence } from './table-pieces.js'
 
-type FileMetaData = Parameters<typeof writeMetadata>[1]
-type SchemaElement = FileMetaData['schema'][number]
-type RowGroup = FileMetaData['row_groups'][number]
 type ColumnChunk = RowGroup['columns'][number]
 
 const mark = Buffer.from('PAR1')
@@ -26,7 +29,7 @@ export class ParquetTable {
   readonly #table: Table
   readonly #columns: readonly ColumnValues[]
   readonly #isWritten: boolean
-  readonly #groups: RowGroup[] = []
+  readonly #groups: EncodedGroup[] = []
   #rows = 0
   #waiting = 0
   #offset = 0
@@ -72,11 +75,9 @@ export class ParquetTable {
       this.#offset += sizeOf(page)
     }
     const num_rows = BigInt(this.#rows)
-    this.#groups.push({
-      ...{ columns, num_rows },
-      total_byte_size: columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n),
-      total_compressed_size: BigInt(this.#offset - before),
-    })
+    const total_byte_size = columns.reduce((sum, { meta_data }) => sum + (meta_data?.total_uncompressed_size ?? 0n), 0n)
+    const total_compressed_size = BigInt(this.#offset - before)
+    this.#groups.push(encodeGroup({ columns, num_rows, total_byte_size, total_compressed_size }))
     this.#rows = 0
     this.#waiting = 0
     return parts
@@ -89,18 +90,9 @@ export class ParquetTable {
 }
 
 /** The end of a Parquet file of a table with these row groups. */
-function parquetEnd({ columns }: Table, groups: readonly RowGroup[]): Buffer {
-  const writer = new ByteWriter()
-  const metadata: Omit<FileMetaData, 'metadata_length'> = {
-    version: 2,
-    created_by: 'giving-iati',
-    schema: [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)],
-    num_rows: groups.reduce((sum, { num_rows }) => sum + num_rows, 0n),
-    row_groups: [...groups],
-  }
-  // The length is written after the metadata, not in it.
-  writeMetadata(writer, metadata as FileMetaData)
-  return Buffer.concat([Buffer.from(writer.getBytes()), mark])
+function parquetEnd({ columns }: Table, groups: readonly EncodedGroup[]): Buffer {
+  const schema = [{ name: 'root', num_children: columns.length }, ...columns.map(schemaElement)]
+  return Buffer.concat([encodeMetadata(schema, groups), mark])
 }
 
 /** A Parquet file of the row groups of others: `start`, the spans of the files with their row groups, and `end`. */
@@ -109,12 +101,11 @@ export type JoinedParquet = { readonly start: string; readonly spans: readonly S
 /** Joins Parquet files of a table. Row groups stay as they are; the end says where they are. */
 export async function joinParquet(table: Table, files: readonly string[]): Promise<JoinedParquet> {
   const spans: Span[] = []
-  const groups: RowGroup[] = []
+  const groups: EncodedGroup[] = []
   let at = mark.length
   for (const file of files) {
-    const { bytes, metadata } = await readEnd(file)
-    const end = bytes - endBytes - metadata.metadata_length
-    groups.push(...metadata.row_groups.map((group) => moved(group, BigInt(at - mark.length))))
+    const { end, metadata } = await readEnd(file)
+    for (const group of metadata.row_groups) groups.push(encodeGroup(moved(group, BigInt(at - mark.length))))
     spans.push([mark.length, end])
     at += end - mark.length
   }
@@ -124,13 +115,14 @@ export async function joinParquet(table: Table, files: readonly string[]): Promi
 // The length of the metadata and the mark.
 const endBytes = 8
 
-async function readEnd(file: string): Promise<{ readonly bytes: number; readonly metadata: FileMetaData }> {
+/** The metadata of a file, and where they begin. */
+async function readEnd(file: string) {
   await using handle = await open(file)
   const { size } = await handle.stat()
   const { buffer: end } = await handle.read(Buffer.alloc(endBytes), 0, endBytes, size - endBytes)
   const length = end.readUInt32LE(0) + endBytes
   const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length)
-  return { bytes: size, metadata: parquetMetadata(buffer) }
+  return { end: size - length, metadata: parquetMetadata(buffer) }
 }
 
 function moved(group: RowGroup, by: bigint): RowGroup {

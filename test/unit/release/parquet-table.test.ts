@@ -92,11 +92,14 @@ describe('a Parquet file of a table', () => {
     ])
     const other = await writeFileOf('other', [[pieceOf('C', [{ value: '4', to: 'Wells' }])]])
     const files = [other, one, other]
-    const { start, spans, end } = await joinParquet(transactions, files)
-    const contents = await Promise.all(files.map((file) => readFile(file)))
-    const groups = contents.map((content, index) => content.subarray(...(spans[index] ?? [0, 0])))
     const target = path.join(folder, 'joined')
-    await writeFile(target, [Buffer.from(start), ...groups, end])
+    const join = async (files: readonly string[]) => {
+      const { start, spans, end } = await joinParquet(transactions, files)
+      const contents = await Promise.all(files.map((file) => readFile(file)))
+      const groups = contents.map((content, index) => content.subarray(...(spans[index] ?? [0, 0])))
+      await writeFile(target, [Buffer.from(start), ...groups, end])
+    }
+    await join(files)
     const rows = await rowsOf(
       duck,
       `select iatiidentifier, value::double, receiverorg_narrative from read_parquet('${target}')`,
@@ -110,8 +113,14 @@ describe('a Parquet file of a table', () => {
       ],
       ['C', 4, 'Wells'],
     ])
-    const nothing = await joinParquet(transactions, [])
-    await writeFile(target, [Buffer.from(nothing.start), nothing.end])
-    expect(await rowsOf(duck, `select count(*)::int as rows from read_parquet('${target}')`)).toEqual([{ rows: 0 }])
+    const count = () =>
+      rowsOf(duck, `select count(*)::int as rows, sum(value)::int as sum from read_parquet('${target}')`)
+    await join([])
+    expect(await count()).toEqual([{ rows: 0, sum: null }])
+    // A list of fifteen and more is encoded in another way.
+    for (const times of [7, 15, 200]) {
+      await join([...Array.from({ length: times }, () => one), other])
+      expect(await count()).toEqual([{ rows: 3 * times + 1, sum: 6 * times + 4 }])
+    }
   })
 })
