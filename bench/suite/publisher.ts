@@ -1,3 +1,4 @@
+import { withLessGarbage } from '../../src/cli/wiring/process.js'
 import { buildBulkFiles } from '../../src/extensions/bulk/bulk-files.js'
 import { ofExtensions } from '../../src/extensions.js'
 import { createXsdValidator } from '../../src/iati/validation/index.js'
@@ -56,6 +57,7 @@ export async function openBenchPublisher(options: BenchPublisherOptions): Promis
     ...{ store, mappingConfig, feedsDir, keepReleases: 3, maxLossPercent: 5, onStageMs },
     addFiles: ofExtensions('addFiles'),
     beside: ofExtensions('beside'),
+    sparingly: withLessGarbage,
     ...(xsd && { xsd }),
     ...(checks === 'none' && { check: unchecked }),
     clock: () => time.now,

@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { tuneWorker } from '../../src/cli/wiring/process.js'
-import { openStore } from '../../src/platform/database/store.js'
+import { holdYoungGeneration } from '../../src/cli/wiring/young-generation.js'
 import type { IdRange, Run } from '../../src/work/run.js'
 import { peakMemoryMiB } from './memory.js'
-import { openBenchPublisher, type Published, type Rendered } from './publisher.js'
+import type { Published, Rendered } from './publisher.js'
 
 /** What a worker process works on. */
 export type WorkerOptions = {
@@ -82,7 +81,12 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
 /** The process itself: one run or shard for each message, until its owner has ended. */
 async function serve({ url, feedsDir, checks, standardDir, discards = false }: WorkerOptions): Promise<void> {
   // As `giving worker` does.
+  holdYoungGeneration()
+  const { goBehindOthers, tuneWorker } = await import('../../src/cli/wiring/process.js')
+  const { openStore } = await import('../../src/platform/database/store.js')
+  const { openBenchPublisher } = await import('./publisher.js')
   tuneWorker()
+  goBehindOthers()
   await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
   if (discards) Object.assign(store, { transaction: async () => undefined })
   await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })

@@ -95,6 +95,8 @@ export class CommandLine {
   readonly serviceAction =
     <Given extends unknown[]>(serves: ServiceName, load: () => Promise<(...given: Given) => Promise<void>>) =>
     async (...given: Given): Promise<void> => {
+      const { holdYoungGeneration } = await import('./wiring/young-generation.js')
+      holdYoungGeneration()
       const { tellFirst } = await import('./wiring/first-line.js')
       if (processNumber(this.environment) === undefined) {
         tellFirst(this.environment, serves, createOutput(this.#host, false).note)

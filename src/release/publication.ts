@@ -72,6 +72,8 @@ export type OperateDeps = FolderDeps & { readonly keepReleases: number }
 
 export type PublicationDeps = RenderDeps &
   OperateDeps & {
+    /** Does the work that takes most memory: writing a large release of which nothing is there. */
+    readonly sparingly?: <T>(work: () => Promise<T>) => Promise<T>
     /** What releases are signed with. */
     readonly signer?: SigningKey
     readonly maxLossPercent: number

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -88,6 +88,30 @@ describe('giving worker in several processes', async () => {
     expect(lines.filter((line) => !line.startsWith('{') && line.includes('Warning'))).toEqual([])
     const logged = lines.filter((line) => line.startsWith('{'))
     expect(logged.filter((line) => line.match(/"pid":/g)?.length !== 1)).toEqual([])
+  })
+
+  it('goes behind others, with a small young generation that stays small', async (context) => {
+    if (process.platform !== 'linux') return context.skip('priorities of threads are those of Linux')
+    const folder = await temporaryFolder()
+    const library = path.join(folder, 'library.mjs')
+    const grows = 'const kept = []; for (let i = 0; i < 2_000_000; i++) kept[i % 200_000] = { i }'
+    const young = `getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size`
+    await writeFile(
+      library,
+      `import { getHeapSpaceStatistics } from 'node:v8'
+      process.on('SIGUSR2', () => { ${grows}; process.emitWarning('young generation ' + ${young}) })\n`,
+    )
+    const worker = await start({ NODE_OPTIONS: `--import=${library}`, LOG_FORMAT: 'json' })
+    const [first] = await bothReady(worker)
+    if (!first) throw new Error('expected two processes')
+    const threads = await readdir(`/proc/${first.pid}/task`)
+    const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${first.pid}/task/${thread}/stat`, 'utf8')))
+    // The nineteenth field; the second is a name in brackets.
+    const priorities = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+    expect(new Set(priorities)).toEqual(new Set(['10']))
+    process.kill(first.pid, 'SIGUSR2')
+    const told = () => linesOf(worker).find(({ msg }) => msg.startsWith('young generation'))?.msg
+    await expect.poll(told, patience).toBe(`young generation ${8 * 2 ** 20}`)
   })
 
   it('leaves no process behind when its supervisor is killed', async () => {

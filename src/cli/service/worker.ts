@@ -6,7 +6,7 @@ import type { CommandLine } from '../command-line.js'
 import { toListenError } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
-import { aborted, tuneWorker, untilStopped } from '../wiring/process.js'
+import { aborted, goBehindOthers, tuneWorker, untilStopped } from '../wiring/process.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { answerSupervisor, startWorkerProcesses } from '../wiring/worker-processes.js'
 
@@ -24,6 +24,7 @@ export const workerAction = ({ storeAction, environment }: CommandLine) =>
 
 async function workAlone(runtime: Runtime, environment: Environment): Promise<number> {
   tuneWorker()
+  goBehindOthers()
   const metrics = openMetrics(runtime)
   // First, so that the metrics of a worker that waits for its clock can be read.
   await serveWorkerMetrics(runtime, metrics, () => true)
@@ -36,6 +37,7 @@ async function workAlone(runtime: Runtime, environment: Environment): Promise<nu
 /** An ordinary worker; its supervisor has the metrics port, and tells systemd. */
 async function workUnderSupervisor(runtime: Runtime, number: number): Promise<number> {
   tuneWorker()
+  goBehindOthers()
   const metrics = openMetrics(runtime, String(number))
   const supervisor = answerSupervisor(metrics)
   await openWork(runtime, metrics)

@@ -15,6 +15,7 @@ import { forgetIdentifiers } from '../../release/sql/published-identifiers.js'
 import { anyFolderBecause, ownFolderRefusal } from './folder.js'
 import { mappingFields, resolveMapping, withStored } from './mapping.js'
 import { openOfficialSchema, schemaFields } from './official-schema.js'
+import { withLessGarbage } from './process.js'
 import { publisherRefusal, refuseToPublish } from './publisher.js'
 import type { Runtime } from './runtime.js'
 import { deliveryOf } from './shared-folders.js'
@@ -54,6 +55,7 @@ export async function openPublication(runtime: Runtime): Promise<Publication> {
     addFiles: ofExtensions('addFiles'),
     beside: ofExtensions('beside'),
     clock,
+    sparingly: withLessGarbage,
     shared: (await deliveryOf(runtime))?.shared,
     ...(xsd && { xsd }),
     ...(signer && 'value' in signer && { signer: signer.value }),

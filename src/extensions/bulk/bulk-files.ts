@@ -33,6 +33,8 @@ import {
 
 const batchSize = 100
 const lockPatienceMs = 10_000
+// Blocks whose writing takes more memory than rendering does.
+const manyBlocks = 1_250
 
 /** The two families of files: the version of their records, and how records without a current text are rendered. */
 const families = {
@@ -67,7 +69,8 @@ export async function buildBulkFiles(deps: PublicationDeps, run: Run, { signal }
     const id = newReleaseId(run)
     await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
-      const build = { db, client, draft, run, before, isSame: isSame === true, store: deps.store, signal }
+      const { store, sparingly } = deps
+      const build = { db, client, draft, run, before, isSame: isSame === true, store, sparingly, signal }
       return [...(await writeFamily(build, 'project')), ...(await writeFamily(build, 'organisation'))]
     })
     const set: BulkSet = { id, token: randomBytes(20).toString('hex'), files, publisher }
@@ -137,6 +140,7 @@ type Build = {
   readonly before: BulkSet | undefined
   /** Whether the records are those of `before`. */
   readonly isSame: boolean
+  readonly sparingly: PublicationDeps['sparingly']
   readonly signal: AbortSignal
 }
 
@@ -170,7 +174,7 @@ type Placed = ReadonlyMap<string, PlacedBlock>
 
 /** Writes the blocks that `before` lacks, reading each record once for all files; returns all blocks of each file. */
 async function writeBlocks(
-  { store, db, client, draft, run, before, signal }: Build,
+  { store, db, client, draft, run, before, sparingly, signal }: Build,
   family: BulkFamily,
   contents: readonly BulkContent[],
 ): Promise<ReadonlyMap<BulkFileName, Placed>> {
@@ -209,11 +213,9 @@ async function writeBlocks(
         text && isIn[file]?.[0] === 1 && fingerprints[file] !== undefined ? [text, lineBreak] : [],
       ),
   )
-  const layers = await draft.writeLayers(
-    contents.map(({ name }) => `/${name}`),
-    texts,
-    signal,
-  )
+  const layerNames = contents.map(({ name }) => `/${name}`)
+  const write = () => draft.writeLayers(layerNames, texts, signal)
+  const layers = await (sparingly && starts.size > manyBlocks ? sparingly(write) : write())
   return new Map(contents.map(({ name }, file) => [name, new Map([...(known[file] ?? []), ...(layers[file] ?? [])])]))
 }
 

@@ -39,6 +39,9 @@ import { type LiveState, makeLive, recoverLiveRelease } from './recover.js'
 // The run owns its lease. So another holder of the lock is a person's command, which ends soon, or a writer that was cut off.
 const lockPatienceMs = 10_000
 
+// Files of so many take more memory than rendering does.
+const manyActivities = 20_000
+
 /**
  * Builds a release of everything rendered and makes it live: a draft is written from one snapshot, sealed on disk, and made
  * live by one rename. Returns `unchanged` when no file and no held activity differs from the live release (or from the
@@ -94,7 +97,9 @@ export async function publishRelease(
       const chain = await releaseChain(newest)
       const { mappingConfig: config, signer, store } = deps
       const build = { config, run, draft, live, chain, ...(signer && { signer }), store, snapshot, signal, onProgress }
-      return { ...plan, manifest: await writeFiles(build, plan) }
+      const isWhole = (!live || run.force) && plan.totals.activities > manyActivities
+      const write = () => writeFiles(build, plan)
+      return { ...plan, manifest: await (isWhole && deps.sparingly ? deps.sparingly(write) : write()) }
     })
     const remember = (kind: ContentKind, release: string) =>
       deps.store.transaction((db) => rememberContent(db, kind, contentOf(release), deps.clock()))

@@ -1,0 +1,35 @@
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+
+/**
+ * Keeps the young generation at its size, one or two MB at first: while the modules of a service are loaded, V8 would let it grow to the
+ * largest, and never shrink it in a process that is busy.
+ */
+export function holdYoungGeneration(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+/**
+ * Sets the young generation to four MB for good; before, it was held. A service moves large buffers, which are freed with the small
+ * objects that hold them: with V8's 16 MB they take 20 to 40 MB more, for as much CPU.
+ */
+export function boundYoungGeneration(gc: YoungCollection): void {
+  gc({ type: 'minor' })
+  const factor = Math.floor(youngBytes / bytesOfYoung())
+  if (factor < 2) return
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`)
+  // V8 enlarges it before it collects, when more has survived than it holds.
+  const survivors = Array.from({ length: 131_072 }, (_, number) => ({ number }))
+  for (let times = 0; times < 2; times++) gc({ type: 'minor' })
+  survivors.length = 0
+  holdYoungGeneration()
+}
+
+const youngBytes = 4 * 2 ** 20
+
+/** Half of the space, since young objects are copied into the other. */
+function bytesOfYoung(): number {
+  const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')
+  return (young?.space_size ?? 0) / 2 || youngBytes
+}
+
+type YoungCollection = (options: { readonly type: 'minor' }) => void
