@@ -1,7 +1,11 @@
 import { readdir, readlink, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../src/platform/database/store.js'
+import { readSteadily } from '../../test/support/portal/steady-reads.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { startGiving } from '../suite/servers.js'
+import { apiLimits } from '../suite/settings.js'
 
 /** A full build, a day with few changes, days without changes: the cost of a daily export. */
 export const bench: Bench = {
@@ -17,12 +21,13 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const projects = setting.projects ?? (quick ? 10_000 : 100_000)
   await using database = await workshop.seeded({ projects, size: 'small', once: true })
   const { store, url } = database
-  const feedsDir = await workshop.folder('changes')
+  const dataDir = await workshop.folder('changes')
+  const feedsDir = path.join(dataDir, 'feeds')
   await using worker = await workshop.worker(url, feedsDir)
   // All on one UTC day: what changes with the day is not measured here.
   const build = async (what: string, hour: number) => {
     progress(`${projects} projects: ${what}`)
-    return await worker.run({ at: `2026-11-21T0${hour}:00:00Z`, publish: true })
+    return await worker.run({ at: new Date(Date.UTC(2026, 10, 21, hour)).toISOString(), publish: true })
   }
   const full = await build('everything', 1)
   // A night comes a day later, when PostgreSQL has vacuumed and analysed.
@@ -39,6 +44,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
   const untouched = before === (await fingerprintOf(feedsDir))
   // The best of three leaves out disturbances by other processes.
   const [still] = quiet.toSorted((a, b) => a.seconds - b.seconds)
+  const reads = await readDuringNights(setting, { store, url, dataDir, projects }, build)
   if (!still?.publish || !changed.publish || !one.publish || !full.publish) throw new Error('a run did not publish')
   if (changed.render.rendered !== rowCount) throw new Error(`${changed.render.rendered} of ${rowCount} were rendered`)
   const row = (name: string, one: typeof full) => [
@@ -56,6 +62,11 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         title: `${projects} projects, ${await megabytesOf(store)} MB, checks on`,
         columns: ['', 'rendered', 'rendering, s', 'release, s', 'bulk files, s', 'together, s', 'outcome'],
         rows: [row('everything', full), row('1% changed', changed), row('one changed', one), row('no changes', still)],
+      },
+      {
+        title: `Pages, files and searches of the API, ${readsPerSecond} a second, while a worker renders and publishes nights of 1%`,
+        columns: ['', 'requests', 'median, ms', 'p99, ms', 'longest, ms'],
+        rows: [readsRow('quiet', reads.quiet), readsRow(`beside ${nights} nights`, reads.busy)],
       },
     ],
     bars: [
@@ -77,6 +88,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         changed.publish.releaseSeconds + changed.publish.bulkSeconds,
         's',
       ),
+      atMost(1.5, 'p99 of the API beside such nights, of quiet', at(0.99, reads.busy) / at(0.99, reads.quiet)),
       atMost(40, 'written for it, bulk files included', written / 1e6, 'MB'),
       atMost(0.02, 'a day without changes, of a full build', still.seconds / full.seconds),
       atMost(0, 'files touched by three days without changes', untouched ? 0 : 1),
@@ -87,6 +99,55 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         'the files that must not be touched.',
     ],
   }
+}
+
+const readsPerSecond = 30
+const nights = 3
+
+const at = (share: number, sorted: readonly number[]) => sorted[Math.floor(share * sorted.length)] ?? Number.NaN
+
+const readsRow = (name: string, took: readonly number[]) => [
+  name,
+  String(took.length),
+  ...[at(0.5, took), at(0.99, took), took.at(-1) ?? Number.NaN].map((ms) => ms.toFixed(1)),
+]
+
+type PublishedWorld = {
+  readonly store: Store
+  readonly url: string
+  readonly dataDir: string
+  readonly projects: number
+}
+
+/** How long reads of `giving api` take before and during nights of 1%, in milliseconds, ascending. */
+async function readDuringNights(
+  { workshop, progress }: BenchSetting,
+  { store, url, dataDir, projects }: PublishedWorld,
+  build: (what: string, hour: number) => Promise<unknown>,
+): Promise<{ readonly quiet: readonly number[]; readonly busy: readonly number[] }> {
+  const environment = { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, ...apiLimits }
+  await using api = await startGiving(await workshop.program(), 'api', environment, '/healthz')
+  const reads = { baseUrl: api.value, projects, perSecond: readsPerSecond }
+  progress('reads of the API, quiet')
+  // It opens the release for the first search, and compiles its code.
+  await (await fetch(`${api.value}/projects?q=water`)).arrayBuffer()
+  await readSteadily(reads, sleep(10_000))
+  const quiet = await readSteadily(reads, sleep(40_000))
+  const busy: number[] = []
+  for (let night = 0; night < nights; night++) {
+    await store.db.query(`update project set title = title || '.' where id % 100 = $1`, [10 + night])
+    // Pages are of the release before until the service has opened the new one.
+    const opened = build('1% changed, beside reads', 7 + night).then(() => untilDrawn(api.value, dataDir))
+    busy.push(...(await readSteadily(reads, opened)))
+  }
+  return { quiet, busy: busy.sort((a, b) => a - b) }
+}
+
+/** Waits until pages are drawn from the live release, which each page names. */
+async function untilDrawn(baseUrl: string, dataDir: string): Promise<void> {
+  const live = path.basename(await readlink(path.join(dataDir, 'feeds/current')))
+  const isDrawn = async () => (await (await fetch(baseUrl)).text()).includes(live)
+  while (!(await isDrawn())) await sleep(500)
 }
 
 async function megabytesOf({ db }: Store): Promise<string> {

@@ -7,6 +7,7 @@ import { migrate } from '../../src/platform/database/migrate.js'
 import { openStore, type Store } from '../../src/platform/database/store.js'
 import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
 import { newInstallation } from '../support/commands/cli.js'
+import { readSteadily } from '../support/portal/steady-reads.js'
 import { seedProjects } from '../support/store/seeded.js'
 import { duration, record } from './support/record.js'
 import { scaled } from './support/scale.js'
@@ -15,44 +16,6 @@ import { smallServer } from './support/small-server.js'
 const projects = scaled(10_000)
 const mebibytes = 1_024
 const perSecond = 15
-
-/** Reads pages, files and searches until `until` is settled; returns how long the answers took, in order. */
-async function readUntil(baseUrl: string, until: Promise<unknown>): Promise<number[]> {
-  let isOver = false
-  const ended = until.finally(() => {
-    isOver = true
-  })
-  const searches = ['water', 'school', 'women', 'clean', 'health']
-  const addresses = (turn: number) => [
-    '/',
-    `/projects?q=${searches[turn % searches.length]}`,
-    `/projects/${1 + ((turn * 37) % projects)}`,
-    '/feeds/manifest.json',
-    `/projects?page=${1 + (turn % 20)}&sort=received`,
-    '/iati/organisations.xml',
-  ]
-  const took: number[] = []
-  const wrong: string[] = []
-  const reads: Promise<void>[] = []
-  for (let turn = 0; !isOver; turn++) {
-    const address = addresses(turn)[turn % 6] ?? '/'
-    const began = performance.now()
-    reads.push(
-      fetch(baseUrl + address)
-        .then(async (answer) => {
-          await answer.arrayBuffer()
-          took.push(performance.now() - began)
-          if (!answer.ok) wrong.push(`${address}: ${answer.status}`)
-        })
-        .catch((error) => void wrong.push(`${address}: ${error}`)),
-    )
-    await sleep(1_000 / perSecond)
-  }
-  await Promise.all(reads)
-  await ended
-  expect(wrong).toEqual([])
-  return took.sort((a, b) => a - b)
-}
 
 const at = (share: number, sorted: readonly number[]) =>
   duration(sorted[Math.floor(share * sorted.length)] ?? Number.NaN)
@@ -95,10 +58,11 @@ test('one core and 1 GiB carry the service with its PostgreSQL', { timeout: 3_60
   const service = await installation.start()
   say(`served after ${duration(performance.now() - began)}`)
 
-  const quiet = await readUntil(service.baseUrl, sleep(scaled(60) * 1_000))
+  const reads = { baseUrl: service.baseUrl, projects, perSecond }
+  const quiet = await readSteadily(reads, sleep(scaled(60) * 1_000))
   say(`reads p50 ${at(0.5, quiet)}, p99 ${at(0.99, quiet)}`)
   const anew = run('publish', '--force', '--wait')
-  const busy = await readUntil(service.baseUrl, anew)
+  const busy = await readSteadily(reads, anew)
   say(`while everything is rendered anew p50 ${at(0.5, busy)}, p99 ${at(0.99, busy)}`)
 
   const gifts = path.join(installation.dataDir, 'gifts.csv')
