@@ -13,18 +13,18 @@ export function holdYoungGeneration(): void {
  * objects that hold them: with V8's 16 MB they take 20 to 40 MB more, for as much CPU.
  */
 export function boundYoungGeneration(gc: YoungCollection): void {
-  gc({ type: 'minor' })
-  const factor = Math.floor(youngBytes / bytesOfYoung())
-  if (factor < 2) return
-  setFlagsFromString(`--semi-space-growth-factor=${factor}`)
-  // V8 enlarges it before it collects, when more has survived than it holds.
-  const survivors = Array.from({ length: 131_072 }, (_, number) => ({ number }))
-  for (let times = 0; times < 2; times++) gc({ type: 'minor' })
-  survivors.length = 0
+  setFlagsFromString('--semi-space-growth-factor=2')
+  // V8 doubles it before it collects, when more has survived since it did than it holds: so much at a time that it does once at most.
+  const survivors: unknown[] = []
+  for (let times = 0; times < mostTimes && bytesOfYoung() < youngBytes; times++) {
+    survivors.push(Array.from({ length: 16_384 }, (_, number) => ({ number })))
+    gc({ type: 'minor' })
+  }
   holdYoungGeneration()
 }
 
 const youngBytes = 4 * 2 ** 20
+const mostTimes = 32
 
 /** Half of the space, since young objects are copied into the other. */
 function bytesOfYoung(): number {
