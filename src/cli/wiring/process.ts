@@ -66,8 +66,8 @@ export function tuneWorker(growthPercent = workerGrowthPercent): void {
 }
 
 /**
- * Lets an API and others that share the machine go first: a night of all cores is no longer, and nobody waits for it. A priority
- * that an operator has chosen stays.
+ * Lets an API and other processes of the machine go first, since people wait for those. A priority that an operator has chosen
+ * stays.
  */
 export function goBehindOthers(): void {
   if (getPriority() !== constants.priority.PRIORITY_NORMAL) return

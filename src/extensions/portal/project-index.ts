@@ -80,8 +80,6 @@ const entriesTogether = 25
 // Lists that are kept, since readers turn pages: how many, and their bytes with their keys.
 const mostKept = 500
 const keptBytes = 8 * 1_048_576
-// Activities whose money is split over years and groups before other work gets a turn.
-const splitTogether = 25
 // Words of a search that are compared with those of the projects.
 const mostMeantWords = 8
 // Places that are counted, summed or ordered before other work gets a turn.
@@ -663,10 +661,7 @@ const bestScores = Uint32Array.from({ length: 2 * bitOf(searchedFields[0]) }, (_
 async function* textsOf(release: ReadableRelease, years: YearSums, pause: Pause): AsyncGenerator<SearchedTexts[]> {
   let row = 0
   for await (const activities of indexedActivities(release, pause)) {
-    for (const activity of activities) {
-      years.add(row++, activity)
-      if (row % splitTogether === 0) await pause()
-    }
+    for (const activity of activities) years.add(row++, activity)
     // An index before format 4 has no texts.
     yield activities.map(({ title, partner, languages, texts = {} }) => ({
       title: [title, ...(texts.titles ?? [])],

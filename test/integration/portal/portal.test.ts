@@ -109,7 +109,6 @@ it('draws pages of the release before until one of many activities is opened', a
   const third = await publish('Heard of', 23)
   const index = path.join(publisher.feedsDir, 'current/iati/index.json.part-1')
   await rename(index, `${index}.away`)
-  expect(await pages()).toEqual([200, 200, 200].map((status, page) => [status, second, page > 0]))
   await expect.poll(async () => (await app.inject('/')).statusCode).toBe(500)
   await rename(`${index}.away`, index)
   expect(await pages()).toEqual([200, 200, 200].map((status) => [status, third, false]))
