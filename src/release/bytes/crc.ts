@@ -28,12 +28,13 @@ export function innerCrc(crc: number, bytes: number, { head, tail }: Envelope): 
 
 /** A CRC-32 times x to the power of bits in as many bytes. */
 function shifted(crc: number, bytes: number): number {
-  let [power, square] = [one, x]
-  for (let bits = (((bytes * 8) % order) + order) % order; bits > 0; bits = Math.floor(bits / 2)) {
-    if (bits % 2 === 1) power = product(power, square)
-    square = product(square, square)
+  let shifted = crc
+  let bits = (((bytes * 8) % order) + order) % order
+  for (const power of powers) {
+    if (bits % 2 === 1) shifted = product(shifted, power)
+    bits = Math.floor(bits / 2)
   }
-  return product(power, crc)
+  return shifted
 }
 
 function product(left: number, right: number): number {
@@ -44,3 +45,7 @@ function product(left: number, right: number): number {
   }
   return sum >>> 0
 }
+
+/** x to the power of 1, 2, 4 and so on. */
+const powers = [x]
+for (let power = 1; power < 32; power++) powers.push(product(powers[power - 1] ?? x, powers[power - 1] ?? x))

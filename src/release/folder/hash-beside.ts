@@ -14,8 +14,6 @@ export type HashAnswer = { readonly number: number } & (
 // Hashing fewer bytes, of all orders together, takes less than a thread's start and its memory are worth.
 const fewBytes = 128_000_000
 
-const maxThreads = 2
-
 // `.ts` when the sources run directly, else `.js`.
 const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url)
 
@@ -24,15 +22,19 @@ const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
 type Waiting = { readonly resolve: (hash: SpansHash) => void; readonly reject: (error: unknown) => void }
 
-/** Hashes spans of files: many bytes in up to two threads of its own, each of which takes one order after the other. */
+/** `isSparing`: memory counts for more than time. `program` is for tests, which hash everything in a thread. */
+type HasherOptions = { readonly isSparing?: boolean; readonly program?: URL | undefined }
+
+/** Hashes spans of files: many bytes in one or two threads of its own, each of which takes one order after the other. */
 export class Hasher implements AsyncDisposable {
   readonly #program: URL | undefined
+  readonly #mostThreads: number
   readonly #threads: HashThread[] = []
   readonly #signals = new WeakSet<AbortSignal>()
   #bytes = 0
 
-  /** `program` is for tests, which hash everything in a thread. */
-  constructor(program?: URL) {
+  constructor({ isSparing = false, program }: HasherOptions = {}) {
+    this.#mostThreads = isSparing ? 1 : 2
     this.#program = program
   }
 
@@ -45,7 +47,8 @@ export class Hasher implements AsyncDisposable {
     if (!this.#signals.has(signal)) signal.addEventListener('abort', () => void this[Symbol.asyncDispose]())
     this.#signals.add(signal)
     try {
-      if (order.stamp === undefined || bytes <= fewBytes) return await this.#thread().hash(order)
+      const isLong = bytes > fewBytes && this.#mostThreads > 1
+      if (order.stamp === undefined || !isLong) return await this.#thread().hash(order)
       // Each thread reads the bytes for itself: the longest file is what others wait for.
       const { stamp, ...whole } = order
       const unstamped = { ...whole, head: whole.head.replace(stamp, ''), isChecked: false }
@@ -60,7 +63,7 @@ export class Hasher implements AsyncDisposable {
   /** The thread that has least to do. */
   #thread(): HashThread {
     const [idlest] = this.#threads.toSorted((one, other) => one.waiting - other.waiting)
-    if (idlest && (idlest.waiting === 0 || this.#threads.length === maxThreads)) return idlest
+    if (idlest && (idlest.waiting === 0 || this.#threads.length === this.#mostThreads)) return idlest
     const thread = new HashThread(this.#program ?? ownProgram)
     this.#threads.push(thread)
     return thread

@@ -342,10 +342,10 @@ function sumsOf({ transactions, budgets }: Found) {
   return { money, years, flows }
 }
 
-/** A sum of transactions of an entry as it is stored: `2026-09 in USD 12500`. */
-function readFlow(line: string): { month: string; side: Side; currency: string; units: string | undefined } {
-  const [month = '', side, currency = '', units] = line.split(' ')
-  return { month, side: side as Side, currency, units }
+/** The month, side and currency of a sum of transactions: `2026-09 in USD`. */
+function readFlow(key: string): { month: string; side: Side; currency: string } {
+  const [month = '', side, currency = ''] = key.split(' ')
+  return { month, side: side as Side, currency }
 }
 
 const placeBefore = Buffer.from(',"hash":"')
@@ -354,10 +354,7 @@ const placeBefore = Buffer.from(',"hash":"')
 export function placedEntry(stored: Buffer, offset: number, length: number, months: MonthSums): Buffer[] {
   const found = stored.indexOf(10)
   const end = found < 0 ? stored.length : found
-  for (const line of stored.toString('latin1', end + 1).split('\n')) {
-    const { month, side, currency, units } = readFlow(line)
-    if (units !== undefined) months.add(month, side, { currency, units: BigInt(units) })
-  }
+  if (end < stored.length) for (const line of stored.toString('latin1', end + 1).split('\n')) months.addFlow(line)
   const at = stored.indexOf(placeBefore)
   return [stored.subarray(0, at), Buffer.from(`,"offset":${offset},"length":${length}`), stored.subarray(at, end)]
 }
@@ -447,6 +444,15 @@ class YearSums {
 /** Sums of transactions by month. */
 export class MonthSums {
   readonly #months = new Map<string, Readonly<Record<Side, Sums>>>()
+  /** By month, side and currency, what is not in `#months` yet. */
+  readonly #flows = new Map<string, bigint>()
+
+  /** Adds a sum of an entry as it is stored: `2026-09 in USD 12500`. There are so many that each is looked up once only. */
+  addFlow(line: string): void {
+    const end = line.lastIndexOf(' ')
+    const key = line.slice(0, end)
+    this.#flows.set(key, (this.#flows.get(key) ?? 0n) + BigInt(line.slice(end + 1)))
+  }
 
   add(month: string, side: Side, value: Value): void {
     let sums = this.#months.get(month)
@@ -466,6 +472,11 @@ export class MonthSums {
   }
 
   toJSON(): Months {
+    for (const [key, units] of this.#flows) {
+      const { month, side, currency } = readFlow(key)
+      this.add(month, side, { currency, units })
+    }
+    this.#flows.clear()
     const months: Record<string, Record<string, Flows>> = {}
     for (const [month, sums] of [...this.#months].sort(([a], [b]) => (a < b ? -1 : 1))) {
       for (const currency of new Set([...sums.in.keys(), ...sums.out.keys()])) {
