@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { WrittenBlock } from './blocks.js'
 import { joinedCrc } from './crc.js'
+import { deflated } from './deflated.js'
 import { endOfTwin, startOfTwin } from './gzip.js'
 import { type Piece, type PiecePool, pieceBytes } from './pieces.js'
 
@@ -51,6 +52,10 @@ export class FileWriter {
   readonly #blocks: OpenBlock[] = []
   #block: OpenBlock | undefined
   #piece: Piece | undefined
+  /** Where in the piece the texts begin that are not being compressed. */
+  #from = 0
+  /** Of the piece, what is being compressed. */
+  #parts: Promise<void>[] = []
   #bytes = 0
   #gzipBytes = 0
   #crc = 0
@@ -93,7 +98,7 @@ export class FileWriter {
   beginBlock(fingerprint: string | undefined): void {
     this.#endBlock()
     if (fingerprint === undefined) return
-    this.#block = { fingerprint, at: this.#bytes, bytes: 0, bytesInTwin: 0, crc: 0 }
+    this.#block = { fingerprint, at: this.#bytes + (this.#piece?.used ?? 0), bytes: 0, bytesInTwin: 0, crc: 0 }
     this.#blocks.push(this.#block)
   }
 
@@ -108,7 +113,7 @@ export class FileWriter {
   }
 
   #endBlock(): void {
-    this.#send()
+    this.#endPart()
     if (this.#block) this.#crc = joinedCrc([{ crc: this.#crc, bytes: 0 }, this.#block])
     this.#block = undefined
   }
@@ -121,7 +126,9 @@ export class FileWriter {
         const copied = text.copy(piece.bytes, piece.used, from)
         from += copied
         piece.used += copied
-        if (piece.used === piece.bytes.length) this.#send()
+        if (piece.used < piece.bytes.length) continue
+        if (this.#from === 0) this.#send()
+        else await this.#moveOn(piece)
       }
     }
   }
@@ -130,7 +137,9 @@ export class FileWriter {
   async end(): Promise<WrittenFile> {
     const { tail } = this.#envelope
     this.#endBlock()
+    this.#send()
     await Promise.all(this.#sent)
+    this.#sum(Buffer.from(tail))
     await this.#writeIdentity(Buffer.from(tail))
     await this.#writeTwin(Promise.resolve(endOfTwin(tail, this.#crc, this.#bytes)))
     await this.#flushTwin()
@@ -154,13 +163,14 @@ export class FileWriter {
 
   /** Closes the files once all writes have ended. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#sent)
+    await Promise.allSettled([...this.#sent, ...this.#parts])
     await Promise.all([this.#identity.close(), this.#twin?.close()])
   }
 
   #begin(): void {
     const { head, stamp } = this.#envelope
     const content = stamp === undefined ? head : head.replace(stamp, '')
+    this.#sum(Buffer.from(head))
     this.#track(this.#writeIdentity(Buffer.from(head), Buffer.from(content)))
     this.#track(this.#writeTwin(Promise.resolve(startOfTwin(head))))
   }
@@ -171,14 +181,38 @@ export class FileWriter {
     return this.#piece
   }
 
+  /** Begins another piece with what the full one has of an open block, so that no cut depends on what was before a block. */
+  async #moveOn(full: Piece): Promise<void> {
+    const from = this.#from
+    const next = await this.#take()
+    next.used = full.bytes.copy(next.bytes, 0, from)
+    full.used = from
+    this.#piece = full
+    this.#send()
+    this.#piece = next
+  }
+
+  /** Compresses what the piece has of a block, or between blocks. */
+  #endPart(): void {
+    const part = this.#piece?.content.subarray(this.#from)
+    if (!part?.length) return
+    this.#sum(part)
+    this.#from += part.length
+    if (!this.#twin) return
+    const compressed = this.#writeTwin(deflatedIn(this.#block, part))
+    compressed.catch(() => undefined)
+    this.#parts.push(compressed)
+  }
+
+  /** Blocks share a piece, since each write takes a turn of another thread. */
   #send(): void {
-    const piece = this.#piece
-    if (!piece) return
+    this.#endPart()
+    const [piece, parts] = [this.#piece, this.#parts]
     this.#piece = undefined
-    const block = this.#block
-    const written = this.#writeIdentity(piece.content)
-    const compressed = this.#twin && this.#writeTwin(deflatedIn(block, piece))
-    this.#track(Promise.all([written, compressed]).then(() => this.#pool.give(piece)))
+    this.#from = 0
+    this.#parts = []
+    if (piece)
+      this.#track(Promise.all([this.#writeIdentity(piece.content), ...parts]).then(() => this.#pool.give(piece)))
   }
 
   /** Lets the work run beside the next; rejections surface when it is awaited. */
@@ -192,12 +226,15 @@ export class FileWriter {
     this.#bytes += bytes.length
     this.#hash?.update(bytes)
     this.#contentHash?.update(content)
+    return writeAll(this.#identity, bytes, position)
+  }
+
+  #sum(bytes: Buffer): void {
     const block = this.#block
     if (block) {
       block.bytes += bytes.length
       block.crc = crc32(bytes, block.crc)
     } else if (this.#twin) this.#crc = crc32(bytes, this.#crc)
-    return writeAll(this.#identity, bytes, position)
   }
 
   /** Appends to the twin, in the order of the calls. */
@@ -220,8 +257,8 @@ export class FileWriter {
   }
 }
 
-async function deflatedIn(block: OpenBlock | undefined, piece: Piece): Promise<Buffer> {
-  const bytes = await piece.deflated()
+async function deflatedIn(block: OpenBlock | undefined, part: Buffer): Promise<Buffer> {
+  const bytes = await deflated(part)
   if (block) block.bytesInTwin += bytes.length
   return bytes
 }

@@ -1,5 +1,3 @@
-import { deflated } from './deflated.js'
-
 /**
  * A file is hashed, compressed and written in pieces of this size: large enough that switching threads costs little, small
  * enough that an event loop which also serves requests is blocked for a millisecond at most.
@@ -14,11 +12,6 @@ export class Piece {
   /** The bytes written so far. */
   get content(): Buffer {
     return this.bytes.subarray(0, this.used)
-  }
-
-  /** The content as deflate blocks: pieces are compressed in parallel, and their blocks form one stream. */
-  async deflated(): Promise<Buffer> {
-    return await deflated(this.content)
   }
 }
 

@@ -3,12 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
+import { crc32, gunzipSync, gzipSync, inflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FileEnvelope } from '../../../src/release/bytes/file-writer.js'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
-import type { Texts, TextsOfFiles } from '../../../src/release/bytes/texts.js'
+import { BlockStart, type Texts, type TextsOfFiles } from '../../../src/release/bytes/texts.js'
 import { Draft } from '../../../src/release/folder/draft.js'
 import { joinedBody, readParts } from '../../../src/release/folder/joined-file.js'
 import { prepareFolder, releaseFolder } from '../../../src/release/folder/release-folder.js'
@@ -49,6 +49,16 @@ async function* cut(text: Buffer, size: number): Texts {
     part.copy(view)
     yield [view.subarray(0, Math.min(size, part.length)), view.subarray(size, Math.max(size, part.length))]
     view.fill(0)
+  }
+}
+
+/** Digits, which compress to half. */
+const textOf = (bytes: number) => Buffer.from(randomBytes(bytes).toString('hex')).subarray(0, bytes)
+
+async function* inTheirBlocks(blocks: readonly { name: string; text: Buffer }[]): TextsOfFiles {
+  for (const { name, text } of blocks) {
+    yield new BlockStart([name])
+    yield [[text.subarray(0, 1000), text.subarray(1000)]]
   }
 }
 
@@ -105,6 +115,31 @@ describe('a written file', () => {
     const { twin } = await filesOf('/a.xml')
     expect((await filesOf('/b.xml')).twin.equals(twin)).toBe(true)
     expect((await filesOf('/c.xml')).twin.equals(twin)).toBe(true)
+  })
+
+  it('has each block compressed to the same bytes and with the same CRC-32, wherever it stands', async () => {
+    const sizes = { a: 0.4, b: 0.7, c: 1.3, d: 0.2, e: 2.1, f: 0.5, g: 1, h: 0.1 }
+    const texts = Object.entries(sizes).map(([name, size]) => ({ name, text: textOf(Math.round(size * pieceBytes)) }))
+    const write = async (path: string, blocks: typeof texts) => {
+      const [placed = new Map()] = await draft.writeLayers([path], inTheirBlocks(blocks), signal)
+      return await Promise.all(
+        blocks.map(async ({ name }) => {
+          const { layer, at, bytes, atInTwin, bytesInTwin, crc } = placed.get(name) ?? expect.fail(name)
+          const [whole, twin] = await Promise.all(['', '.gz'].map((end) => readFile(draft.locate(layer + end))))
+          return {
+            name,
+            crc,
+            text: sha256(whole?.subarray(at, at + bytes) ?? ''),
+            compressed: sha256(twin?.subarray(atInTwin, atInTwin + bytesInTwin) ?? ''),
+          }
+        }),
+      )
+    }
+    const together = await write('/all', texts)
+    expect(together.map(({ text }) => text)).toEqual(texts.map(({ text }) => sha256(text)))
+    expect(together.map(({ crc }) => crc)).toEqual(texts.map(({ text }) => crc32(text)))
+    const alone = await Promise.all(texts.map(async (one) => (await write(`/${one.name}`, [one]))[0]))
+    expect(together).toEqual(alone)
   })
 
   it('is one of several from the same source, each with its own texts', async () => {
