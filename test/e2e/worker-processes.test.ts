@@ -90,7 +90,7 @@ describe('giving worker in several processes', async () => {
     expect(logged.filter((line) => line.match(/"pid":/g)?.length !== 1)).toEqual([])
   })
 
-  it('goes behind others, with a small young generation that stays small', async (context) => {
+  it('goes behind others, with a small young generation that stays small, also beside threads', async (context) => {
     if (process.platform !== 'linux') return context.skip('priorities of threads are those of Linux')
     const folder = await temporaryFolder()
     const library = path.join(folder, 'library.mjs')
@@ -99,7 +99,9 @@ describe('giving worker in several processes', async () => {
     await writeFile(
       library,
       `import { getHeapSpaceStatistics } from 'node:v8'
-      process.on('SIGUSR2', () => { ${grows}; process.emitWarning('young generation ' + ${young}) })\n`,
+      import { Worker } from 'node:worker_threads'
+      const tell = () => { ${grows}; process.emitWarning('young generation ' + ${young}) }
+      process.on('SIGUSR2', () => new Worker('', { eval: true }).on('exit', tell))\n`,
     )
     const worker = await start({ NODE_OPTIONS: `--import=${library}`, LOG_FORMAT: 'json' })
     const [first] = await bothReady(worker)

@@ -1,11 +1,28 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
+import type { Worker } from 'node:worker_threads'
 
 /**
  * Keeps the young generation at its size, one or two MB at first: while the modules of a service are loaded, V8 would let it grow to the
  * largest, and never shrink it in a process that is busy.
  */
 export function holdYoungGeneration(): void {
+  hold()
+  process.on('worker', holdWhileItStarts)
+}
+
+function hold(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
+}
+
+/** For the whole process, V8 raises the factor to two when a thread configures its heap. */
+function holdWhileItStarts(thread: Worker): void {
+  const again = setInterval(hold, 1)
+  const started = () => {
+    clearInterval(again)
+    hold()
+  }
+  thread.once('online', started)
+  thread.once('exit', started)
 }
 
 /**
@@ -20,7 +37,7 @@ export function boundYoungGeneration(gc: YoungCollection): void {
     survivors.push(Array.from({ length: 16_384 }, (_, number) => ({ number })))
     gc({ type: 'minor' })
   }
-  holdYoungGeneration()
+  hold()
 }
 
 const youngBytes = 4 * 2 ** 20
