@@ -45,8 +45,10 @@ export function boundServiceHeap(growthPercent = serviceGrowthPercent): void {
 /** Does work during which the heap grows by less: what the process needs beside it is much then, and garbage comes on top. */
 export async function withLessGarbage<T>(work: () => Promise<T>): Promise<T> {
   growHeapBy(sparingGrowthPercent)
-  // Until garbage is collected, the heap may grow as it was told before.
-  collector()()
+  // Until garbage is collected, the heap may grow as it was told before. Then V8 makes the young generation as small as at first.
+  const collect = collector()
+  collect()
+  boundYoungGeneration(collect)
   try {
     return await work()
   } finally {

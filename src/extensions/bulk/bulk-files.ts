@@ -67,7 +67,7 @@ export async function buildBulkFiles(deps: PublicationDeps, run: Run, { signal }
       deps.store.transaction((db) => rememberContent(db, 'records', nameOfContent(set), deps.clock()))
     if (isAsked && before && (isSame || (await isUnchanged(deps.store.db, before)))) return await remember(before.id)
     const id = newReleaseId(run)
-    await using draft = await Draft.begin(folder, id, { isSparing: !before || run.force })
+    await using draft = await Draft.begin(folder, id)
     const files = await deps.store.snapshot(async (db, client) => {
       const { store, sparingly } = deps
       const build = { db, client, draft, run, before, isSame: isSame === true, store, sparingly, signal }

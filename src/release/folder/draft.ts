@@ -64,7 +64,7 @@ export class Draft implements AsyncDisposable {
   readonly #root: string
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
-  readonly #hasher: Hasher
+  readonly #hasher = new Hasher()
   readonly #written = new Map<string, Promise<WrittenFile>>()
   /** Each resolves to what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
@@ -80,17 +80,15 @@ export class Draft implements AsyncDisposable {
   readonly #layersOfReleases = new Map<string, Promise<EarlierLayers>>()
   #sealed = false
 
-  private constructor(folder: ReleaseFolder, id: string, isSparing: boolean) {
-    this.#hasher = new Hasher({ isSparing })
+  private constructor(folder: ReleaseFolder, id: string) {
     this.id = id
     this.#folder = folder
     // A unique name: a writer that was cut off but lives cannot write into its successor's draft.
     this.#root = join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
-  /** `isSparing`: everything is written, which takes much memory already. */
-  static async begin(folder: ReleaseFolder, id: string, { isSparing = false } = {}): Promise<Draft> {
-    const draft = new Draft(folder, id, isSparing)
+  static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
+    const draft = new Draft(folder, id)
     await draft.#directory(draft.#root)
     return draft
   }

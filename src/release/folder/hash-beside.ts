@@ -22,19 +22,15 @@ const resourceLimits = { maxYoungGenerationSizeMb: 1 }
 
 type Waiting = { readonly resolve: (hash: SpansHash) => void; readonly reject: (error: unknown) => void }
 
-/** `isSparing`: memory counts for more than time. `program` is for tests, which hash everything in a thread. */
-type HasherOptions = { readonly isSparing?: boolean; readonly program?: URL | undefined }
-
-/** Hashes spans of files: many bytes in one or two threads of its own, each of which takes one order after the other. */
+/** Hashes spans of files: many bytes in a thread of its own, which takes one order after the other. */
 export class Hasher implements AsyncDisposable {
   readonly #program: URL | undefined
-  readonly #mostThreads: number
-  readonly #threads: HashThread[] = []
+  #thread: HashThread | undefined
   readonly #signals = new WeakSet<AbortSignal>()
   #bytes = 0
 
-  constructor({ isSparing = false, program }: HasherOptions = {}) {
-    this.#mostThreads = isSparing ? 1 : 2
+  /** `program` is for tests, which hash everything in a thread. */
+  constructor(program?: URL) {
     this.#program = program
   }
 
@@ -47,30 +43,18 @@ export class Hasher implements AsyncDisposable {
     if (!this.#signals.has(signal)) signal.addEventListener('abort', () => void this[Symbol.asyncDispose]())
     this.#signals.add(signal)
     try {
-      const isLong = bytes > fewBytes && this.#mostThreads > 1
-      if (order.stamp === undefined || !isLong) return await this.#thread().hash(order)
-      // Each thread reads the bytes for itself: the longest file is what others wait for.
-      const { stamp, ...whole } = order
-      const unstamped = { ...whole, head: whole.head.replace(stamp, ''), isChecked: false }
-      const [hash, content] = await Promise.all([whole, unstamped].map((one) => this.#thread().hash(one)))
-      return { ...(hash as SpansHash), ...(content && { contentSha256: content.sha256 }) }
+      this.#thread ??= new HashThread(this.#program ?? ownProgram)
+      return await this.#thread.hash(order)
     } catch (error) {
       refuseAborted(signal, joiningFiles)
       throw error
     }
   }
 
-  /** The thread that has least to do. */
-  #thread(): HashThread {
-    const [idlest] = this.#threads.toSorted((one, other) => one.waiting - other.waiting)
-    if (idlest && (idlest.waiting === 0 || this.#threads.length === this.#mostThreads)) return idlest
-    const thread = new HashThread(this.#program ?? ownProgram)
-    this.#threads.push(thread)
-    return thread
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#threads.splice(0).map((thread) => thread.stop()))
+    const thread = this.#thread
+    this.#thread = undefined
+    await thread?.stop()
   }
 }
 
@@ -89,11 +73,6 @@ class HashThread {
     })
     this.#worker.on('error', (error) => this.#end(error))
     this.#worker.on('exit', (code) => this.#end(new Error(`the thread that hashes ended with ${code}`)))
-  }
-
-  /** Orders that are not answered. */
-  get waiting(): number {
-    return this.#waiting.size
   }
 
   async hash(order: SpansOrder): Promise<SpansHash> {

@@ -82,7 +82,7 @@ export async function publishRelease(
     })
     await completeRows(deps.store, signal)
     await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))
-    await using draft = await Draft.begin(folder, newReleaseId(run), { isSparing: !live || run.force })
+    await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     let leftOut: ReleasePlan['leftOut']
     const assembled = await deps.store.snapshot(async (db, client) => {

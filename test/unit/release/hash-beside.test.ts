@@ -20,7 +20,7 @@ const spans = [
   { file, span: [0, content.length] },
 ] as const
 async function hashed(order: SpansOrder, signal: AbortSignal, program?: URL) {
-  await using hasher = new Hasher({ program })
+  await using hasher = new Hasher(program)
   return await hasher.hash(order, signal)
 }
 
