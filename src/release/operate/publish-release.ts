@@ -81,7 +81,7 @@ export async function publishRelease(
       await assignReportPlaces(db)
     })
     await completeRows(deps.store, signal)
-    await deps.store.transaction((db) => summarizeSegments(db, rowsFormat))
+    await deps.store.transaction((db) => summarizeSegments(db, deps.store.db, rowsFormat))
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     let leftOut: ReleasePlan['leftOut']

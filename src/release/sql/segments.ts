@@ -32,9 +32,10 @@ const summaryFormat = 2
 
 /**
  * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
- * their own, which stay. The caller holds the publishing lock.
+ * their own, which stay. The caller holds the publishing lock. Half of the segments are read over the connection `beside`, since
+ * PostgreSQL puts rows in an order without help of other processes.
  */
-export async function summarizeSegments(db: Db, format: RowsFormat): Promise<void> {
+export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat): Promise<void> {
   const version = versionOf(format)
   const { rows } = await db.query<{ segment: number }>(
     `with gone as (delete from segment_change returning segment)
@@ -45,8 +46,13 @@ export async function summarizeSegments(db: Db, format: RowsFormat): Promise<voi
   const changed = rows.map(({ segment }) => segment)
   await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
   const select = `select segment, summary from (${summaries(format, '$1::integer[]')}) as s`
-  // A query of its own, since PostgreSQL inserts nothing in parallel.
-  const { rows: made } = await db.query<{ segment: number; summary: unknown }>(select, [changed])
+  // Queries of their own, since PostgreSQL inserts nothing in parallel.
+  const summarize = async (by: Db, segments: readonly number[]) =>
+    (await by.query<{ segment: number; summary: unknown }>(select, [segments])).rows
+  const half = Math.ceil(changed.length / 2)
+  const made = (
+    await Promise.all([summarize(db, changed.slice(0, half)), summarize(beside, changed.slice(half))])
+  ).flat()
   await db.query(
     `insert into segment_summary (segment, version, summary)
       select segment, $3, summary from unnest($1::integer[], $2::jsonb[]) as t (segment, summary)`,

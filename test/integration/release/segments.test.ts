@@ -18,7 +18,7 @@ describe('the summaries of segments', async () => {
   await publisher.publish()
   await db.query('update rendering set segment = 1 + project_id / 4')
 
-  const summarize = () => store.transaction((transaction) => summarizeSegments(transaction, rowsFormat))
+  const summarize = () => store.transaction((transaction) => summarizeSegments(transaction, db, rowsFormat))
   const listed = () => listSegments(db, rowsFormat)
   /** As they are computed from all activities. */
   const computed = async () => {
@@ -98,7 +98,7 @@ describe('the summaries of segments', async () => {
     await db.query(`update segment_summary set summary = summary || '{"activities": 7000}'`)
     expect((await listed())[0]?.activities).toBe(7000)
     await store.transaction((transaction) =>
-      summarizeSegments(transaction, { ...rowsFormat, version: tablesVersion + 1 }),
+      summarizeSegments(transaction, db, { ...rowsFormat, version: tablesVersion + 1 }),
     )
     expect(await listed()).toEqual(await computed())
   })
@@ -110,7 +110,7 @@ describe('the summaries of segments', async () => {
     const late = await listed()
     expect(late).toEqual(await computed())
     const killed = store.transaction(async (transaction) => {
-      await summarizeSegments(transaction, rowsFormat)
+      await summarizeSegments(transaction, db, rowsFormat)
       throw new Error('killed')
     })
     await expect(killed).rejects.toThrow('killed')
