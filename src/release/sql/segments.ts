@@ -33,7 +33,7 @@ const summaryFormat = 2
 /**
  * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
  * their own, which stay. The caller holds the publishing lock. Half of the segments are read over the connection `beside`, since
- * PostgreSQL puts rows in an order without help of other processes.
+ * PostgreSQL puts rows in an order without help of other processes: so what is summarized must be committed.
  */
 export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat): Promise<void> {
   const version = versionOf(format)
