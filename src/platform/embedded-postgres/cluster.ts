@@ -17,7 +17,7 @@ export const serviceRole = 'giving'
 const administratorRole = 'giving_admin'
 
 /**
- * Settings of a new cluster. It serves this machine only, so it has no socket, no replication and no JIT. Statements and row
+ * Settings of a new cluster. It serves this machine only, so it has no socket and no replication. Statements and row
  * values stay out of its log, since they can contain donors' data.
  */
 const settings: Readonly<Record<string, string>> = {
@@ -27,7 +27,6 @@ const settings: Readonly<Record<string, string>> = {
   shared_buffers: '128MB',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_error_verbosity: 'terse',

@@ -52,6 +52,14 @@ it.each(Object.keys(writes))('a pooler leads to the newest primary that was seen
   expect(zone.rows).toEqual([{ zone: 'UTC' }])
 })
 
+it('compiles no statement, which takes longer than ours do: directly and behind a pooler', async () => {
+  const { url } = await testDatabase()
+  for (const address of [url, await pooled(url)]) {
+    await using store = openStore({ url: address, max: 1, applicationName: 'test' })
+    expect((await store.db.query(`select current_setting('jit') as jit`)).rows).toEqual([{ jit: 'off' }])
+  }
+})
+
 it.each(Object.keys(writes))('a pooler leads to an older primary: it is read and not written, %s', async (way) => {
   const { url, store: direct } = await testDatabase()
   const lineage = await findLineage(direct.db)
