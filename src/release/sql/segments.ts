@@ -1,6 +1,8 @@
 import type { Db } from '../../platform/database/connection.js'
 
-/** Decimal amounts by kind of money (`in`, `partners`, `expenditure`, `budget`) and currency. */
+const kindsOfFlows = ['in', 'partners', 'expenditure', 'budget'] as const
+
+/** Decimal amounts by kind of money and currency. */
 type Flows = Readonly<Record<string, Readonly<Record<string, string>>>>
 
 /** The activities of one file, as a release tells of them. */
@@ -27,13 +29,16 @@ export type RowsFormat = { readonly version: number; readonly tables: number; re
 /** A published text without the rows that a release needs. */
 export type TextWithoutRows = { readonly projectId: number; readonly contentHash: string; readonly text: string }
 
+// PostgreSQL keeps what it reads of so many in memory.
+const segmentsAtOnce = 8
+
 // Raise it with every change of what a summary says of the same activities.
 const summaryFormat = 2
 
 /**
  * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
- * their own, which stay. The caller holds the publishing lock. Half of the segments are read over the connection `beside`, since
- * PostgreSQL puts rows in an order without help of other processes: so what is summarized must be committed.
+ * their own, which stay. The caller holds the publishing lock. Segments are read over the connection `beside` too, since PostgreSQL
+ * puts rows in an order without help of other processes: so what is summarized must be committed.
  */
 export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat): Promise<void> {
   const version = versionOf(format)
@@ -46,13 +51,13 @@ export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat):
   const changed = rows.map(({ segment }) => segment)
   await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
   const select = `select segment, summary from (${summaries(format, '$1::integer[]')}) as s`
-  // Queries of their own, since PostgreSQL inserts nothing in parallel.
-  const summarize = async (by: Db, segments: readonly number[]) =>
-    (await by.query<{ segment: number; summary: unknown }>(select, [segments])).rows
-  const half = Math.ceil(changed.length / 2)
-  const made = (
-    await Promise.all([summarize(db, changed.slice(0, half)), summarize(beside, changed.slice(half))])
-  ).flat()
+  const made: { segment: number; summary: unknown }[] = []
+  const left = [...changed]
+  const atOnce = Math.min(segmentsAtOnce, Math.ceil(left.length / 2))
+  const summarize = async (by: Db) => {
+    while (left.length > 0) made.push(...(await by.query<(typeof made)[0]>(select, [left.splice(0, atOnce)])).rows)
+  }
+  await Promise.all([summarize(db), summarize(beside)])
   await db.query(
     `insert into segment_summary (segment, version, summary)
       select segment, $3, summary from unnest($1::integer[], $2::jsonb[]) as t (segment, summary)`,
@@ -146,38 +151,43 @@ function summaries({ tables, hashBytes }: RowsFormat, segments: string): string 
     return `jsonb_build_object('count', coalesce(sum(counts[${table + 1}]), 0),
       'hash', md5(string_agg(${hash}, ''::bytea order by project_id)))`
   })
+  const sums = kindsOfFlows.map((kind) => `sum((sums ->> '${kind}')::numeric) as "${kind}"`)
+  const amounts = kindsOfFlows.map((kind) => `('${kind}', "${kind}")`)
   return `
+    with activity as materialized (
+      select segment, project_id, rendering.content_hash, last_updated_at, bytes, verdict, warnings, infos, notice_counts,
+          money, counts, hashes, flows
+        from rendering left join activity_rows using (project_id)
+        where text is not null and segment = any (${segments})
+    )
     select segment, jsonb_build_object(
         'segment', segment, 'activities', activities, 'bytes', bytes, 'fingerprint', fingerprint, 'warnings', warnings,
         'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'),
         'flows', coalesce(flows, '{}'), 'rows', rows) as summary
       from (
         select segment, count(*) as activities, sum(bytes) as bytes,
-            md5(string_agg(project_id || ' ' || rendering.content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
+            md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
               order by project_id)) as fingerprint,
             sum(warnings) as warnings, sum(infos) as infos, jsonb_build_array(${rowsOf}) as rows
-          from rendering left join activity_rows using (project_id)
-          where text is not null and segment = any (${segments}) group by segment
+          from activity group by segment
       ) as whole left join (
         select segment, jsonb_object_agg(code, count) as counts from (
           select segment, code, sum(value::integer) as count
-            from rendering, jsonb_each_text(notice_counts) as t (code, value)
-            where text is not null and verdict = 'valid' and segment = any (${segments}) group by segment, code
+            from activity, jsonb_each_text(notice_counts) as t (code, value)
+            where verdict = 'valid' group by segment, code
         ) as notices group by segment
       ) as notices using (segment) left join (
         select segment, jsonb_object_agg(currency, amount::text) as amounts from (
           select segment, currency, sum((value ->> 'in')::numeric) as amount
-            from rendering, jsonb_each(money) as t (currency, value)
-            where text is not null and segment = any (${segments}) group by segment, currency
+            from activity, jsonb_each(money) as t (currency, value) group by segment, currency
         ) as money group by segment
       ) as money using (segment) left join (
         select segment, jsonb_object_agg(kind, amounts) as flows from (
           select segment, kind, jsonb_object_agg(currency, amount::text) as amounts from (
-            select segment, kind, currency, sum(amount::numeric) as amount
-              from rendering join activity_rows using (project_id), jsonb_each(flows) as m (currency, sums),
-                jsonb_each_text(sums) as f (kind, amount)
-              where text is not null and segment = any (${segments}) group by segment, kind, currency
-          ) as sums group by segment, kind
+            select segment, currency, ${sums}
+              from activity, jsonb_each(flows) as m (currency, sums) group by segment, currency
+          ) as sums, lateral (values ${amounts}) as of_kind (kind, amount)
+            where amount is not null group by segment, kind
         ) as kinds group by segment
       ) as flows using (segment)`
 }
