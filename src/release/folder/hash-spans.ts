@@ -43,28 +43,35 @@ export async function hashSpans(
   }
 }
 
+// A file joined from layers goes to and fro between about so many.
+const mostOpen = 12
+
 /** The spans one after the other, in views of one chunk of memory. */
 async function* bytesOf(spans: SpansOrder['spans'], chunk: Buffer, alone: boolean): AsyncGenerator<Buffer> {
-  let open: { readonly file: string; readonly handle: FileHandle } | undefined
+  const open = new Map<string, FileHandle>()
   try {
     for (const { file, span } of spans) {
       const [start, end] = span
-      if (open?.file !== file) {
-        await open?.handle.close()
-        open = undefined
-        open = { file, handle: await openFile(file) }
+      const handle = open.get(file) ?? (await openFile(file))
+      // The one that was read last is the last to be closed.
+      open.delete(file)
+      open.set(file, handle)
+      const [oldest] = open.size > mostOpen ? open : []
+      if (oldest) {
+        open.delete(oldest[0])
+        await oldest[1].close()
       }
       for (let at = start; at < end; ) {
         const length = Math.min(chunk.length, end - at)
         const bytesRead = alone
-          ? readSync(open.handle.fd, chunk, 0, length, at)
-          : (await open.handle.read(chunk, 0, length, at)).bytesRead
+          ? readSync(handle.fd, chunk, 0, length, at)
+          : (await handle.read(chunk, 0, length, at)).bytesRead
         if (bytesRead === 0) throw tooShort(file, at, end)
         yield chunk.subarray(0, bytesRead)
         at += bytesRead
       }
     }
   } finally {
-    await open?.handle.close()
+    await Promise.all([...open.values()].map((handle) => handle.close()))
   }
 }

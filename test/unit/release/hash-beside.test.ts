@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pieceBytes } from '../../../src/release/bytes/pieces.js'
@@ -38,6 +38,25 @@ describe.each([
     const { contentSha256, ...whole } = await hashed(stamped, signal, program)
     expect(contentSha256).toBe(sha256)
     expect(whole).toEqual(await hashed({ ...order, head: stamped.head }, signal, program))
+  })
+
+  it('goes to and fro between more files than it keeps open, and leaves none open', async () => {
+    const files = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        const file = path.join(await temporaryFolder(), `${index}`)
+        await writeFile(file, content.subarray(index * 100, index * 100 + 100))
+        return file
+      }),
+    )
+    const spans = [0, 1].flatMap((half) => files.map((file) => ({ file, span: [half * 50, half * 50 + 50] as const })))
+    const parts = [0, 1].flatMap((half) =>
+      files.map((_, index) => content.subarray(index * 100 + half * 50, index * 100 + half * 50 + 50)),
+    )
+    const sha256 = createHash('sha256').update(Buffer.concat(parts)).digest('hex')
+    expect(await hashed({ head: '', spans, tail: '' }, signal, program)).toEqual({ sha256 })
+    const handles = await readdir('/proc/self/fd')
+    const targets = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')))
+    expect(targets.filter((target) => files.includes(target))).toEqual([])
   })
 
   it('fails when a file ends before its span', async () => {
