@@ -28,9 +28,7 @@ import { underPublishingLock } from '../sql/publishing-lock.js'
 import { findRelease, recordHeldRelease, recordLiveRelease } from '../sql/releases.js'
 import { assignSegments } from '../sql/renderings.js'
 import { assignReportPlaces } from '../sql/report-archives.js'
-import { summarizeSegments } from '../sql/segments.js'
-import { completeRows } from '../tables/complete-rows.js'
-import { rowsFormat } from '../tables/table-pieces.js'
+import { completeSummaries } from '../tables/complete-summaries.js'
 import { writeFiles } from '../write/write-release.js'
 import { holdReason } from './guards.js'
 import { pruneReleases } from './prune-releases.js'
@@ -80,8 +78,7 @@ export async function publishRelease(
       await assignSegments(db, deps.segmentBytes)
       await assignReportPlaces(db)
     })
-    await completeRows(deps.store, signal)
-    await deps.store.transaction((db) => summarizeSegments(db, deps.store.db, rowsFormat))
+    await completeSummaries(deps.store, signal)
     await using draft = await Draft.begin(folder, newReleaseId(run))
     deps.onStep?.('begun')
     let leftOut: ReleasePlan['leftOut']

@@ -36,33 +36,40 @@ const segmentsAtOnce = 8
 const summaryFormat = 2
 
 /**
- * Computes the summaries of segments that changed, in the caller's transaction. Changes that are not seen yet have marks of
- * their own, which stay. The caller holds the publishing lock. Segments are read over the connection `beside` too, since PostgreSQL
- * puts rows in an order without help of other processes: so what is summarized must be committed.
+ * Computes the summaries of segments that changed, in the caller's transaction. Returns the segments with an activity whose rows
+ * are missing, of another content or of another version: they have no summary, and keep a mark. Changes that are not seen yet
+ * have marks of their own, which stay. The caller holds the publishing lock. Segments are read over the connection `beside` too,
+ * since PostgreSQL puts rows in an order without help of other processes: so what is summarized must be committed.
  */
-export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat): Promise<void> {
+export async function summarizeSegments(db: Db, beside: Db, format: RowsFormat): Promise<number[]> {
   const version = versionOf(format)
   const { rows } = await db.query<{ segment: number }>(
     `with gone as (delete from segment_change returning segment)
       select segment from gone union select segment from segment_summary where version <> $1`,
     [version],
   )
-  if (rows.length === 0) return
+  if (rows.length === 0) return []
   const changed = rows.map(({ segment }) => segment)
   await db.query('delete from segment_summary where segment = any ($1::integer[])', [changed])
-  const select = `select segment, summary from (${summaries(format, '$1::integer[]')}) as s`
-  const made: { segment: number; summary: unknown }[] = []
+  const made: { segment: number; summary: unknown; lacking: number }[] = []
   const left = [...changed]
   const atOnce = Math.min(segmentsAtOnce, Math.ceil(left.length / 2))
   const summarize = async (by: Db) => {
-    while (left.length > 0) made.push(...(await by.query<(typeof made)[0]>(select, [left.splice(0, atOnce)])).rows)
+    while (left.length > 0) {
+      const { rows } = await by.query<(typeof made)[0]>(summaries(format, '$1::integer[]'), [left.splice(0, atOnce)])
+      made.push(...rows)
+    }
   }
   await Promise.all([summarize(db), summarize(beside)])
+  const whole = made.filter(({ lacking }) => lacking === 0)
   await db.query(
     `insert into segment_summary (segment, version, summary)
       select segment, $3, summary from unnest($1::integer[], $2::jsonb[]) as t (segment, summary)`,
-    [made.map(({ segment }) => segment), made.map(({ summary }) => JSON.stringify(summary)), version],
+    [whole.map(({ segment }) => segment), whole.map(({ summary }) => JSON.stringify(summary)), version],
   )
+  const incomplete = made.flatMap(({ segment, lacking }) => (lacking > 0 ? [segment] : []))
+  if (incomplete.length > 0) await db.query('insert into segment_change select unnest($1::integer[])', [incomplete])
+  return incomplete
 }
 
 /** All segments that hold a publishable activity, by number; what changed after `summarizeSegments` is included. */
@@ -82,25 +89,6 @@ export async function listSegments(db: Db, format: RowsFormat): Promise<Segment[
   })
 }
 
-// Written so that no plan reads the rows of other activities.
-const rowsAreMissing = `not coalesce((
-  select t.version = $2 and t.content_hash = r.content_hash from activity_rows t where t.project_id = r.project_id
-), false)`
-
-/** Changed segments with an activity whose rows are missing, of another content or of another version, by number. */
-export async function segmentsWithoutRows(db: Db, format: RowsFormat): Promise<number[]> {
-  const { rows } = await db.query<{ segment: number }>(
-    `with r as materialized (
-        select project_id, segment, content_hash from rendering
-          where text is not null and segment = any (array(
-            select segment from segment_change union select segment from segment_summary where version <> $1))
-      )
-      select distinct segment from r where ${rowsAreMissing} order by segment`,
-    [versionOf(format), format.version],
-  )
-  return rows.map(({ segment }) => segment)
-}
-
 /** Activities of a segment whose rows are missing, of another content or of another version, up to `limit`, by project. */
 export async function textsWithoutRows(
   db: Db,
@@ -110,7 +98,9 @@ export async function textsWithoutRows(
 ): Promise<TextWithoutRows[]> {
   const { rows } = await db.query<TextWithoutRows>(
     `select project_id, content_hash, text from rendering r
-      where segment = $1 and text is not null and ${rowsAreMissing} order by project_id limit $3`,
+      where segment = $1 and text is not null and not coalesce((
+        select t.version = $2 and t.content_hash = r.content_hash from activity_rows t where t.project_id = r.project_id
+      ), false) order by project_id limit $3`,
     [segment, format.version, limit],
   )
   return rows
@@ -144,8 +134,8 @@ function versionOf({ version }: RowsFormat): string {
   return `${summaryFormat} ${version}`
 }
 
-/** SQL of segment and summary of the segments in an array. */
-function summaries({ tables, hashBytes }: RowsFormat, segments: string): string {
+/** SQL of the summaries of the segments in an array, and of how many activities of each lack rows. */
+function summaries({ version, tables, hashBytes }: RowsFormat, segments: string): string {
   const rowsOf = Array.from({ length: tables }, (_, table) => {
     const hash = `substring(hashes from ${table * hashBytes + 1} for ${hashBytes})`
     return `jsonb_build_object('count', coalesce(sum(counts[${table + 1}]), 0),
@@ -156,19 +146,21 @@ function summaries({ tables, hashBytes }: RowsFormat, segments: string): string 
   return `
     with activity as materialized (
       select segment, project_id, rendering.content_hash, last_updated_at, bytes, verdict, warnings, infos, notice_counts,
-          money, counts, hashes, flows
+          money, counts, hashes, flows,
+          coalesce(version = ${version} and activity_rows.content_hash = rendering.content_hash, false) as has_rows
         from rendering left join activity_rows using (project_id)
         where text is not null and segment = any (${segments})
     )
     select segment, jsonb_build_object(
         'segment', segment, 'activities', activities, 'bytes', bytes, 'fingerprint', fingerprint, 'warnings', warnings,
         'infos', infos, 'noticeCounts', coalesce(counts, '{}'), 'incoming', coalesce(amounts, '{}'),
-        'flows', coalesce(flows, '{}'), 'rows', rows) as summary
+        'flows', coalesce(flows, '{}'), 'rows', rows) as summary, lacking
       from (
         select segment, count(*) as activities, sum(bytes) as bytes,
             md5(string_agg(project_id || ' ' || content_hash || ' ' || extract(epoch from last_updated_at), E'\\n'
               order by project_id)) as fingerprint,
-            sum(warnings) as warnings, sum(infos) as infos, jsonb_build_array(${rowsOf}) as rows
+            sum(warnings) as warnings, sum(infos) as infos, jsonb_build_array(${rowsOf}) as rows,
+            (count(*) filter (where not has_rows))::integer as lacking
           from activity group by segment
       ) as whole left join (
         select segment, jsonb_object_agg(code, count) as counts from (

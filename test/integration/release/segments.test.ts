@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { tablesVersion } from '../../../src/iati/tables/tables.js'
-import { listSegments, type Segment, summarizeSegments } from '../../../src/release/sql/segments.js'
+import { listSegments, type RowsFormat, type Segment, summarizeSegments } from '../../../src/release/sql/segments.js'
+import { completeSummaries } from '../../../src/release/tables/complete-summaries.js'
 import { rowsFormat } from '../../../src/release/tables/table-pieces.js'
 import { coreFiles, testPublisher } from '../../support/release/publishing.js'
 import { insertProjects } from '../../support/store/catalogue.js'
@@ -18,7 +19,9 @@ describe('the summaries of segments', async () => {
   await publisher.publish()
   await db.query('update rendering set segment = 1 + project_id / 4')
 
-  const summarize = () => store.transaction((transaction) => summarizeSegments(transaction, db, rowsFormat))
+  const summarizeAs = (format: RowsFormat) =>
+    store.transaction((transaction) => summarizeSegments(transaction, db, format))
+  const summarize = () => completeSummaries(store, new AbortController().signal)
   const listed = () => listSegments(db, rowsFormat)
   /** As they are computed from all activities. */
   const computed = async () => {
@@ -97,10 +100,30 @@ describe('the summaries of segments', async () => {
     await summarize()
     await db.query(`update segment_summary set summary = summary || '{"activities": 7000}'`)
     expect((await listed())[0]?.activities).toBe(7000)
-    await store.transaction((transaction) =>
-      summarizeSegments(transaction, db, { ...rowsFormat, version: tablesVersion + 1 }),
-    )
+    await db.query('update activity_rows set version = $1', [tablesVersion + 1])
+    expect(await summarizeAs({ ...rowsFormat, version: tablesVersion + 1 })).toEqual([])
     expect(await listed()).toEqual(await computed())
+  })
+
+  it('have no summary while rows are missing or of another text or version, and are computed at the next time', async () => {
+    const { store: own } = await testDatabase()
+    const other = await testPublisher(own, coreFiles)
+    await insertProjects(own.db, [{ id: 1 }, { id: 2 }, { id: 3 }])
+    await other.publish()
+    await own.db.query('update rendering set segment = project_id')
+    const incomplete = async () =>
+      (await own.transaction((transaction) => summarizeSegments(transaction, own.db, rowsFormat))).sort()
+    expect(await incomplete()).toEqual([])
+    const before = await listSegments(own.db, rowsFormat)
+    await own.db.query('update activity_rows set version = version - 1 where project_id = 1')
+    await own.db.query(`update activity_rows set content_hash = 'of another text' where project_id = 3`)
+    for (let time = 0; time < 2; time++) {
+      expect(await incomplete()).toEqual([1, 3])
+      expect((await own.db.query('select segment from segment_summary')).rows).toEqual([{ segment: 2 }])
+    }
+    await completeSummaries(own, new AbortController().signal)
+    expect((await own.db.query('select from segment_change')).rowCount).toBe(0)
+    expect(await listSegments(own.db, rowsFormat)).toEqual(before)
   })
 
   it('are not stale when a change comes between them and the release, or when the run is killed', async () => {

@@ -60,9 +60,9 @@ export async function bulkContents(db: Db, family: BulkFamily, recordVersion: nu
     `left(md5(string_agg(id || ':' || version, ',' order by id) filter (where is_in_${file})), 24) as hash_${file}`,
   ])
   const conditions = names.map((name, file) => `${conditionOf(family, name)} as is_in_${file}`)
+  // Each of them has a record by now.
   const { rows: all } = await db.query<{ count: number; ids: number }>(
-    `select count(*) as count, coalesce(max(${key}) - min(${key}) + 1, 0) as ids from ${from} where w.mapping = $1`,
-    [recordVersion],
+    `select count(*) as count, coalesce(max(id) - min(id) + 1, 0) as ids from ${family}`,
   )
   const ids = idsOfBlock(all[0]?.count ?? 0, all[0]?.ids ?? 0)
   // `offset 0` keeps the planner from evaluating the conditions once per aggregate.

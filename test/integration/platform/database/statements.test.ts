@@ -41,7 +41,6 @@ const neverNull: Readonly<Record<string, string>> = {
   'src/money/sql/imported-gifts.ts knownGifts kind': 'read where isWhole alone, and such a gift has one',
   'src/money/sql/imported-gifts.ts removeGift kind': 'read where isWhole alone, and such a gift has one',
   'src/release/sql/segments.ts textsWithoutRows contentHash': 'a rendering with a text has one',
-  'src/release/sql/segments.ts segmentsWithoutRows segment': 'the condition excludes null',
   'src/work/sql/leases.ts claimRun startedAt': 'the statement has just written it',
   'src/work/sql/shards.ts takeOthersShard startedAt': 'a running run has started',
 }

@@ -5,14 +5,21 @@ import type { Db } from '../../platform/database/connection.js'
 import type { Store } from '../../platform/database/store.js'
 import { toEntry } from '../read/activity-entry.js'
 import { saveActivityRows } from '../sql/activity-rows.js'
-import { segmentsWithoutRows, textsWithoutRows } from '../sql/segments.js'
+import { summarizeSegments, textsWithoutRows } from '../sql/segments.js'
 import { rowsFormat, toActivityRows } from './table-pieces.js'
 
 const batchSize = 20
 
-/** Makes the rows and entries of published texts that have none, from the texts themselves. Throws `aborted` on the signal. */
-export async function completeRows({ db }: Store, signal: AbortSignal): Promise<void> {
-  for (const segment of await segmentsWithoutRows(db, rowsFormat)) await completeSegment(db, segment, signal)
+/**
+ * Summarizes the segments that changed. Published texts without rows and entries, which an earlier version rendered, get them from
+ * the texts themselves. Throws `aborted` on the signal.
+ */
+export async function completeSummaries(store: Store, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const incomplete = await store.transaction((db) => summarizeSegments(db, store.db, rowsFormat))
+    if (incomplete.length === 0) return
+    for (const segment of incomplete) await completeSegment(store.db, segment, signal)
+  }
 }
 
 async function completeSegment(db: Db, segment: number, signal: AbortSignal): Promise<void> {
