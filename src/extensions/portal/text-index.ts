@@ -28,8 +28,17 @@ const folded = {
 // The article of an Arabic word, also behind a letter that is joined to it.
 const article = /(^| )(?:[وفبك]?ال|لل)(?=\p{L}{3})/gu
 
+// Nearly all English: its letters have no accents, and what else it has is no part of a word.
+const plain = /^[\0-\x7f\xa0\xab\xbb\u2010-\u2027\u2030-\u203e]*$/
+
 /** Small letters without accents, words separated by one blank, without quotes, punctuation and Arabic articles. */
 export function searchable(text: string): string {
+  // In a quarter of the time.
+  if (plain.test(text))
+    return text
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, ' ')
+      .trim()
   const words = text
     .normalize('NFKD')
     .replace(/[\p{M}\u0640]/gu, '')

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
   bitOf,
@@ -114,6 +115,20 @@ it('keeps many rows of many words apart, against a search of each text', async (
     expect([search, (await found(index, search)).map(([row]) => row)]).toEqual([search, expected])
     expect(expected.length).toBeGreaterThan(0)
   }
+})
+
+it('reads text without accents, the short way, as any other', () => {
+  const unit = fc.oneof(
+    fc.constantFrom(...'aZ09 -_.,\'"’“”«»–…‰'),
+    fc.integer({ min: 0, max: 0x206f }).map(String.fromCharCode),
+  )
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      // An accent in it: it is read the other way.
+      expect(`${searchable(text)} e`.trim()).toBe(searchable(`${text} é`))
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 it('reads words and phrases whatever their accents, case, quotes and punctuation', () => {
