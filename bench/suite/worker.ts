@@ -87,7 +87,7 @@ async function serve({ url, feedsDir, checks, standardDir, discards = false }: W
   const { openBenchPublisher } = await import('./publisher.js')
   tuneWorker()
   goBehindOthers()
-  await using store = openStore({ url, max: 4, applicationName: 'bench worker', behindOthers: true })
+  await using store = openStore({ url, max: 4, applicationName: 'bench worker' })
   if (discards) Object.assign(store, { transaction: async () => undefined })
   await using publisher = await openBenchPublisher({ store, feedsDir, checks, standardDir })
   const renderShard = async ({ run, shard }: ShardOrder): Promise<RenderedShard> => {

@@ -1,12 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { getPriority } from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.js'
-import { openStore } from '../../src/platform/database/store.js'
-import { openEmbeddedPostgres } from '../../src/platform/embedded-postgres/embedded-postgres.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { newInstallation, type RunningService } from '../support/commands/cli.js'
 import { officialStandard, realRecords } from '../support/values/borrowed-files.js'
@@ -70,18 +67,6 @@ describe('giving start on a bare machine', { shuffle: false }, () => {
     const index = await fetch(`${service.baseUrl}/`)
     expect(index.headers.get('content-type')).toContain('text/html')
     expect(await index.text()).toContain('/iati/activities.xml')
-  })
-
-  it('lets those who wait for the API go first: its own database has a lower priority for the worker', async () => {
-    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
-    const server = await openEmbeddedPostgres({ dataDir: installation.dataDir })
-    await using store = openStore({ url: server.url, max: 1, applicationName: 'test' })
-    const { rows } = await store.db.query<{ pid: number }>(
-      `select pid from pg_stat_activity where application_name like 'giving start %'`,
-    )
-    expect(new Set(rows.map(({ pid }) => getPriority(pid)))).toEqual(new Set([0, 10]))
-    await store.close()
-    await server.release()
   })
 
   it('publishes files that the official schema accepts', async (context) => {

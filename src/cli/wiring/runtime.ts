@@ -94,12 +94,7 @@ export async function openRuntime(
       cleanup.defer(async () => clearInterval(refreshing))
     }
     const applicationName = nameOfProcess(serves)
-    // People wait for the API, whose connections are others.
-    const behindOthers = embedded !== undefined && (serves === 'worker' || serves === 'start')
-    const store = openPool(
-      { config, databaseUrl, fence, log, applicationName },
-      { max: config.databasePoolSize, behindOthers },
-    )
+    const store = openPool({ config, databaseUrl, fence, log, applicationName }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
     if (migrates) {
       const migrating = async () => {
@@ -153,7 +148,7 @@ export function openPool(
     fence,
     log,
   }: Pick<Runtime, 'config' | 'databaseUrl' | 'applicationName' | 'fence' | 'log'>,
-  options: Pick<PoolOptions, 'max' | 'statementTimeoutMs' | 'behindOthers'>,
+  options: Pick<PoolOptions, 'max' | 'statementTimeoutMs'>,
 ): Store {
   const { pooling } = config.database
   return openStore({ url: databaseUrl, applicationName, pooling, fence, ...options }, (error) =>

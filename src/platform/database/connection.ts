@@ -1,4 +1,3 @@
-import { constants, getPriority, setPriority } from 'node:os'
 import pg from 'pg'
 import { type DatabaseAddress, readDatabaseAddress } from '../../kernel/database-address.js'
 import { ServiceError } from '../../kernel/errors.js'
@@ -58,8 +57,6 @@ export type PoolOptions = {
   readonly pooling?: Pooling | undefined
   /** Keeps writes from a primary that a failover has left behind; absent: none is known. */
   readonly fence?: Fence | undefined
-  /** The server is on this machine, and its processes for these connections let others of the machine go first. */
-  readonly behindOthers?: boolean
 }
 
 const connectMs = 5_000
@@ -93,10 +90,7 @@ export function createPool(options: PoolOptions, onError: (error: Error) => void
         super({ ...given, connectionString: servers.current })
       }
     } as typeof pg.Client & (new () => pg.ClientBase),
-    onConnect: async (client) => {
-      await settle(client, settings, address.target, options)
-      if (options.behindOthers) lowerPriority(processOf(client))
-    },
+    onConnect: (client) => settle(client, settings, address.target, options),
     types: { getTypeParser: columnParser as typeof pg.types.getTypeParser },
   })
   poolServers.set(pool, servers)
@@ -231,16 +225,6 @@ function literal(name: string, value: string): string {
   if (name !== 'search_path') return pg.escapeLiteral(value)
   const names = value.match(/"(?:[^"]|"")*"|[^",\s]+/g) ?? []
   return names.map((one) => (one.startsWith('"') ? one : pg.escapeIdentifier(one.toLowerCase()))).join(', ') || "''"
-}
-
-/** Lowers the priority of a process, unless an operator has chosen one. */
-function lowerPriority(pid: number): void {
-  try {
-    if (getPriority(pid) === constants.priority.PRIORITY_NORMAL)
-      setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
-  } catch {
-    // It has ended, or the system refuses.
-  }
 }
 
 /** The number of the server's process, as the start of the connection named it. */
