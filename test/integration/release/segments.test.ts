@@ -126,6 +126,24 @@ describe('the summaries of segments', async () => {
     expect(await listSegments(own.db, rowsFormat)).toEqual(before)
   })
 
+  it('have each kind of money that an activity has, by currency', async () => {
+    const { store: own } = await testDatabase()
+    const other = await testPublisher(own, coreFiles)
+    await insertProjects(own.db, [{ id: 1 }])
+    await own.db.query(`insert into disbursement (project_id, reference, disbursed_on, amount, currency)
+      values (1, 'D-1', '2026-01-05', 12.50, 'EUR')`)
+    await other.publish()
+    const { rows } = await own.db.query<{ flows: Record<string, Record<string, string>> }>(
+      'select flows from activity_rows',
+    )
+    const expected: Record<string, Record<string, string>> = {}
+    for (const [currency, kinds] of Object.entries(rows[0]?.flows ?? {})) {
+      for (const [kind, amount] of Object.entries(kinds)) expected[kind] = { ...expected[kind], [currency]: amount }
+    }
+    expect(Object.values(expected).some(({ EUR }) => EUR === '12.5')).toBe(true)
+    expect((await listSegments(own.db, rowsFormat))[0]?.flows).toEqual(expected)
+  })
+
   it('are not stale when a change comes between them and the release, or when the run is killed', async () => {
     await summarize()
     expect(await marks()).toBe(0)
