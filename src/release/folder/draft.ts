@@ -64,7 +64,7 @@ export class Draft implements AsyncDisposable {
   readonly #root: string
   readonly #directories = new Set<string>()
   readonly #pool = new PiecePool()
-  readonly #hasher = new Hasher()
+  readonly #hasher: Hasher
   readonly #written = new Map<string, Promise<WrittenFile>>()
   /** Each resolves to what went wrong with a file, or undefined. */
   readonly #unsynced: Promise<unknown>[] = []
@@ -80,15 +80,17 @@ export class Draft implements AsyncDisposable {
   readonly #layersOfReleases = new Map<string, Promise<EarlierLayers>>()
   #sealed = false
 
-  private constructor(folder: ReleaseFolder, id: string) {
+  private constructor(folder: ReleaseFolder, id: string, likelyBytes: number) {
     this.id = id
+    this.#hasher = new Hasher(likelyBytes)
     this.#folder = folder
     // A unique name: a writer that was cut off but lives cannot write into its successor's draft.
     this.#root = join(folder.drafts, `${id}.${process.pid}.${randomBytes(4).toString('hex')}`)
   }
 
-  static async begin(folder: ReleaseFolder, id: string): Promise<Draft> {
-    const draft = new Draft(folder, id)
+  /** `likelyBytes`: how many will be joined, as far as one knows. */
+  static async begin(folder: ReleaseFolder, id: string, likelyBytes = 0): Promise<Draft> {
+    const draft = new Draft(folder, id, likelyBytes)
     await draft.#directory(draft.#root)
     return draft
   }

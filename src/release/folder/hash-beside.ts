@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { ServiceError } from '../../kernel/errors.js'
@@ -12,7 +13,7 @@ export type HashAnswer = { readonly number: number } & (
 )
 
 // Hashing fewer bytes, of all orders together, takes less than a thread's start and its memory are worth.
-const fewBytes = 128_000_000
+const fewBytes = 100_000_000
 
 // `.ts` when the sources run directly, else `.js`.
 const ownProgram = new URL(`./hash-thread${extname(import.meta.url)}`, import.meta.url)
@@ -24,14 +25,15 @@ type Waiting = { readonly resolve: (hash: SpansHash) => void; readonly reject: (
 
 /** Hashes spans of files: many bytes in a thread of its own, which takes one order after the other. */
 export class Hasher implements AsyncDisposable {
-  readonly #program: URL | undefined
+  readonly #program: URL
   #thread: HashThread | undefined
-  readonly #signals = new WeakSet<AbortSignal>()
+  readonly #listeners = new Map<AbortSignal, Disposable>()
   #bytes = 0
 
-  /** `program` is for tests, which hash everything in a thread. */
-  constructor(program?: URL) {
+  /** Where many bytes are likely to come, the thread starts at once, while others work. Tests have a `program` of their own. */
+  constructor(likelyBytes = 0, program = ownProgram) {
     this.#program = program
+    if (likelyBytes > fewBytes) this.#thread = new HashThread(program)
   }
 
   /** Throws `aborted` on the signal, and `release-corrupt` when a file ends before its span. */
@@ -39,11 +41,15 @@ export class Hasher implements AsyncDisposable {
     refuseAborted(signal, joiningFiles)
     const bytes = order.spans.reduce((sum, { span: [start, end] }) => sum + end - start, 0)
     this.#bytes += bytes
-    if (this.#bytes <= fewBytes && !this.#program) return await hashSpans(order, { alone: false, signal })
-    if (!this.#signals.has(signal)) signal.addEventListener('abort', () => void this[Symbol.asyncDispose]())
-    this.#signals.add(signal)
+    if (this.#bytes > fewBytes) this.#thread ??= new HashThread(this.#program)
+    if (!this.#thread) return await hashSpans(order, { alone: false, signal })
+    if (!this.#listeners.has(signal)) {
+      this.#listeners.set(
+        signal,
+        addAbortListener(signal, () => void this[Symbol.asyncDispose]()),
+      )
+    }
     try {
-      this.#thread ??= new HashThread(this.#program ?? ownProgram)
       return await this.#thread.hash(order)
     } catch (error) {
       refuseAborted(signal, joiningFiles)
@@ -52,6 +58,8 @@ export class Hasher implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const listener of this.#listeners.values()) listener[Symbol.dispose]()
+    this.#listeners.clear()
     const thread = this.#thread
     this.#thread = undefined
     await thread?.stop()
@@ -62,6 +70,7 @@ class HashThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   #orders = 0
+  #failure: Error | undefined
 
   constructor(program: URL) {
     this.#worker = new Worker(program, { name: 'hash', resourceLimits })
@@ -76,6 +85,7 @@ class HashThread {
   }
 
   async hash(order: SpansOrder): Promise<SpansHash> {
+    if (this.#failure) throw this.#failure
     const number = this.#orders++
     return await new Promise((resolve, reject) => {
       this.#waiting.set(number, { resolve, reject })
@@ -87,7 +97,8 @@ class HashThread {
     await this.#worker.terminate()
   }
 
-  #end(error: unknown): void {
+  #end(error: Error): void {
+    this.#failure ??= error
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
   }

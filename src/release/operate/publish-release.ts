@@ -79,7 +79,8 @@ export async function publishRelease(
       await assignReportPlaces(db)
     })
     await completeSummaries(deps.store, signal)
-    await using draft = await Draft.begin(folder, newReleaseId(run))
+    const likelyBytes = live?.manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
+    await using draft = await Draft.begin(folder, newReleaseId(run), likelyBytes)
     deps.onStep?.('begun')
     let leftOut: ReleasePlan['leftOut']
     const assembled = await deps.store.snapshot(async (db, client) => {

@@ -116,9 +116,10 @@ export async function unbalancedRenderings(
   const { rows } = await db.query<{ identifier: string; reported: string; books: string; count: number }>(
     `with checked as (
         select r.project_id, r.identifier, r.money
-          from rendering r join project_version v using (project_id)
-          where r.run_id > $1 and r.verdict = 'valid' and r.text is not null and not v.dirty
+          from rendering r
+          where r.run_id > $1 and r.verdict = 'valid' and r.text is not null
             and (r.valid_until is null or r.valid_until > $2)
+            and (select not dirty from project_version v where v.project_id = r.project_id)
       ), entries as (
         select project_id, currency, case when kind = 'fee' then 'out' else 'in' end as side, amount
           from donation_month where project_id = any (${ofChecked}) and last_on <= $2
@@ -209,8 +210,9 @@ export async function publishedCoverage(db: Db): Promise<Coverage> {
         (select to_char(approved_date at time zone 'UTC', 'YYYY') from project p where exists (
           select from rendering where project_id = p.id and verdict = 'valid'
         ) order by approved_date limit 1) as since,
-        array(select code from country where exists (
-          select from project_country join rendering using (project_id) where country_code = code and verdict = 'valid'
+        array(select code from country where (
+          select true from project_country c where country_code = code
+            and (select verdict = 'valid' from rendering r where r.project_id = c.project_id) limit 1
         ) order by 1) as countries`,
   )
   return { countries: [], ...(rows[0] ?? {}) }

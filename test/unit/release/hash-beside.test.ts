@@ -20,7 +20,7 @@ const spans = [
   { file, span: [0, content.length] },
 ] as const
 async function hashed(order: SpansOrder, signal: AbortSignal, program?: URL) {
-  await using hasher = new Hasher(program)
+  await using hasher = new Hasher(program ? Number.POSITIVE_INFINITY : 0, program)
   return await hasher.hash(order, signal)
 }
 
@@ -74,6 +74,9 @@ describe.each([
   })
 })
 
-it('fails when its thread dies', async () => {
-  await expect(hashed(order, signal, dyingThread)).rejects.toThrow('the thread that hashes ended with 3')
+it('fails when its thread dies, and afterwards', async () => {
+  await using hasher = new Hasher(Number.POSITIVE_INFINITY, dyingThread)
+  for (const _ of [1, 2]) {
+    await expect(hasher.hash(order, signal)).rejects.toThrow('the thread that hashes ended with 3')
+  }
 })
