@@ -66,7 +66,12 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
       {
         title: `Pages, files and searches of the API, ${readsPerSecond} a second, while a worker renders and publishes nights of 1%`,
         columns: ['', 'requests', 'median, ms', 'p99, ms', 'longest, ms'],
-        rows: [readsRow('quiet', reads.quiet), readsRow(`beside ${nights} nights`, reads.busy)],
+        rows: [
+          readsRow('quiet', reads.quiet),
+          readsRow(`beside ${nights} nights`, reads.busy),
+          readsRow('of these, until the release is live', reads.beforeLive),
+          readsRow('until the service draws pages from it', reads.afterLive),
+        ],
       },
     ],
     bars: [
@@ -88,6 +93,7 @@ async function run(setting: BenchSetting): Promise<BenchResult> {
         changed.publish.releaseSeconds + changed.publish.bulkSeconds,
         's',
       ),
+      atMost(12, `1% of ${projects} changed, rendered and published`, changed.seconds, 's'),
       atMost(1.5, 'p99 of the API beside such nights, of quiet', at(0.99, reads.busy) / at(0.99, reads.quiet)),
       atMost(40, 'written for it, bulk files included', written / 1e6, 'MB'),
       atMost(0.02, 'a day without changes, of a full build', still.seconds / full.seconds),
@@ -124,7 +130,7 @@ async function readDuringNights(
   { workshop, progress }: BenchSetting,
   { store, url, dataDir, projects }: PublishedWorld,
   build: (what: string, hour: number) => Promise<unknown>,
-): Promise<{ readonly quiet: readonly number[]; readonly busy: readonly number[] }> {
+): Promise<Record<'quiet' | 'busy' | 'beforeLive' | 'afterLive', readonly number[]>> {
   const environment = { DATABASE_URL: url, GIVING_DATA_DIR: dataDir, ...apiLimits }
   await using api = await startGiving(await workshop.program(), 'api', environment, '/healthz')
   const reads = { baseUrl: api.value, projects, perSecond: readsPerSecond }
@@ -133,14 +139,16 @@ async function readDuringNights(
   await (await fetch(`${api.value}/projects?q=water`)).arrayBuffer()
   await readSteadily(reads, sleep(10_000))
   const quiet = await readSteadily(reads, sleep(40_000))
-  const busy: number[] = []
+  const [beforeLive, afterLive]: [number[], number[]] = [[], []]
   for (let night = 0; night < nights; night++) {
     await store.db.query(`update project set title = title || '.' where id % 100 = $1`, [10 + night])
+    beforeLive.push(...(await readSteadily(reads, build('1% changed, beside reads', 7 + night))))
     // Pages are of the release before until the service has opened the new one.
-    const opened = build('1% changed, beside reads', 7 + night).then(() => untilDrawn(api.value, dataDir))
-    busy.push(...(await readSteadily(reads, opened)))
+    afterLive.push(...(await readSteadily(reads, untilDrawn(api.value, dataDir))))
   }
-  return { quiet, busy: busy.sort((a, b) => a - b) }
+  const ascending = (took: readonly number[]) => took.toSorted((a, b) => a - b)
+  const busy = ascending([...beforeLive, ...afterLive])
+  return { quiet, busy, beforeLive: ascending(beforeLive), afterLive: ascending(afterLive) }
 }
 
 /** Waits until pages are drawn from the live release, which each page names. */
