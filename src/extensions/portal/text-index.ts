@@ -98,6 +98,8 @@ const marks = searchedFields.length
 const textBit = bitOf('text')
 // Bytes of numbers read before other work gets a turn: about a millisecond.
 const bytesTogether = 100_000
+// Words put into lists before it does, for about as long.
+const listedTogether = 10_000
 
 // Lengths of words that may be mistyped: shorter ones are near to too many others.
 const shortestMistyped = 4
@@ -230,7 +232,7 @@ export class TextIndex {
       }
       read += known.length
       known.length = 0
-      if (read < bytesTogether) continue
+      if (read < listedTogether) continue
       read = 0
       await pause()
     }
