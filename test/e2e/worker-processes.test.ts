@@ -92,17 +92,7 @@ describe('giving worker in several processes', async () => {
 
   it('goes behind others, with a small young generation that stays small, also beside threads', async (context) => {
     if (process.platform !== 'linux') return context.skip('priorities of threads are those of Linux')
-    const folder = await temporaryFolder()
-    const library = path.join(folder, 'library.mjs')
-    const grows = 'const kept = []; for (let i = 0; i < 2_000_000; i++) kept[i % 200_000] = { i }'
-    const young = `getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size`
-    await writeFile(
-      library,
-      `import { getHeapSpaceStatistics } from 'node:v8'
-      import { Worker } from 'node:worker_threads'
-      const tell = () => { ${grows}; process.emitWarning('young generation ' + ${young}) }
-      process.on('SIGUSR2', () => new Worker('', { eval: true }).on('exit', tell))\n`,
-    )
+    const library = await youngGenerationTeller()
     const worker = await start({ NODE_OPTIONS: `--import=${library}`, LOG_FORMAT: 'json' })
     const [first] = await bothReady(worker)
     if (!first) throw new Error('expected two processes')
@@ -114,6 +104,19 @@ describe('giving worker in several processes', async () => {
     process.kill(first.pid, 'SIGUSR2')
     const told = () => linesOf(worker).find(({ msg }) => msg.startsWith('young generation'))?.msg
     await expect.poll(told, patience).toBe(`young generation ${8 * 2 ** 20}`)
+  })
+
+  it('leaves the young generation of an API to V8: pages are drawn for many readers', async () => {
+    const library = await youngGenerationTeller()
+    const installation = await newInstallation({ DATABASE_URL: url, NODE_OPTIONS: `--import=${library}` })
+    onTestFinished(() => installation.remove())
+    const api = await installation.serve('api')
+    process.kill(api.pid, 'SIGUSR2')
+    await api.printed('young generation')
+    const [, bytes] = /young generation (\d+)/.exec(api.output()) ?? []
+    expect(Number(bytes)).toBeGreaterThan(8 * 2 ** 20)
+    api.kill('SIGTERM')
+    expect(await api.ended).toBe(0)
   })
 
   it('leaves no process behind when its supervisor is killed', async () => {
@@ -215,4 +218,20 @@ function isRunning(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** A module that on SIGUSR2 fills the young generation, after a thread has ended, and says its size. */
+async function youngGenerationTeller(): Promise<string> {
+  const folder = await temporaryFolder()
+  const library = path.join(folder, 'library.mjs')
+  const grows = 'const kept = []; for (let i = 0; i < 2_000_000; i++) kept[i % 200_000] = { i }'
+  const young = `getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size`
+  await writeFile(
+    library,
+    `import { getHeapSpaceStatistics } from 'node:v8'
+    import { Worker } from 'node:worker_threads'
+    const tell = () => { ${grows}; process.emitWarning('young generation ' + ${young}) }
+    process.on('SIGUSR2', () => new Worker('', { eval: true }).on('exit', tell))\n`,
+  )
+  return library
 }

@@ -9,7 +9,7 @@ import type { CommandLine } from '../command-line.js'
 import { watchFromApi } from '../wiring/api-alarms.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
-import { boundServiceHeap, serviceGrowthPercent, tuneWorker, untilStopped } from '../wiring/process.js'
+import { boundApiHeap, serviceGrowthPercent, tuneWorker, untilStopped } from '../wiring/process.js'
 import { describeRun } from '../wiring/runs.js'
 import type { Runtime } from '../wiring/runtime.js'
 import { openApiRuntime, type ServedAddresses, serveApi } from '../wiring/serve-api.js'
@@ -57,7 +57,7 @@ async function start(runtime: Runtime, serve: Serve): Promise<number> {
 }
 
 async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
-  boundServiceHeap()
+  boundApiHeap()
   const apiRuntime = openApiRuntime(runtime)
   const metrics = openMetrics(apiRuntime)
   const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api)

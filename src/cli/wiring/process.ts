@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 import type { Environment } from '../../platform/config/config.js'
 import { reportToSystemd } from '../../platform/observability/supervisor.js'
 import type { Runtime } from './runtime.js'
-import { boundYoungGeneration } from './young-generation.js'
+import { boundYoungGeneration, freeYoungGeneration } from './young-generation.js'
 
 // An API answers as many requests with 100 as without a bound, in three quarters of the memory.
 export const serviceGrowthPercent = 100
@@ -37,9 +37,10 @@ function collector(): Collect {
 
 type Collect = (options?: { readonly type: 'minor' }) => void
 
-/** Bounds the heap of a process that runs for long. */
-export function boundServiceHeap(growthPercent = serviceGrowthPercent): void {
-  boundYoungGeneration(boundHeap(growthPercent))
+/** Bounds the heap of an API, but not what is young: pages of many readers that are drawn at once would be copied as if they stayed. */
+export function boundApiHeap(): void {
+  boundHeap(serviceGrowthPercent)
+  freeYoungGeneration()
 }
 
 /** Does work during which the heap grows by less: what the process needs beside it is much then, and garbage comes on top. */
@@ -62,7 +63,7 @@ export async function withLessGarbage<T>(work: () => Promise<T>): Promise<T> {
  * 5% more time, beside a database that is busy too. `giving validate` gains nothing by that.
  */
 export function tuneWorker(growthPercent = workerGrowthPercent): void {
-  boundServiceHeap(growthPercent)
+  boundYoungGeneration(boundHeap(growthPercent))
   setFlagsFromString('--max-inlined-bytecode-size-cumulative=150')
   setFlagsFromString('--no-parallel-scavenge')
 }

@@ -40,6 +40,12 @@ export function boundYoungGeneration(gc: YoungCollection): void {
   hold()
 }
 
+/** Leaves its size to V8 again, up to 16 MB. */
+export function freeYoungGeneration(): void {
+  process.off('worker', holdWhileItStarts)
+  setFlagsFromString('--semi-space-growth-factor=2')
+}
+
 const youngBytes = 4 * 2 ** 20
 const mostTimes = 32
 
