@@ -98,13 +98,11 @@ const marks = searchedFields.length
 const textBit = bitOf('text')
 // Bytes of numbers read before other work gets a turn: about a millisecond.
 const bytesTogether = 100_000
-// Words put into lists before it does, for about as long.
-const listedTogether = 10_000
 
 // Lengths of words that may be mistyped: shorter ones are near to too many others.
 const shortestMistyped = 4
 const longestMistyped = 40
-// Words that are compared before other work gets a turn.
+// Words that are compared, or put into lists, before other work gets a turn: about a millisecond.
 const wordsTogether = 10_000
 
 /**
@@ -232,7 +230,7 @@ export class TextIndex {
       }
       read += known.length
       known.length = 0
-      if (read < listedTogether) continue
+      if (read < wordsTogether) continue
       read = 0
       await pause()
     }
