@@ -9,7 +9,7 @@ import { wholeNumberIn } from '../kernel/values.js'
 import type { ConfigField, Environment } from '../platform/config/config.js'
 import { processNumber } from '../platform/config/environment.js'
 import { createOutput, type Output, type PrintedStreams } from './output.js'
-import type { ServiceName } from './wiring/first-line.js'
+import type { OpeningServer, ServiceName } from './wiring/first-steps.js'
 import type { Runtime, RuntimeOptions } from './wiring/runtime.js'
 
 /** The process that a command runs in. */
@@ -44,6 +44,7 @@ export class CommandLine {
   readonly stdin: HostProcess['stdin']
   readonly #host: HostProcess
   #exitCode = 0
+  #server: OpeningServer | undefined
 
   constructor(host: HostProcess) {
     this.environment = host.environment
@@ -81,6 +82,7 @@ export class CommandLine {
         await using runtime = await openRuntime(this.environment, needed, {
           signal: this.signal,
           note: output.note,
+          server: this.#server,
           ...options,
         })
         return await work(runtime, output, ...given)
@@ -91,16 +93,19 @@ export class CommandLine {
       }
     })
 
-  /** The action of a service, whose modules are loaded once it has said what it is. */
+  /** The action of a service, whose modules are loaded once it has said what it is, while its own server opens. */
   readonly serviceAction =
     <Given extends unknown[]>(serves: ServiceName, load: () => Promise<(...given: Given) => Promise<void>>) =>
     async (...given: Given): Promise<void> => {
       const { holdYoungGeneration } = await import('./wiring/young-generation.js')
       holdYoungGeneration()
-      const { tellFirst } = await import('./wiring/first-line.js')
       if (processNumber(this.environment) === undefined) {
-        tellFirst(this.environment, serves, createOutput(this.#host, false).note)
+        const { beginService } = await import('./wiring/first-steps.js')
+        this.#server = beginService(this.environment, serves, createOutput(this.#host, false).note, this.signal)
       }
+      await using server = this.#server
+      // Modules that are loaded hold up the steps until then.
+      await server?.isWaiting
       await (await load())(...given)
     }
 

@@ -12,8 +12,10 @@ export function closestName(name: string, names: readonly string[]): string | un
 /** The one of `names` from which `name` differs by at most two letters, and by less than a fifth of them: a slip of the hand. */
 export function misspelt(name: string, names: readonly string[]): string | undefined {
   const edits = (one: string) => editsBetween(name, one)
+  const mostEdits = (one: string) => Math.min(2, (one.length - 1) / 5)
   const [nearest] = names
-    .filter((one) => edits(one) <= Math.min(2, (one.length - 1) / 5))
+    // The lengths tell most names apart, at less cost.
+    .filter((one) => Math.abs(one.length - name.length) <= mostEdits(one) && edits(one) <= mostEdits(one))
     .sort((a, b) => edits(a) - edits(b))
   return nearest
 }

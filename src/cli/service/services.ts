@@ -7,6 +7,7 @@ import { isFinished } from '../../work/run.js'
 import { createRun, getRun } from '../../work/sql/runs.js'
 import type { CommandLine } from '../command-line.js'
 import { watchFromApi } from '../wiring/api-alarms.js'
+import { listeningUrl } from '../wiring/listening.js'
 import { openMetrics } from '../wiring/metrics.js'
 import { nextByConfiguration, openWork, workFields } from '../wiring/open-work.js'
 import { boundApiHeap, serviceGrowthPercent, tuneWorker, untilStopped } from '../wiring/process.js'
@@ -39,13 +40,13 @@ type Serve = (runtime: Runtime) => Promise<void>
 /** Database, demo data, API and worker in one process; returns after the signal and an orderly stop. */
 async function start(runtime: Runtime, serve: Serve): Promise<number> {
   tuneWorker(serviceGrowthPercent)
-  const apiRuntime = openApiRuntime(runtime)
-  const metrics = openMetrics(apiRuntime)
-  const addresses = await serveApi(apiRuntime, metrics, drainSeconds.start)
-  const others = await serveExtensions(runtime, metrics)
-  watchFromApi(runtime)
   const { log, signal, store, clock } = runtime
-  await onceReachable(log, signal, () => seedFirstStart(runtime, addresses.baseUrl))
+  // PostgreSQL works on the demo data while this process makes the API.
+  const seeding = onceReachable(log, signal, () => seedFirstStart(runtime))
+  const serving = serveAll(runtime, drainSeconds.start)
+  await Promise.allSettled([seeding, serving])
+  await seeding
+  const { metrics, addresses, others } = await serving
   // Before the worker starts, so that its first round finds the run.
   const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
   await openWork(runtime, metrics)
@@ -58,11 +59,9 @@ async function start(runtime: Runtime, serve: Serve): Promise<number> {
 
 async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   boundApiHeap()
-  const apiRuntime = openApiRuntime(runtime)
-  const metrics = openMetrics(apiRuntime)
-  const { listening, baseUrl } = await serveApi(apiRuntime, metrics, drainSeconds.api)
-  for (const [what, where] of await serveExtensions(runtime, metrics)) runtime.tell(`${what} on ${where}`)
-  watchFromApi(runtime)
+  const { addresses, others } = await serveAll(runtime, drainSeconds.api)
+  const { listening, baseUrl } = addresses
+  for (const [what, where] of others) runtime.tell(`${what} on ${where}`)
   // It answers meanwhile, 503 for files, and /readyz too.
   await keepFollowing(runtime)
   if (baseUrl !== listening) runtime.tell(`public address (BASE_URL): ${baseUrl}`)
@@ -71,9 +70,21 @@ async function serveOnly(runtime: Runtime, serve: Serve): Promise<number> {
   return 0
 }
 
+/** The API, what extensions serve beside it, and its alarms. */
+async function serveAll(runtime: Runtime, seconds: number) {
+  const apiRuntime = openApiRuntime(runtime)
+  const metrics = openMetrics(apiRuntime)
+  const addresses = await serveApi(apiRuntime, metrics, seconds)
+  const others = await serveExtensions(runtime, metrics)
+  watchFromApi(runtime)
+  return { metrics, addresses, others }
+}
+
 /** Demo data goes only into a store of our own, of a trial publisher, that was never seeded and mirrors nothing. */
-async function seedFirstStart(runtime: Runtime, baseUrl: string): Promise<void> {
+async function seedFirstStart(runtime: Runtime): Promise<void> {
   const { config, store, clock } = runtime
+  // A worker makes its links lead to where the API is reached in the end.
+  const baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   if (config.database.kind === 'given' || config.upstream || !isDemoPublisher(config.reportingOrg.ref)) return
   if (!(await neverSeeded(store.db))) return
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })

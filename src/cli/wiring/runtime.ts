@@ -12,7 +12,7 @@ import { keepServerRunning } from '../../platform/embedded-postgres/server-keepe
 import { createLog, type Log, logWarnings, tellOperator } from '../../platform/observability/log.js'
 import { onceReachable, unlessStopped } from '../../work/outage.js'
 import { CleanupStack } from './cleanup-stack.js'
-import type { ServiceName } from './first-line.js'
+import type { OpeningServer, ServiceName } from './first-steps.js'
 
 // A process learns within this time what the others have seen of the database.
 const refreshMs = 1_000
@@ -54,6 +54,8 @@ export type RuntimeOptions = {
   readonly serves?: ServiceName
   /** Writes a line about the work; without it such lines are not written. */
   readonly note?: (text: string) => void
+  /** The server of our own, where it opens already. */
+  readonly server?: OpeningServer | undefined
 }
 
 /**
@@ -69,6 +71,7 @@ export async function openRuntime(
     waits = false,
     serves,
     note = () => undefined,
+    server,
   }: RuntimeOptions & { readonly signal: AbortSignal },
 ): Promise<Runtime & AsyncDisposable> {
   const config = readConfig(environment, [...databaseFields, ...needed])
@@ -82,10 +85,16 @@ export async function openRuntime(
   const cleanup = new CleanupStack()
   const clock = () => new Date()
   const feedsDir = path.join(config.dataDir, 'feeds')
+  const openServer = () =>
+    openEmbeddedPostgres({
+      dataDir: config.dataDir,
+      log: (message) => (isTold ? tell(message) : log.debug({ message }, 'database')),
+      ...(waits && { signal }),
+    })
   try {
     const embedded =
       config.secrets.databaseUrl === undefined
-        ? await openEmbedded(config, log, isTold ? tell : undefined, waits ? signal : undefined, cleanup)
+        ? await openEmbedded(config, log, cleanup, server?.take() ?? openServer())
         : undefined
     const databaseUrl = config.secrets.databaseUrl ?? embedded?.url ?? ''
     const fence = embedded ? undefined : new Fence(feedsDir)
@@ -166,19 +175,14 @@ function openDirect(url: string, fence: Fence | undefined): Store {
   return openStore({ url, max: 1, applicationName: 'giving migrate', fence })
 }
 
-/** Starts or joins the embedded server, and starts it again when it was killed. */
+/** Keeps the embedded server until the end, and starts it again when it was killed. */
 async function openEmbedded(
   { dataDir }: Config,
   log: Log,
-  tell: Runtime['tell'] | undefined,
-  signal: AbortSignal | undefined,
   cleanup: CleanupStack,
+  opening: ReturnType<typeof openEmbeddedPostgres>,
 ) {
-  const embedded = await openEmbeddedPostgres({
-    dataDir,
-    log: (message) => (tell ? tell(message) : log.debug({ message }, 'database')),
-    ...(signal && { signal }),
-  })
+  const embedded = await opening
   cleanup.defer(() => embedded.release())
   const keeper = keepServerRunning({
     dataDir,

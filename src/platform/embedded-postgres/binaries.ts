@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Dirent } from 'node:fs'
 import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -128,7 +129,7 @@ async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   await chmod(dirname(to), 0o755)
   await chmod(to, 0o755)
-  for (const entry of await readdir(from, { withFileTypes: true })) {
+  const copyEntry = async (entry: Dirent) => {
     const source = join(from, entry.name)
     const target = join(to, entry.name)
     if (entry.isDirectory()) await copyTree(source, target)
@@ -138,6 +139,8 @@ async function copyTree(from: string, to: string): Promise<void> {
       await chmod(target, basename(from) === 'bin' ? 0o755 : 0o644)
     }
   }
+  // All at once: a thousand small files, while modules are loaded.
+  await Promise.all((await readdir(from, { withFileTypes: true })).map(copyEntry))
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -41,12 +41,14 @@ export type EmbeddedPostgres = {
 export async function openEmbeddedPostgres(options: {
   readonly dataDir: string
   readonly log?: (message: string) => void
+  /** Is called when this process begins to wait for programs of PostgreSQL. */
+  readonly waits?: () => void
   readonly signal?: AbortSignal
 }): Promise<EmbeddedPostgres> {
-  const { log = () => undefined, signal } = options
+  const { log = () => undefined, waits = () => undefined, signal } = options
   try {
     const folder = await openLauncherFolder(options.dataDir)
-    return await withLock(folder.lockDir, () => openInsideLock(folder, log, signal))
+    return await withLock(folder.lockDir, () => openInsideLock(folder, log, waits, signal))
   } catch (error) {
     throw toOpenError(error, options.dataDir)
   }
@@ -55,6 +57,7 @@ export async function openEmbeddedPostgres(options: {
 async function openInsideLock(
   folder: LauncherFolder,
   log: (message: string) => void,
+  waits: () => void,
   signal: AbortSignal | undefined,
 ): Promise<EmbeddedPostgres> {
   refuseAborted(signal, 'the start')
@@ -82,13 +85,17 @@ async function openInsideLock(
     log(`making a new database in ${place.clusterDir}`)
     // The record first: nobody could use a cluster without its password.
     await saveRecord(folder, place.record)
-    await createCluster(programs, place, adminPassword, signal)
+    const creating = createCluster(programs, place, adminPassword, signal)
+    waits()
+    await creating
   }
   refuseAborted(signal, 'the start')
 
   const endGuard = guardServer({ programs, place, folder })
   try {
-    const { port, joined, url } = await connectServer(programs, place)
+    const connecting = connectServer(programs, place)
+    waits()
+    const { port, joined, url } = await connecting
     if (port !== place.record.port) await saveRecord(folder, { ...place.record, port })
     const lease = await takeLease(folder.leaseDir)
     log(
