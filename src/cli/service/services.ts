@@ -113,7 +113,7 @@ function announce(
   for (const [what, where] of rows) tell(`${`${what}:`.padEnd(20)} ${where}`)
 }
 
-const pollMs = 250
+const pollMs = 100
 
 async function announceFirstRun({ store, log, signal, tell }: Runtime, runId: number, address: string): Promise<void> {
   if (signal.aborted) return

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Dirent } from 'node:fs'
-import { chmod, copyFile, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { errnoOf } from '../../kernel/system-errors.js'
@@ -124,7 +124,10 @@ export async function removeLeftovers(parent: string, name: string): Promise<voi
   }
 }
 
-/** Copies for every user to read, whatever the umask of the installation was; relative links stay links. */
+/**
+ * Copies for every user to read, whatever the umask of the installation was; relative links stay links. A file of our own
+ * that every user may read already is not copied but has a second name: 60 MB that are neither written nor read anew.
+ */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   await chmod(dirname(to), 0o755)
@@ -135,12 +138,24 @@ async function copyTree(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) await copyTree(source, target)
     else if (entry.isSymbolicLink()) await symlink(await readlink(source), target)
     else {
+      const mode = basename(from) === 'bin' ? 0o755 : 0o644
+      if (await linkFile(source, target, mode)) return
       await copyFile(source, target)
-      await chmod(target, basename(from) === 'bin' ? 0o755 : 0o644)
+      await chmod(target, mode)
     }
   }
   // All at once: a thousand small files, while modules are loaded.
   await Promise.all((await readdir(from, { withFileTypes: true })).map(copyEntry))
+}
+
+/** Gives a file its second name where it has this mode and is our own, on the same disk; says whether it did. */
+async function linkFile(source: string, target: string, mode: number): Promise<boolean> {
+  const found = await lstat(source)
+  if (found.uid !== process.getuid?.() || (found.mode & mode) !== mode) return false
+  return await link(source, target).then(
+    () => true,
+    () => false,
+  )
 }
 
 async function exists(path: string): Promise<boolean> {
