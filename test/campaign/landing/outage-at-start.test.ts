@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { describe, expect, type TestContext, test } from 'vitest'
+import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { onceReachable } from '../../../src/work/outage.js'
 import { type Installation, newInstallation } from '../../support/commands/cli.js'
 import { redisMissing, startRedis } from '../../support/servers/redis.js'
@@ -122,11 +125,14 @@ describe.concurrent('a service that starts during an outage', () => {
   })
 })
 
-test('a start says what it does before it looks at what it needs, also to a program', async (context) => {
+test('a start says what it does before it looks at what it needs, and leaves no server where that is wrong', async (context) => {
   const installation = await install(context, { PORT: 'none' })
   const { code, stderr } = await installation.run(['start'])
   expect(code).toBe(2)
   expect(stderr).toMatch(/^\{"level":30,[^\n]*"msg":"giving start: data directory [^\n]*\n.*PORT: expected/s)
+  expect(await readdir(path.join(installation.dataDir, 'postgres-launcher/leases'))).toEqual([])
+  const record = await readFile(path.join(installation.dataDir, 'postgres-launcher/server.json'), 'utf8')
+  expect(await findPostmaster((JSON.parse(record) as { clusterDir: string }).clusterDir)).toBeUndefined()
 })
 
 // A step that is begun after the signal holds connections when our own PostgreSQL stops.

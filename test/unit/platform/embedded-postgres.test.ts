@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -116,6 +116,17 @@ describe('the server programs', () => {
     expect(await readlink(path.join(copies, 'pg-18.1/native/lib/libpq.so.5'))).toBe('libpq.so.5.18')
     expect((await lstat(path.join(copies, 'pg-18.1/native/bin/postgres'))).mode & 0o777).toBe(0o755)
     expect((await lstat(path.join(copies, 'pg-18.1/native/lib/libpq.so.5.18'))).mode & 0o777).toBe(0o644)
+  })
+
+  test('are not copied where every user may read them already: they have a second name', async () => {
+    const native = await packageIn(dir)
+    await chmod(path.join(native, 'bin/postgres'), 0o755)
+    const from = { nativeDir: native, version: '18.1', major: '18' }
+    const copy = await openServerPrograms(from, path.join(dir, 'copies'), true)
+    const numberOf = async (file: string) => (await lstat(path.join(copy, file))).ino
+    expect(await numberOf('bin/postgres')).toBe((await lstat(path.join(native, 'bin/postgres'))).ino)
+    expect((await lstat(path.join(native, 'lib/libpq.so.5.18'))).mode & 0o777).toBe(0o600)
+    expect(await numberOf('lib/libpq.so.5.18')).not.toBe((await lstat(path.join(native, 'lib/libpq.so.5.18'))).ino)
   })
 
   test('drafts of dead processes are removed, those of living ones stay', async () => {
