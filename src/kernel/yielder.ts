@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 export type Pause = () => Promise<unknown>
 
 // Other work waits for at most this long and one step.
-const holdMs = 10
+const longestMs = 10
 
 /** Runs steps to their end in one turn. */
 export function atOnce<T>(steps: Generator<void, T>): T {
@@ -27,8 +27,8 @@ export async function inTurns<T>(steps: Generator<void, T>, signal?: AbortSignal
   }
 }
 
-/** For long work: a function to await between steps, which yields once 10 ms have passed since it last did. */
-export function createYielder(): () => Promise<void> | undefined {
+/** For long work: a function to await between steps, which yields once `holdMs` have passed since it last did. */
+export function createYielder(holdMs = longestMs): () => Promise<void> | undefined {
   let began = performance.now()
   return () => {
     if (performance.now() - began < holdMs) return undefined

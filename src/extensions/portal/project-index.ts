@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { demoPath } from '../../iati/addresses.js'
 import { type IsoInstant, isoInstantOf } from '../../kernel/dates.js'
 import { InFlight } from '../../kernel/in-flight.js'
-import type { Pause } from '../../kernel/yielder.js'
+import { createYielder, type Pause } from '../../kernel/yielder.js'
 import { type ActivityEntry, type OtherNames, toUnits } from '../../release/read/activity-entry.js'
 import { type ActivityIndex, indexedActivities } from '../../release/read/activity-index.js'
 import type { ReadableRelease } from '../../release/read/release-reader.js'
@@ -84,6 +84,8 @@ const keptBytes = 8 * 1_048_576
 const mostMeantWords = 8
 // Places that are counted, summed or ordered before other work gets a turn.
 const placesTogether = 20_000
+// Terms are looked up for so long before other work gets a turn.
+const searchedMs = 1
 
 /** What a filter finds. */
 export type Found = {
@@ -294,25 +296,41 @@ export class ProjectIndex {
   }
 
   async #scopedSums({ places }: Found, scope: ListScope): Promise<Map<string, Sums>> {
-    // Of a year, each project has a part; else most have all of their money in a group, and numbers are summed faster.
+    // Most have all of their money in a group, or none of it: numbers are summed faster than parts of them.
     const kinds = splitKinds.filter((kind) => scope[kind] !== undefined)
     const [whole, parts]: [number[], number[]] = [[], []]
     for (const [at, place] of places.entries()) {
-      const isPart = scope.year !== undefined || kinds.some((kind) => this.#splits[kind].has(place))
-      ;(isPart ? parts : whole).push(place)
+      ;(kinds.some((kind) => this.#splits[kind].has(place)) ? parts : whole).push(place)
       if (at % placesTogether === 0) await nextTurn()
     }
-    const sums = await this.#wholeSums(Uint32Array.from(whole))
+    const { year } = scope
+    const sums = await (year === undefined ? this.#wholeSums(Uint32Array.from(whole)) : this.#sumsInYear(whole, year))
     const moneyOf = await this.moneyIn(scope)
-    for (const [at, place] of parts.entries()) {
+    const yieldIfDue = createYielder(searchedMs)
+    for (const place of parts) {
       for (const [currency, money] of moneyOf(place)) {
         const sum = sums.get(currency) ?? byKind(() => 0n)
         sums.set(currency, sum)
         for (const kind of sumKinds) sum[kind] += money[kind]
       }
-      if (at % entriesTogether === 0) await nextTurn()
+      await yieldIfDue()
     }
     return sums
+  }
+
+  /** The sums that whole projects have in a year. */
+  async #sumsInYear(places: readonly number[], year: number): Promise<Map<string, Sums>> {
+    const years = await this.yearSums()
+    return await this.#borrow(async (isIn) => {
+      for (const place of places) isIn[this.#rows[place] ?? 0] = 1
+      const sums = new Map<string, Sums>()
+      for (const currency of this.#money.keys()) {
+        const sum = byKind((kind) => years.sumInYear(currency, kind, String(year), isIn))
+        if (sumKinds.some((kind) => sum[kind] !== 0n)) sums.set(currency, sum)
+        await nextTurn()
+      }
+      return sums
+    })
   }
 
   /**
@@ -395,9 +413,10 @@ export class ProjectIndex {
     const units = this.#money.get(currency)?.[kind]
     const moneyOf = isUnscoped(scope) ? undefined : await this.moneyIn(scope)
     const sums = new Float64Array(places.length)
+    const yieldIfDue = createYielder(searchedMs)
     for (const [at, place] of places.entries()) {
       sums[at] = moneyOf ? Number(moneyOf(place).get(currency)?.[kind] ?? 0n) : (units?.near(place) ?? 0)
-      if (moneyOf && at % entriesTogether === 0) await nextTurn()
+      if (moneyOf) await yieldIfDue()
     }
     return (await largestFirst(sums)).map((at) => places[at] ?? 0)
   }
@@ -445,6 +464,7 @@ export class ProjectIndex {
     const terms: Uint8Array[] = []
     let left = passed
     let common: Uint32Array | undefined
+    const yieldIfDue = createYielder(searchedMs)
     for (const term of termsOf(words)) {
       if (left?.length === 0) break
       const bits = await this.#bitsOf(term)
@@ -452,7 +472,7 @@ export class ProjectIndex {
       if (passed) left = having(left ?? passed, bits)
       else if (bits.length === 0 || (common && !keepCommon(common, this.#marksOf(bits)))) left = new Uint32Array()
       else common ??= this.#marksOf(bits).slice()
-      await nextTurn()
+      await yieldIfDue()
     }
     if (common) left ??= markedIn(common)
     // Words of which none counts find nothing.
@@ -483,9 +503,14 @@ export class ProjectIndex {
       .filter((word) => word !== '')
       .slice(0, mostMeantWords)
     const meant: string[] = []
+    const yieldIfDue = createYielder(searchedMs)
     for (const word of words) {
-      const isKnown = texts.has(word) || (await this.#bitsOf({ words: [word], isPhrase: false })).length > 0
+      const term = { words: [word], isPhrase: false }
+      // The search itself has found most of those that are nowhere.
+      const isNowhere = this.#terms.get(JSON.stringify(term))?.length === 0
+      const isKnown = !isNowhere && (texts.has(word) || (await this.#bitsOf(term)).length > 0)
       meant.push(isKnown ? word : ((await texts.nearest(word, names, nextTurn)) ?? word))
+      await yieldIfDue()
     }
     return meant.every((word, at) => word === words[at]) ? undefined : meant.join(' ')
   }
@@ -510,7 +535,6 @@ export class ProjectIndex {
       }
       const bits = isFound ? found.slice() : new Uint8Array()
       if (bits.length === 0 || this.#asked.isAskedAgain(key)) terms.set(key, bits)
-      await nextTurn()
       return bits
     })
   }

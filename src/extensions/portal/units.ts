@@ -6,9 +6,14 @@ export class Units {
   readonly #high: Int32Array
   #isAny = false
 
-  constructor(places: number) {
+  /** Zeros, or those of `before` and more. */
+  constructor(places: number, before?: Units) {
     this.#low = new Uint32Array(places)
     this.#high = new Int32Array(places)
+    if (!before) return
+    this.#low.set(before.#low)
+    this.#high.set(before.#high)
+    this.#isAny = before.#isAny
   }
 
   set(place: number, units: bigint): void {

@@ -2,6 +2,7 @@ import type { Decimal } from '../../kernel/money.js'
 import { type IndexedActivity, toUnits, type YearFlows } from '../../release/read/activity-entry.js'
 import { firstAt } from './places.js'
 import { type SplitKind, type SumKind, splitByWeights, splitKinds, splitsOf, sumKinds } from './sum-kinds.js'
+import { Units } from './units.js'
 
 /** The column of what records state as totals until a day, whose years are not known; it comes before all years. */
 export const untilADay = ''
@@ -95,6 +96,12 @@ export class YearSums {
     }
   }
 
+  /** The money of a kind in a year of the activities in the rows whose byte is 1. */
+  sumInYear(currency: string, kind: SumKind, year: string, isIn: Uint8Array): bigint {
+    const column = this.#columns.get(`${currency} ${kind} ${year}`)
+    return this.#amounts[column ?? -1]?.sumOf(isIn) ?? 0n
+  }
+
   /** Whether the activity of a row has money of a kind in a year, in any currency; of a place by the rows of places. */
   having(kind: SumKind, year: string, rows: Uint32Array): (place: number) => boolean {
     const has = new Uint8Array(rows.length)
@@ -128,19 +135,18 @@ export type PartOf = (units: bigint) => bigint
 /** Amounts of some rows, in their order: 12 bytes for each. */
 class Amounts {
   #rows = new Uint32Array(16)
-  #units = new BigInt64Array(16)
+  #units = new Units(16)
   #count = 0
 
   add(row: number, units: bigint): void {
     if (this.#count === this.#rows.length) {
-      const [rows, amounts] = [this.#rows, this.#units]
+      const rows = this.#rows
       this.#rows = new Uint32Array(2 * rows.length)
       this.#rows.set(rows)
-      this.#units = new BigInt64Array(2 * rows.length)
-      this.#units.set(amounts)
+      this.#units = new Units(2 * rows.length, this.#units)
     }
     this.#rows[this.#count] = row
-    this.#units[this.#count++] = units
+    this.#units.set(this.#count++, units)
   }
 
   get rows(): Uint32Array {
@@ -149,7 +155,18 @@ class Amounts {
 
   of(row: number): bigint {
     const at = firstAt(this.rows, row)
-    return this.#rows[at] === row && at < this.#count ? (this.#units[at] ?? 0n) : 0n
+    return this.#rows[at] === row && at < this.#count ? this.#units.at(at) : 0n
+  }
+
+  /** The sum of the rows whose byte is 1. */
+  sumOf(isIn: Uint8Array): bigint {
+    const places = new Uint32Array(this.#count)
+    let count = 0
+    for (let at = 0; at < this.#count; at++) {
+      places[count] = at
+      count += isIn[this.#rows[at] ?? 0] ?? 0
+    }
+    return this.#units.sumOf(places.subarray(0, count))
   }
 }
 
