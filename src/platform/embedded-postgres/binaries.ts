@@ -3,7 +3,7 @@ import type { Dirent } from 'node:fs'
 import { chmod, copyFile, link, lstat, mkdir, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { errnoOf } from '../../kernel/system-errors.js'
+import { errnoOf, ifThere } from '../../kernel/system-errors.js'
 import { unavailable, useYourOwnServer } from './failures.js'
 import { getOwnIdentity, isRunning } from './process-identity.js'
 
@@ -93,7 +93,10 @@ export async function openServerPrograms(
   }
   const copy = join(copyParent, `pg-${from.version}`)
   await removeLeftovers(copyParent, `pg-${from.version}`)
-  if (await exists(join(copy, 'native'))) return join(copy, 'native')
+  const program = await ifThere(lstat(join(copy, 'native/bin/postgres')))
+  if (program && isForAll(program.mode, forPrograms)) return join(copy, 'native')
+  // A file with two names lost its mode by the other one (`chmod -R` of the installation).
+  if (program) await rm(copy, { recursive: true, force: true })
 
   // The final name comes by one rename, so a copy that has it is complete.
   const draft = await draftName(copy)
@@ -138,7 +141,7 @@ async function copyTree(from: string, to: string): Promise<void> {
     if (entry.isDirectory()) await copyTree(source, target)
     else if (entry.isSymbolicLink()) await symlink(await readlink(source), target)
     else {
-      const mode = basename(from) === 'bin' ? 0o755 : 0o644
+      const mode = basename(from) === 'bin' ? forPrograms : 0o644
       if (await linkFile(source, target, mode)) return
       await copyFile(source, target)
       await chmod(target, mode)
@@ -151,11 +154,17 @@ async function copyTree(from: string, to: string): Promise<void> {
 /** Gives a file its second name where it has this mode and is our own, on the same disk; says whether it did. */
 async function linkFile(source: string, target: string, mode: number): Promise<boolean> {
   const found = await lstat(source)
-  if (found.uid !== process.getuid?.() || (found.mode & mode) !== mode) return false
+  if (found.uid !== process.getuid?.() || !isForAll(found.mode, mode)) return false
   return await link(source, target).then(
     () => true,
     () => false,
   )
+}
+
+const forPrograms = 0o755
+
+function isForAll(mode: number, wanted: number): boolean {
+  return (mode & wanted) === wanted
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -127,6 +127,9 @@ describe('the server programs', () => {
     expect(await numberOf('bin/postgres')).toBe((await lstat(path.join(native, 'bin/postgres'))).ino)
     expect((await lstat(path.join(native, 'lib/libpq.so.5.18'))).mode & 0o777).toBe(0o600)
     expect(await numberOf('lib/libpq.so.5.18')).not.toBe((await lstat(path.join(native, 'lib/libpq.so.5.18'))).ino)
+    await chmod(path.join(native, 'bin/postgres'), 0o700)
+    await openServerPrograms(from, path.join(dir, 'copies'), true)
+    expect((await lstat(path.join(copy, 'bin/postgres'))).mode & 0o777).toBe(0o755)
   })
 
   test('drafts of dead processes are removed, those of living ones stay', async () => {
