@@ -54,6 +54,7 @@ function beginServer(dataDir: string, log: (message: string) => void, signal: Ab
     [Symbol.asyncDispose]: async () => {
       if (isTaken) return
       unused.abort()
+      // What ended the start is told; why a server that nobody needs did not open is not.
       const server = await opening.catch(() => undefined)
       await server?.release()
     },

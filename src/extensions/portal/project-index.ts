@@ -296,7 +296,7 @@ export class ProjectIndex {
   }
 
   async #scopedSums({ places }: Found, scope: ListScope): Promise<Map<string, Sums>> {
-    // Most have all of their money in a group, or none of it: numbers are summed faster than parts of them.
+    // Most have all of their money in a group: numbers are summed faster than parts of them.
     const kinds = splitKinds.filter((kind) => scope[kind] !== undefined)
     const [whole, parts]: [number[], number[]] = [[], []]
     for (const [at, place] of places.entries()) {
