@@ -18,6 +18,8 @@ export type Rounds = {
   readonly scheduled: readonly ScheduledRuns[]
   /** Every minute, and five minutes of grace, when absent. */
   readonly watchdog?: WatchdogSettings
+  /** What the first round waits for, so that it finds a run that is entered now. */
+  readonly entered?: Promise<unknown> | undefined
   /** Removes old files that this process can see; called every hour. */
   readonly pruneFiles?: () => Promise<void>
 }
@@ -30,7 +32,7 @@ export type Rounds = {
  */
 export async function startRounds(
   deps: WorkDeps,
-  { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, pruneFiles }: Rounds,
+  { rows, scheduled, watchdog = { pattern: '* * * * *', graceSeconds: 300 }, entered, pruneFiles }: Rounds,
 ): Promise<{ stop(): void }> {
   const { log } = deps
   const kinds = [...new Set(scheduled.map(({ kind }) => kind))]
@@ -43,6 +45,7 @@ export async function startRounds(
   const enterLate = guarded(log, 'late instants', async () => {
     for (const runs of scheduled) await enterWithoutTick(runs)
   })
+  await entered
   await recoverAll()
   const timers = [
     setInterval(recoverAll, Math.min(1000, (deps.lockSeconds * 1000) / 3)),

@@ -47,11 +47,14 @@ export async function startWork(
   const consumers: QueueWorker[] = []
   const close = async () => void (await Promise.all(consumers.map((consumer) => consumer.close())))
   try {
-    for (const name of queueNames(parts.map(({ row }) => row))) {
+    const taking = queueNames(parts.map(({ row }) => row)).map(async (name) => {
       const sharing = parts.filter(({ row }) => name in row.queues)
       const concurrency = Math.max(...sharing.map(({ row }) => row.queues[name] ?? 1))
       consumers.push(await queue.work(name, concurrency, handlerOf(deps, sharing)))
-    }
+    })
+    // All of them have begun before one that failed closes the others.
+    await Promise.allSettled(taking)
+    await Promise.all(taking)
     const rounds = await startRounds(deps, { ...given, rows, scheduled })
     const helping = parts.flatMap(({ help }) => (help ? [startHelping(deps.log, help)] : []))
     const working: readonly Ending[] = [...consumers, ...helping]

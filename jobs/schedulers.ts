@@ -4,17 +4,14 @@ import { schedulerQueue } from './work-row.js'
 
 /** Makes the queue's schedulers those of the table, as configured: ours in place, no others in the same queues. */
 export async function installSchedulers({ queue, config, log }: WorkDeps, rows: readonly Work[]): Promise<void> {
-  const names = new Map<string, string[]>()
-  for (const row of rows) {
-    const place = schedulerQueue(row)
-    const schedules = Object.entries(row.schedules(config))
-    names.set(place, [...(names.get(place) ?? []), ...schedules.map(([name]) => name)])
-    for (const [name, schedule] of schedules) await queue.upsertScheduler(place, name, schedule)
-  }
-  for (const [place, ours] of names) {
-    const removed = await queue.removeSchedulersExcept(place, ours)
+  const install = async (place: string) => {
+    const ours = rows.flatMap((row) => (schedulerQueue(row) === place ? Object.entries(row.schedules(config)) : []))
+    for (const [name, schedule] of ours) await queue.upsertScheduler(place, name, schedule)
+    const names = ours.map(([name]) => name)
+    const removed = await queue.removeSchedulersExcept(place, names)
     if (removed.length > 0) log.info({ removed }, 'schedulers of another version were removed')
   }
+  await Promise.all([...new Set(rows.map(schedulerQueue))].map(install))
 }
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
+import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { onceReachable } from '../../work/outage.js'
@@ -21,13 +22,17 @@ import { keepFollowing } from '../wiring/shared-folders.js'
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
 const drainSeconds = { start: 0, api: 3 } as const
 
-/** The action of `giving start`. */
-export const startAction = ({ storeAction, environment }: CommandLine) =>
-  storeAction(
+/** The action of `giving start`, which loads what it will need while its database opens. */
+export const startAction = ({ storeAction, environment }: CommandLine) => {
+  const loads = [() => import('../../release/create-publication.js'), ...ofExtensions('load')]
+  // A module that is broken is told where it is used.
+  for (const load of loads) load().catch(() => undefined)
+  return storeAction(
     [...serverFields, ...workFields],
     (runtime) => start(runtime, (serving) => untilStopped(environment, serving)),
-    { waits: true, serves: 'start' },
+    { waits: true, serves: 'start', migrate: 'meanwhile' },
   )
+}
 
 /** The action of `giving api`. */
 export const apiAction = ({ storeAction, environment }: CommandLine) =>
@@ -41,15 +46,17 @@ type Serve = (runtime: Runtime) => Promise<void>
 async function start(runtime: Runtime, serve: Serve): Promise<number> {
   tuneWorker(serviceGrowthPercent)
   const { log, signal, store, clock } = runtime
-  // PostgreSQL works on the demo data while this process makes the API.
-  const seeding = onceReachable(log, signal, () => seedFirstStart(runtime))
   const serving = serveAll(runtime, drainSeconds.start)
-  await Promise.allSettled([seeding, serving])
-  await seeding
-  const { metrics, addresses, others } = await serving
-  // Before the worker starts, so that its first round finds the run.
-  const first = await onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() }))
-  await openWork(runtime, metrics)
+  // PostgreSQL works on the schema and the demo data while this process makes the API and the worker.
+  const seeding = runtime.schema.then(() => onceReachable(log, signal, () => seedFirstStart(runtime, serving)))
+  const entering = seeding.then(() =>
+    onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() })),
+  )
+  const working = serving.then(({ metrics }) => openWork(runtime, metrics, entering))
+  await Promise.allSettled([entering, working])
+  const { addresses, others } = await serving
+  const first = await entering
+  await working
   announce(runtime, addresses, others)
   await announceFirstRun(runtime, first.id, addresses.listening)
   await serve(runtime)
@@ -81,12 +88,13 @@ async function serveAll(runtime: Runtime, seconds: number) {
 }
 
 /** Demo data goes only into a store of our own, of a trial publisher, that was never seeded and mirrors nothing. */
-async function seedFirstStart(runtime: Runtime): Promise<void> {
+async function seedFirstStart(runtime: Runtime, serving: ReturnType<typeof serveAll>): Promise<void> {
   const { config, store, clock } = runtime
-  // A worker makes its links lead to where the API is reached in the end.
-  const baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   if (config.database.kind === 'given' || config.upstream || !isDemoPublisher(config.reportingOrg.ref)) return
   if (!(await neverSeeded(store.db))) return
+  // The system chooses the port where it is 0.
+  const baseUrl =
+    config.port === 0 ? (await serving).addresses.baseUrl : (config.baseUrl ?? listeningUrl(config, config.port))
   const { projects } = await seedDemo(store, { today: isoDateOf(clock()), currency: config.currency, baseUrl })
   if (projects > 0) runtime.tell(`the store was empty: ${projects} invented demo projects were put in`)
 }

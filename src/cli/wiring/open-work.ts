@@ -19,8 +19,8 @@ export const workFields = [...workerFields, ...publicationFields, ...paymentFiel
 // A connection that stalls gives no error; the largest query of a publication may take this long.
 const workAnswerMs = 120_000
 
-/** Starts a worker in this process; it is closed with the rest. */
-export async function openWork(given: Runtime, metrics: Metrics): Promise<void> {
+/** Starts a worker in this process, whose first round waits for `entered`; it is closed with the rest. */
+export async function openWork(given: Runtime, metrics: Metrics, entered?: Promise<unknown>): Promise<void> {
   const runtime = { ...given, store: given.store.answeringWithin(workAnswerMs) }
   const { config, store, log, clock, signal, feedsDir } = runtime
   // Before it looks whether the database is older than the live release.
@@ -31,7 +31,7 @@ export async function openWork(given: Runtime, metrics: Metrics): Promise<void> 
   const deliver = await onceReachable(log, signal, () => openDelivery(runtime))
   const worker = await startWorker({
     ...runtime,
-    ...{ publication, payments },
+    ...{ publication, payments, entered },
     telling: { feedsDir, refusal: () => tellingRefusal(runtime), baseUrl: () => resolveBaseUrl(runtime) },
     ...(deliver && { deliver }),
     needs: () => needsToTell(runtime, payments),

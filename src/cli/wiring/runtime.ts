@@ -30,6 +30,8 @@ export type Runtime = {
   /** Aborted when the process is asked to stop. */
   readonly signal: AbortSignal
   readonly store: Store
+  /** Resolves when the schema is up to date. Only who asked for `migrate: 'meanwhile'` waits for it. */
+  readonly schema: Promise<void>
   /** Address of the given or the embedded database. */
   readonly databaseUrl: string
   /** Adds what closes the thing opened last: all is closed with the runtime, in reverse order. */
@@ -46,8 +48,8 @@ export type Runtime = {
 
 /** How a command opens the database. */
 export type RuntimeOptions = {
-  /** Brings the schema up to date; the default. */
-  readonly migrate?: boolean
+  /** Brings the schema up to date; the default. `meanwhile`: the caller makes other things ready until `schema` resolves. */
+  readonly migrate?: boolean | 'meanwhile'
   /** Waits for a given database that cannot be reached, until the signal. */
   readonly waits?: boolean
   /** What the process is for as long as it runs: `giving doctor` counts those that have connections. */
@@ -105,7 +107,7 @@ export async function openRuntime(
     const applicationName = nameOfProcess(serves)
     const store = openPool({ config, databaseUrl, fence, log, applicationName }, { max: config.databasePoolSize })
     cleanup.defer(() => store.close())
-    if (migrates) {
+    const bringUpToDate = async () => {
       const migrating = async () => {
         await using direct =
           config.secrets.databaseDirectUrl === undefined ? null : openDirect(config.secrets.databaseDirectUrl, fence)
@@ -118,15 +120,16 @@ export async function openRuntime(
       if (isTold) {
         tell(applied.length > 0 ? `schema: brought up to date by ${applied.length} migrations` : 'schema: up to date')
       }
-      if (applied.length > 0) {
-        log.info({ applied }, 'database schema brought up to date')
-        // An older version published from this store and did not record the publisher.
-        const { recordPublisherOfRelease } = await import('../../release/operate/publisher-of-store.js')
-        await recordPublisherOfRelease({ store, feedsDir, clock }).catch((err: unknown) =>
-          log.warn({ err }, 'who published the live release is not known: the next release records it'),
-        )
-      }
+      if (applied.length === 0) return
+      log.info({ applied }, 'database schema brought up to date')
+      // An older version published from this store and did not record the publisher.
+      const { recordPublisherOfRelease } = await import('../../release/operate/publisher-of-store.js')
+      await recordPublisherOfRelease({ store, feedsDir, clock }).catch((err: unknown) =>
+        log.warn({ err }, 'who published the live release is not known: the next release records it'),
+      )
     }
+    const schema = migrates ? bringUpToDate() : Promise.resolve()
+    if (migrates !== 'meanwhile') await schema
     return {
       config,
       log,
@@ -134,6 +137,7 @@ export async function openRuntime(
       clock,
       signal,
       store,
+      schema,
       databaseUrl,
       applicationName,
       fence,

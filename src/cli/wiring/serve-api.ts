@@ -95,11 +95,6 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
   let baseUrl = config.baseUrl ?? listeningUrl(config, config.port)
   const payments = await openPayments(runtime)
   logAccount(payments, runtime)
-  // The API starts without this answer, which needs the database.
-  payments.closedBecause?.().then(
-    (closed) => closed !== undefined && log.warn(`no donations are taken: ${closed}`),
-    () => undefined,
-  )
   const api = await createApi(ofExtensions('addRoutes'), {
     store,
     reads,
@@ -149,6 +144,12 @@ export async function serveApi(runtime: ApiRuntime, metrics: Metrics, drainSecon
   }
   runtime.defer(close)
   signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true })
+  await runtime.schema
+  // The API starts without this answer, which needs the database.
+  payments.closedBecause?.().then(
+    (closed) => closed !== undefined && log.warn(`no donations are taken: ${closed}`),
+    () => undefined,
+  )
   try {
     await api.listen({ host: config.host, port: config.port })
   } catch (error) {

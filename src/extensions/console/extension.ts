@@ -9,4 +9,5 @@ export const console = {
     fields: [...importFields, 'ops'],
     serve: async (deps) => await (await import('./serve-console.js')).serveConsole(deps),
   },
+  load: () => import('./serve-console.js'),
 } as const satisfies Extension

@@ -96,6 +96,8 @@ export async function migrate(
   const found = await appliedMigrations(store.db)
   // Without pending migrations nothing is written, so that a process starts while the database is read-only.
   const pending = pendingOf(found).filter((one) => one.version <= until)
+  if (found.length === 0 && (await applyAll(store, pending)))
+    return { applied: pending.map(({ name }) => name), version: pending.at(-1)?.version ?? 0 }
   const applied: string[] = []
   for (const migration of pending) {
     if (await apply(store, migration, onBlocked)) applied.push(migration.name)
@@ -180,6 +182,25 @@ function isOlderThan(baseline: Migration, applied: readonly Applied[]): boolean 
   )
 }
 
+/**
+ * Makes the schema of an empty database in one transaction and one request, in half the time of one for each migration. Returns
+ * whether it did: whatever fails is tried again by migration, which tells the one that fails.
+ */
+async function applyAll(store: Store, migrations: readonly Migration[]): Promise<boolean> {
+  return await store
+    .transaction(async (db) => {
+      await db.query('select pg_advisory_xact_lock($1)', [advisoryLock])
+      if ((await appliedMigrations(db)).length > 0) return false
+      await db.query(
+        [`set local lock_timeout = ${lockTimeoutMs}`, ledger, ...migrations.map(({ sql }) => sql)].join(';\n'),
+      )
+      await record(db, migrations)
+      await refreshWriterRole(db)
+      return true
+    })
+    .catch(() => false)
+}
+
 /** Applies it, unless another process has done so meanwhile; returns whether this one did. */
 async function apply(store: Store, migration: Migration, onBlocked: OnBlocked): Promise<boolean> {
   const { name } = migration
@@ -202,17 +223,21 @@ async function apply(store: Store, migration: Migration, onBlocked: OnBlocked): 
 }
 
 /** Of the transaction, so that it holds behind a pooler too, and against versions that lock for all migrations at once. */
-async function applyOnce(db: Db, { version, name, sql, hash, breaking }: Migration): Promise<boolean> {
+async function applyOnce(db: Db, migration: Migration): Promise<boolean> {
   await db.query('select pg_advisory_xact_lock($1)', [advisoryLock])
-  if ((await appliedMigrations(db)).some((row) => row.version === version)) return false
+  if ((await appliedMigrations(db)).some((row) => row.version === migration.version)) return false
   await db.query(`set local lock_timeout = ${lockTimeoutMs}`)
   await db.query(ledger)
-  await db.query(sql)
-  await db.query('insert into schema_migration (version, name, hash, breaking) values ($1, $2, $3, $4)', [
-    version,
-    name,
-    hash,
-    breaking,
-  ])
+  await db.query(migration.sql)
+  await record(db, [migration])
   return true
+}
+
+async function record(db: Db, migrations: readonly Migration[]): Promise<void> {
+  const columns = (['version', 'name', 'hash', 'breaking'] as const).map((key) => migrations.map((one) => one[key]))
+  await db.query(
+    `insert into schema_migration (version, name, hash, breaking)
+     select * from unnest($1::integer[], $2::text[], $3::text[], $4::boolean[])`,
+    columns,
+  )
 }

@@ -74,7 +74,7 @@ export async function createCluster(
     if (initdb.code !== 0) throw toServerError(initdb.output, 'make a database', clusterDir)
     await runSingleUser(nativeDir, cluster, { clusterDir, user }, 'template1', [
       `create role ${serviceRole} login password '${record.password}'`,
-      `create database ${databaseName} owner ${serviceRole} encoding 'UTF8' template template0`,
+      `create database ${databaseName} owner ${serviceRole} encoding 'UTF8' template template0 strategy file_copy`,
       ...rolesOfService,
     ])
     await rename(cluster, clusterDir)
