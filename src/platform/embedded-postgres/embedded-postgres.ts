@@ -1,5 +1,4 @@
 import { basename, dirname } from 'node:path'
-import { Client } from 'pg'
 import { refuseAborted } from '../../kernel/refuse-aborted.js'
 import { errnoOf, messageOf } from '../../kernel/system-errors.js'
 import { getServerPackage, openServerPrograms, removeLeftovers } from './binaries.js'
@@ -135,6 +134,8 @@ async function connectServer(programs: string, place: Place) {
 }
 
 async function checkConnection(url: string, clusterDir: string): Promise<void> {
+  // Loaded here: a first start makes its cluster meanwhile.
+  const { Client } = await import('pg')
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 15_000,
