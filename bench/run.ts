@@ -10,6 +10,7 @@ import { bench as portal } from './portal/bench.js'
 import { bench as processes } from './processes/bench.js'
 import { bench as scale } from './scale/bench.js'
 import { bench as search } from './search/bench.js'
+import { bench as start } from './start/bench.js'
 import { type Bench, type BenchSetting, isHeld } from './suite/bench.js'
 import { type Request, readCommandLine, UsageError, usage } from './suite/command-line.js'
 import { type Display, openDisplay } from './suite/display.js'
@@ -21,6 +22,7 @@ import { bench as validate } from './validate/bench.js'
 
 /** `npm run bench -- [NAME...] [options]`: prints every bar with its ratio; exit code 0 held, 1 missed, 2 failed. */
 const benches: readonly Bench[] = [
+  start,
   processes,
   assemble,
   tables,

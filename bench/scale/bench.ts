@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { atMost, type Bench, type BenchResult, type BenchSetting } from '../suite/bench.js'
+import { bytesOnDisk } from '../suite/bytes-on-disk.js'
 import { databaseCpuSeconds } from '../suite/cpu.js'
 import { firstRunAt } from '../suite/settings.js'
 import type { Rows } from '../suite/workshop.js'
-import { bytesOnDisk } from './bytes-on-disk.js'
 import { changedPlans, type Plans, watchPlans } from './plans.js'
 
 /** A first build of everything at growing sizes: time per project and memory must not grow. */

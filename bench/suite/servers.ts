@@ -56,7 +56,7 @@ function start(program: string, args: readonly string[], environment: NodeJS.Pro
   })
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
