@@ -81,7 +81,7 @@ type OnBlocked = (migration: string) => void
 
 /**
  * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, each
- * under an advisory lock. A newer schema is accepted while all migrations that this program does not know are compatible. A
+ * under an advisory lock; all in one transaction where the database is empty. A newer schema is accepted while all migrations that this program does not know are compatible. A
  * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
  * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
  * program does not know, or ends before the baseline, or when an applied file was edited since; `database-unavailable` when a table stays in use.
@@ -96,10 +96,9 @@ export async function migrate(
   const found = await appliedMigrations(store.db)
   // Without pending migrations nothing is written, so that a process starts while the database is read-only.
   const pending = pendingOf(found).filter((one) => one.version <= until)
-  if (found.length === 0 && (await applyAll(store, pending)))
-    return { applied: pending.map(({ name }) => name), version: pending.at(-1)?.version ?? 0 }
-  const applied: string[] = []
-  for (const migration of pending) {
+  const atOnce = found.length === 0 && (await applyAll(store, pending))
+  const applied = atOnce ? pending.map(({ name }) => name) : []
+  for (const migration of atOnce ? [] : pending) {
     if (await apply(store, migration, onBlocked)) applied.push(migration.name)
   }
   if (applied.length > 0) await store.transaction(refreshWriterRole)
@@ -195,7 +194,6 @@ async function applyAll(store: Store, migrations: readonly Migration[]): Promise
         [`set local lock_timeout = ${lockTimeoutMs}`, ledger, ...migrations.map(({ sql }) => sql)].join(';\n'),
       )
       await record(db, migrations)
-      await refreshWriterRole(db)
       return true
     })
     .catch(() => false)

@@ -15,6 +15,7 @@ const untold: Readonly<Record<string, string>> = {
   'src/platform/database/writer-role.ts grantColumns': 'the server writes the statement; it has no rows',
   'src/platform/database/writer-role.ts createRole': 'the server writes the statement; it has no rows',
   'src/platform/database/backup.ts lastNumbers': 'reads each sequence by its name in the catalogue',
+  'src/platform/database/migrate.ts applyAll': 'migrations are files; they have no rows',
   'src/platform/database/migrate.ts applyOnce': 'migrations are files; they have no rows',
   'src/catalogue/sql/clear-columns.ts clearColumns': 'the fields of a kind name the columns; the row is the id',
   'src/catalogue/sql/export/table-resource.ts insertRecords': 'the columns of the schema make it; it has no rows',
