@@ -7,6 +7,7 @@ import { atMost, type Bench, type BenchResult, type BenchSetting, median } from 
 import { bytesOnDisk } from '../suite/bytes-on-disk.js'
 import { spread } from '../suite/contest.js'
 import { freePort } from '../suite/servers.js'
+import type { Workshop } from '../suite/workshop.js'
 
 /** `npm start` where there is nothing yet, and what an installation takes on the disk. */
 export const bench: Bench = {
@@ -26,14 +27,13 @@ const steps = [
 ] as const
 
 async function run({ quick, workshop, progress }: BenchSetting): Promise<BenchResult> {
-  const program = await workshop.program()
   // As `npm run build` leaves it, for the script of package.json.
-  await symlink('.', path.join(program, 'dist'))
+  await symlink('.', path.join(await workshop.program(), 'dist'))
   const rounds: number[][] = []
   const count = quick ? 3 : 9
   for (let round = 0; round <= count; round++) {
     progress(round === 0 ? 'npm start: warm-up' : `npm start: round ${round} of ${count}`)
-    const seconds = await start(program, await workshop.folder('start'))
+    const seconds = await start(workshop)
     if (round > 0) rounds.push(seconds)
   }
   const ofStep = (index: number) => rounds.map((round) => round[index] ?? Number.NaN)
@@ -55,7 +55,8 @@ async function run({ quick, workshop, progress }: BenchSetting): Promise<BenchRe
 }
 
 /** Starts everything with a new data directory, and ends it when the release is live; returns the seconds of each step. */
-async function start(program: string, dataDir: string): Promise<number[]> {
+async function start(workshop: Workshop): Promise<number[]> {
+  const [program, dataDir] = [await workshop.program(), await workshop.folder('start')]
   const began = performance.now()
   const environment = { GIVING_DATA_DIR: dataDir, PORT: String(await freePort()), OPS_PORT: '0', LOG_FORMAT: 'json' }
   const child = spawn('npm', ['start'], {
@@ -76,7 +77,8 @@ async function start(program: string, dataDir: string): Promise<number[]> {
   }
   await ended
   if (seconds.length !== steps.length) throw new Error('npm start ended before its first release')
-  for (const folder of [dataDir, cluster]) await rm(folder, { recursive: true, force: true })
+  // Not now: ext4 is slow to make files just after others were deleted.
+  workshop.atEnd(() => rm(cluster, { recursive: true, force: true }))
   return seconds
 }
 

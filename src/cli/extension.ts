@@ -51,8 +51,6 @@ export type Extension = {
   /** The pages for people. */
   readonly openPortal?: OpenPortal
   readonly server?: Server
-  /** Loads the modules of what it serves, while its process waits for the database. */
-  readonly load?: () => Promise<unknown>
   /** Encrypts with the first of DONOR_KEYS what it keeps, for `giving donors rekey`. */
   readonly rekey?: (runtime: Runtime) => Promise<void>
   /** Nothing else opens the bucket. A person who is `waiting` gets an answer in seconds. */

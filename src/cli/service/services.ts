@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { neverSeeded, seedDemo } from '../../demo/sql/demo.js'
-import { ofExtensions } from '../../extensions.js'
 import { isoDateOf } from '../../kernel/dates.js'
 import { isDemoPublisher } from '../../kernel/demo-publisher.js'
 import { onceReachable } from '../../work/outage.js'
@@ -22,17 +21,13 @@ import { keepFollowing } from '../wiring/shared-folders.js'
 // notices within 3 s that this API stops, and a slow reader keeps most of the 10 s until the process ends.
 const drainSeconds = { start: 0, api: 3 } as const
 
-/** The action of `giving start`, which loads what it will need while its database opens. */
-export const startAction = ({ storeAction, environment }: CommandLine) => {
-  const loads = [() => import('../../release/create-publication.js'), ...ofExtensions('load')]
-  // A module that is broken is told where it is used.
-  for (const load of loads) load().catch(() => undefined)
-  return storeAction(
+/** The action of `giving start`. */
+export const startAction = ({ storeAction, environment }: CommandLine) =>
+  storeAction(
     [...serverFields, ...workFields],
     (runtime) => start(runtime, (serving) => untilStopped(environment, serving)),
     { waits: true, serves: 'start', migrate: 'meanwhile' },
   )
-}
 
 /** The action of `giving api`. */
 export const apiAction = ({ storeAction, environment }: CommandLine) =>

@@ -9,5 +9,4 @@ export const console = {
     fields: [...importFields, 'ops'],
     serve: async (deps) => await (await import('./serve-console.js')).serveConsole(deps),
   },
-  load: () => import('./serve-console.js'),
 } as const satisfies Extension

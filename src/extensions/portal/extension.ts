@@ -4,5 +4,4 @@ import type { Extension } from '../../cli/extension.js'
 export const portal = {
   name: 'portal',
   openPortal: async (...api) => (await import('./portal-routes.js')).openPortal(...api),
-  load: () => import('./portal-routes.js'),
 } as const satisfies Extension
