@@ -67,6 +67,10 @@ describe('giving start on a bare machine', { shuffle: false }, () => {
     const index = await fetch(`${service.baseUrl}/`)
     expect(index.headers.get('content-type')).toContain('text/html')
     expect(await index.text()).toContain('/iati/activities.xml')
+    // The system chose the port.
+    const { text } = await published('/iati/activities.xml')
+    const linked = [...text.matchAll(/(http[^"<>]*)\/demo\//g)].map(([, address]) => address)
+    expect(new Set(linked)).toEqual(new Set([service.baseUrl]))
   })
 
   it('publishes files that the official schema accepts', async (context) => {

@@ -35,3 +35,11 @@ it('donations to demo projects go with them, and leave books that agree', async 
   expect(left).not.toContain(made.rows[0]?.reference)
   expect(left).toContain(made.rows[1]?.reference)
 })
+
+it('demo data leaves every trigger as it was', async () => {
+  const { store } = await testDatabase()
+  const triggers = () => store.db.query('select tgrelid, tgname, tgenabled from pg_trigger order by 1, 2')
+  const before = await triggers()
+  await seedDemo(store, { today: '2026-11-21' as IsoDate, currency: usd, baseUrl: 'https://giving.example' })
+  expect((await triggers()).rows).toEqual(before.rows)
+})
