@@ -40,7 +40,7 @@ export async function seedDemo(store: Store, settings: SeedSettings): Promise<{ 
   })
 }
 
-/** Triggers that look at what other roles write: of each row they find that it is our own, in a fifth of the time of a first start. */
+/** Triggers that look at what other roles write: to find of each row that it is our own takes a third of the seeding. */
 function setGuards(what: 'enable' | 'disable'): string {
   return `do $$ declare one record; begin
     for one in select tgrelid::regclass as relation, tgname from pg_trigger

@@ -81,10 +81,11 @@ type OnBlocked = (migration: string) => void
 
 /**
  * Brings the schema up to this program's version: one transaction and one row of `schema_migration` for each file, each
- * under an advisory lock; all in one transaction where the database is empty. A newer schema is accepted while all migrations that this program does not know are compatible. A
- * migration that does not get a lock within half a second is rolled back and tried again, for a minute. Throws
- * `database-incompatible` when the database is not UTF8, older than PostgreSQL 15, has a breaking migration that this
- * program does not know, or ends before the baseline, or when an applied file was edited since; `database-unavailable` when a table stays in use.
+ * under an advisory lock; all in one transaction where the database is empty. A newer schema is accepted while all
+ * migrations that this program does not know are compatible. A migration that does not get a lock within half a second is
+ * rolled back and tried again, for a minute. Throws `database-incompatible` when the database is not UTF8, older than
+ * PostgreSQL 15, has a breaking migration that this program does not know, or ends before the baseline, or when an applied
+ * file was edited since; `database-unavailable` when a table stays in use.
  */
 export async function migrate(
   store: Store,
