@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { describe, expect, type TestContext, test } from 'vitest'
+import { demoReportingOrgRef } from '../../../src/kernel/demo-publisher.js'
 import { findPostmaster } from '../../../src/platform/embedded-postgres/postmaster.js'
 import { onceReachable } from '../../../src/work/outage.js'
 import { type Installation, newInstallation } from '../../support/commands/cli.js'
@@ -139,7 +140,7 @@ test('a start says what it does before it looks at what it needs, and leaves no 
 describe('a first start that is asked to stop', () => {
   const steps = ['giving start: data', 'making a new database', 'started PostgreSQL', 'schema: ', 'were put in']
   test.for(steps)('after "%s" ends without a warning, and the next one goes on', async (step, context) => {
-    const installation = await install(context, {})
+    const installation = await install(context, { REPORTING_ORG_REF: demoReportingOrgRef })
     const stopped = await installation.serve('start', step)
     stopped.kill('SIGTERM')
     expect([await stopped.ended, warnings(stopped.output())]).toEqual([0, []])
