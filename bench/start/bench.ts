@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { copyFile, rm, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '../../test/support/servers/free-port.js'
 import { atMost, type Bench, type BenchResult, type BenchSetting, median } from '../suite/bench.js'
 import { bytesOnDisk } from '../suite/bytes-on-disk.js'
 import { spread } from '../suite/contest.js'
-import { freePort } from '../suite/servers.js'
 import type { Workshop } from '../suite/workshop.js'
 
 /** `npm start` where there is nothing yet, and what an installation takes on the disk. */

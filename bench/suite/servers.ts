@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../test/support/servers/free-port.js'
 
 /** A server in a process of its own, which ends with its owner. */
 export type RunningServer<T = string> = AsyncDisposable & { readonly value: T; readonly pid: number }
@@ -54,13 +54,4 @@ function start(program: string, args: readonly string[], environment: NodeJS.Pro
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

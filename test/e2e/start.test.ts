@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.js'
 import type { Manifest } from '../../src/release/read/manifest.js'
 import { newInstallation, type RunningService } from '../support/commands/cli.js'
@@ -38,6 +38,17 @@ async function published(address: string) {
     modified: headers.get('last-modified'),
   }
 }
+
+it('a start that cannot listen says why, and leaves no run behind', async () => {
+  const late = await newInstallation({ PORT: new URL(service.baseUrl).port })
+  onTestFinished(() => late.remove())
+  const { code, stderr } = await late.run(['start'])
+  expect(code).toBe(2)
+  expect(stderr).toContain('another program is listening there; set PORT or HOST')
+  const runs = await late.run(['runs', 'list', '--json'])
+  expect(runs.code).toBe(0)
+  expect(JSON.parse(runs.stdout)).toEqual({ runs: [] })
+})
 
 // One story: each test goes on from where the one before it has left the service.
 describe('giving start on a bare machine', { shuffle: false }, () => {

@@ -44,7 +44,8 @@ async function start(runtime: Runtime, serve: Serve): Promise<number> {
   const serving = serveAll(runtime, drainSeconds.start)
   // PostgreSQL works on the schema and the demo data while this process makes the API and the worker.
   const seeding = runtime.schema.then(() => onceReachable(log, signal, () => seedFirstStart(runtime, serving)))
-  const entering = seeding.then(() =>
+  // A start that cannot listen leaves no run.
+  const entering = Promise.all([seeding, serving]).then(() =>
     onceReachable(log, signal, () => createRun(store.db, { trigger: 'start', at: clock() })),
   )
   const working = serving.then(({ metrics }) => openWork(runtime, metrics, entering))

@@ -129,8 +129,6 @@ export async function openRuntime(
       )
     }
     const schema = migrates ? bringUpToDate() : Promise.resolve()
-    // Told to who waits for it.
-    schema.catch(() => undefined)
     if (migrates !== 'meanwhile') await schema
     return {
       config,
